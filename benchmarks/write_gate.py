@@ -1,0 +1,78 @@
+"""Microseconds a turn for the write gate's rules, over annotated turns and hostile text.
+
+Run ``python benchmarks/write_gate.py [FILE.jsonl ...]``: rows need a ``text`` or ``user`` field.
+Without files it uses the project's own training turns. Each turn is timed several times and its
+fastest run counts, so that other processes on the machine do not decide; the plain mean is shown
+beside it. Budgets: mean 60 us, p99 500 us, 2,000 hostile characters 2 ms.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from bmo.gate import WriteGate
+from bmo.settings import load_settings
+from bmo.turn import Turn
+
+MEAN_BUDGET_US = 60.0
+P99_BUDGET_US = 500.0
+HOSTILE_BUDGET_US = 2000.0
+RUNS = 5
+OWN = Path(__file__).parent.parent / "training" / "data"
+HOSTILE = (
+    "my brother " * 200,
+    "i am a " * 300,
+    "no wait " * 250,
+    "i said that if " * 140,
+    "i i " * 600,
+    "'" * 2000,
+    "a" * 2000,
+    "my favourite is my favourite " * 70,
+)
+
+
+def read(paths: Sequence[Path]) -> list[Turn]:
+    turns = []
+    for path in paths:
+        for line in path.read_text("utf-8").splitlines():
+            row = json.loads(line)
+            turns.append(Turn(text=row.get("text") or row.get("user") or ""))
+    return turns
+
+
+def fastest_us(gate: WriteGate, turn: Turn) -> tuple[float, float]:
+    """(fastest, first) of ``RUNS`` decisions, in microseconds of this thread's CPU time."""
+    times = []
+    for _ in range(RUNS):
+        started = time.thread_time_ns()
+        gate.decide_by_rules(turn)
+        times.append((time.thread_time_ns() - started) / 1000)
+    return min(times), times[0]
+
+
+def main(arguments: Sequence[str]) -> int:
+    gate = WriteGate(load_settings(gatekeeper_mode="pattern"))
+    paths = [Path(a) for a in arguments] or sorted(OWN.glob("*.jsonl"))
+    turns = read(paths)
+    for turn in turns[:200]:
+        gate.decide_by_rules(turn)
+    timed = [fastest_us(gate, turn) for turn in turns]
+    best = sorted(fast for fast, _ in timed)
+    mean = sum(best) / len(best)
+    p99 = best[int(len(best) * 0.99)]
+    plain = sum(first for _, first in timed) / len(timed)
+    print(f"{len(turns)} turns from {len(paths)} files")
+    print(f"mean   {mean:7.1f} us   budget {MEAN_BUDGET_US:.0f} us   (first runs: {plain:.1f} us)")
+    print(f"p50    {best[len(best) // 2]:7.1f} us")
+    print(f"p99    {p99:7.1f} us   budget {P99_BUDGET_US:.0f} us")
+    hostile = max(fastest_us(gate, Turn(text=text[:2000], language="en"))[0] for text in HOSTILE)
+    print(f"hostile{hostile:7.1f} us   budget {HOSTILE_BUDGET_US:.0f} us")
+    return int(mean > MEAN_BUDGET_US or p99 > P99_BUDGET_US or hostile > HOSTILE_BUDGET_US)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,26 @@
+"""LiveKit's hooks on one side, a ``MemorySession`` on the other.
+
+``MemoryAgent`` is a LiveKit ``Agent`` that remembers; ``attach`` gives the same to an agent that
+exists already. Importing this package imports livekit-agents (about a second); ``import bmo`` does
+not.
+"""
+
+from bmo.agent.attachment import MemoryAgent, attach, conversation_of, prepare
+from bmo.agent.conversation import ConversationMemory, HeardTurn
+from bmo.agent.jobs import close_shared_service, end_memory, memory_for, shared_service, user_of
+from bmo.agent.typed import user_turn
+
+__all__ = [
+    "ConversationMemory",
+    "HeardTurn",
+    "MemoryAgent",
+    "attach",
+    "close_shared_service",
+    "conversation_of",
+    "end_memory",
+    "memory_for",
+    "prepare",
+    "shared_service",
+    "user_of",
+    "user_turn",
+]

@@ -1,0 +1,205 @@
+"""``MemoryAgent``, and ``attach`` for an agent that exists already.
+
+Both work the same way: the agent *instance* gets its hooks wrapped, so memory is there whether a
+subclass overrides a hook, calls ``super()`` or not, and in whichever order classes are mixed.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+from weakref import WeakKeyDictionary
+
+from livekit.agents import Agent, llm
+from livekit.agents.voice import ModelSettings
+
+from bmo.agent.conversation import ConversationMemory
+from bmo.agent.tools import ToolName, memory_tools
+
+if TYPE_CHECKING:
+    from bmo.memory import MemorySession
+
+AgentT = TypeVar("AgentT", bound=Agent)
+
+_CONVERSATIONS: WeakKeyDictionary[MemorySession, ConversationMemory] = WeakKeyDictionary()
+_ATTACHED: WeakKeyDictionary[Agent, ConversationMemory] = WeakKeyDictionary()
+
+
+class MemoryAgent(Agent):
+    """A LiveKit agent that remembers.
+
+    Takes everything ``livekit.agents.Agent`` takes, and a memory session::
+
+        memory = service.session(user_id=participant.identity)
+        await session.start(MemoryAgent(memory=memory, instructions="You are BMO."), room=ctx.room)
+
+    Hooks, nodes and tools of a subclass work as they do on ``Agent``: its
+    ``on_user_turn_completed`` and ``llm_node`` run inside memory's, with or without ``super()``.
+    """
+
+    def __init__(
+        self, *, memory: MemorySession, memory_tools: Sequence[ToolName] = (), **agent: Any
+    ) -> None:
+        """Makes the agent and attaches the memory.
+
+        Args:
+            memory: One visit of one user. Agents that hand over to each other share it.
+            memory_tools: Tools the model may call: any of "remember", "forget", "recall",
+                "explain_memory", "off_the_record".
+            **agent: Everything ``livekit.agents.Agent`` takes.
+        """
+        super().__init__(**agent)
+        attach(self, memory, tools=memory_tools)
+        self.conversation: ConversationMemory = conversation_of(self)
+        """What memory did with each turn of this conversation."""
+
+
+@overload
+def attach(agent: AgentT, memory: MemorySession, *, tools: Sequence[ToolName] = ()) -> AgentT: ...
+@overload
+def attach(
+    agent: type[AgentT], memory: MemorySession, *, tools: Sequence[ToolName] = ()
+) -> type[AgentT]: ...
+def attach(
+    agent: AgentT | type[AgentT], memory: MemorySession, *, tools: Sequence[ToolName] = ()
+) -> AgentT | type[AgentT]:
+    """Gives an agent a memory; its own hooks, nodes, tools and instructions keep working.
+
+    Args:
+        agent: An agent, or a class of agents (a subclass of it is returned, whose instances have
+            the memory).
+        memory: One visit of one user. Attach the same session to every agent of a hand-over.
+        tools: Tools the model may call: any of "remember", "forget", "recall", "explain_memory",
+            "off_the_record".
+
+    Returns:
+        The same agent, or a subclass.
+
+    Raises:
+        ValueError: The agent has another memory session already, or a tool is unknown.
+    """
+    if isinstance(agent, type):
+        return _attached_class(agent, memory, tuple(tools))
+    known = _ATTACHED.get(agent)
+    if known is not None:
+        if known.memory is not memory:
+            raise ValueError(
+                f"agent {agent.id!r} already has a memory of user {known.memory.user_id!r}: "
+                "make a new agent for another memory session"
+            )
+        return agent
+    conversation = _CONVERSATIONS.get(memory)
+    if conversation is None:
+        conversation = _CONVERSATIONS[memory] = ConversationMemory(memory)
+    conversation.admit(agent)
+    _ATTACHED[agent] = conversation
+    _wrap_hooks(agent, conversation)
+    _add_tools(agent, memory_tools(conversation, tools))
+    try:
+        running = agent.session
+    except RuntimeError:
+        return agent
+    conversation.bind(running)
+    return agent
+
+
+def conversation_of(agent: Agent) -> ConversationMemory:
+    """The conversation an agent takes part in.
+
+    Raises:
+        LookupError: The agent has no memory.
+    """
+    conversation = _ATTACHED.get(agent)
+    if conversation is None:
+        raise LookupError(f"agent {agent.id!r} has no memory: call attach(agent, memory) first")
+    return conversation
+
+
+async def prepare(agent: Agent, *, model: object = None) -> None:
+    """Loads the profile before a session starts; a realtime model gets it in its instructions.
+
+    The first reply does not wait for ``on_enter``, and a realtime model ignores what is put into
+    the context later. Call it right before ``session.start``. Safe to call twice.
+
+    Args:
+        agent: An agent with a memory that does not run yet.
+        model: The session's model when the agent has none of its own.
+    """
+    conversation = conversation_of(agent)
+    profile = await conversation.ready()
+    realtime = any(isinstance(m, llm.RealtimeModel) for m in (agent.llm, model))
+    if not realtime or profile is None or not profile.context:
+        return
+    own = agent.instructions
+    text = own if isinstance(own, str) else own.render()
+    if profile.context not in text:
+        await agent.update_instructions(f"{text}\n\n{profile.context}")
+
+
+def _attached_class(
+    agent_class: type[AgentT], memory: MemorySession, tools: tuple[ToolName, ...]
+) -> type[AgentT]:
+    def make(self: AgentT, *args: Any, **kwargs: Any) -> None:
+        agent_class.__init__(self, *args, **kwargs)
+        attach(self, memory, tools=tools)
+
+    namespace = {
+        "__init__": functools.wraps(agent_class.__init__)(make),
+        "__doc__": agent_class.__doc__,
+        "__module__": agent_class.__module__,
+        "__qualname__": agent_class.__qualname__,
+    }
+    return cast("type[AgentT]", type(agent_class.__name__, (agent_class,), namespace))
+
+
+def _wrap_hooks(agent: Agent, conversation: ConversationMemory) -> None:
+    """Puts memory around the hooks of one agent. LiveKit calls them on the instance."""
+    own_enter: Callable[[], Awaitable[None]] = agent.on_enter
+    own_hook: Callable[..., Awaitable[None]] = agent.on_user_turn_completed
+    own_node: Callable[..., Any] = agent.llm_node
+
+    @functools.wraps(own_enter)
+    async def on_enter() -> None:
+        conversation.bind(agent.session)
+        await own_enter()
+
+    @functools.wraps(own_hook)
+    async def on_user_turn_completed(
+        turn_ctx: llm.ChatContext, new_message: llm.ChatMessage
+    ) -> None:
+        await conversation.through_hook(agent, own_hook, turn_ctx, new_message)
+
+    @functools.wraps(own_node)
+    async def llm_node(
+        chat_ctx: llm.ChatContext, tools: list[llm.Tool], model_settings: ModelSettings
+    ) -> Any:
+        # A coroutine, not a generator: LiveKit takes over what an agent's own coroutine did to
+        # ``tools`` when the coroutine ends.
+        conversation.bind(agent.session)
+        await conversation.before_model(agent, chat_ctx)
+        reply = own_node(chat_ctx, tools, model_settings)
+        return await reply if inspect.iscoroutine(reply) else reply
+
+    for name, hook in (
+        ("on_enter", on_enter),
+        ("on_user_turn_completed", on_user_turn_completed),
+        ("llm_node", llm_node),
+    ):
+        setattr(agent, name, hook)
+
+
+def _add_tools(agent: Agent, tools: list[llm.Tool | llm.Toolset]) -> None:
+    if not tools:
+        return
+    update = agent.update_tools([*agent.tools, *tools])
+    try:
+        # Before an agent runs, update_tools has nothing to wait for and ends at its first step.
+        update.send(None)
+    except StopIteration:
+        return
+    update.close()
+    raise ValueError(
+        f"agent {agent.id!r} already runs: attach its memory tools before session.start"
+    )

@@ -1,0 +1,120 @@
+"""Memory for LiveKit jobs: one service a process, one session a job, the right user.
+
+The embedded store has one owner, so jobs of a worker run as threads of one process and share the
+service that the first of them opened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import logging
+import os
+import threading
+from typing import TYPE_CHECKING
+
+from livekit.agents import JobContext
+
+from bmo.settings import USER_ID_PATTERN, Settings, load_settings
+from bmo.telemetry import debug_to_stderr, watch
+
+if TYPE_CHECKING:
+    from bmo.memory import MemoryService, MemorySession
+
+logger = logging.getLogger("bmo.agent")
+
+USER_ATTRIBUTE = "bmo.user_id"
+"""Participant attribute, signed into the token, that names the user; else the identity does."""
+
+_OPENING = threading.Lock()
+_SERVICES: dict[int, MemoryService] = {}
+_MEMORIES: dict[str, MemorySession] = {}
+
+
+def shared_service(settings: Settings | None = None) -> MemoryService:
+    """The process's memory: opened by the first call, closed when the process ends.
+
+    Blocks while it opens (about a second); call it in prewarm or in a thread.
+
+    Args:
+        settings: Used by the first call; None reads environment and ``.env``.
+
+    Raises:
+        MemoryUnavailable: The store cannot be opened; the message names the fix.
+    """
+    from bmo.memory import MemoryService
+
+    with _OPENING:
+        service = _SERVICES.get(os.getpid())
+        if service is None:
+            service = MemoryService.open_blocking(settings or load_settings())
+            _SERVICES[os.getpid()] = service
+            atexit.register(close_shared_service)
+            if service.settings.gatekeeper_debug:
+                debug_to_stderr()
+            ledger = service.ledger
+            watch("bmo_outbox_depth", "Writes waiting for Mem0", lambda: ledger.outbox_depth()[0])
+            for notice in service.notices:
+                logger.warning("%s", notice.message, extra={"part": notice.part})
+        return service
+
+
+def close_shared_service() -> None:
+    """Closes the process's memory, if it was opened; the next ``shared_service`` opens it anew."""
+    with _OPENING:
+        service = _SERVICES.pop(os.getpid(), None)
+    if service is not None:
+        service.close_blocking()
+
+
+async def memory_for(context: JobContext, *, user_id: str | None = None) -> MemorySession:
+    """Starts the memory of one job.
+
+    Args:
+        context: The job, connected to its room.
+        user_id: Whose memory; None asks the room (see ``user_of``).
+
+    Returns:
+        The memory session; give it to ``attach`` or ``MemoryAgent``, and ``end_memory`` to
+        ``rtc_session(on_session_end=...)``.
+
+    Raises:
+        MemoryUnavailable: The store cannot be opened.
+        ValueError: The participant's identity cannot be a user id.
+    """
+    service = await asyncio.to_thread(shared_service)
+    own = user_id or await user_of(context, service.settings)
+    memory = service.session(user_id=own, session_id=context.job.id)
+    _MEMORIES[context.job.id] = memory
+    context.log_context_fields = {**context.log_context_fields, "bmo_user": own}
+    return memory
+
+
+async def end_memory(context: JobContext) -> None:
+    """Writes down what is still in flight; LiveKit gives ``on_session_end`` five minutes."""
+    memory = _MEMORIES.pop(context.job.id, None)
+    if memory is not None:
+        await memory.aclose()
+
+
+async def user_of(context: JobContext, settings: Settings) -> str:
+    """Whose memory a job uses.
+
+    The console has no real participant (its identity and attributes are mocks): there it is
+    BMO_USER_ID. In a room it is the attribute ``bmo.user_id`` of the participant's signed token,
+    else the participant's identity.
+
+    Raises:
+        ValueError: The id has characters that are not allowed.
+    """
+    if context.is_fake_job():
+        return settings.bmo_user_id
+    participant = await context.wait_for_participant()
+    named = participant.attributes.get(USER_ATTRIBUTE)
+    user_id = named if isinstance(named, str) and named else participant.identity
+    if not USER_ID_PATTERN.fullmatch(user_id):
+        raise ValueError(
+            f"participant identity {user_id[:40]!r} cannot be a user id: use 1 to 128 of letters, "
+            f"digits and . _ : @ -, or sign the attribute {USER_ATTRIBUTE!r} into the token"
+        )
+    return user_id

@@ -1,0 +1,128 @@
+"""Which models speak, hear and think, from the settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from livekit.agents import llm, stt, tts
+
+from bmo.settings import Settings
+
+Family = Literal["google", "google-live", "inference"]
+
+INFERENCE_LLM = "google/gemini-2.5-flash"
+INFERENCE_STT = "deepgram/nova-3"
+INFERENCE_TTS = "cartesia/sonic-3"
+"""Defaults of the inference family, as LiveKit model strings."""
+
+
+class ModelsUnavailable(ValueError):
+    """Models cannot be had with these settings; the message names the variable to set."""
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceModels:
+    """What an ``AgentSession`` is made of.
+
+    Attributes:
+        family: Where the models come from.
+        llm: Language model or realtime model (an object or a LiveKit model string).
+        stt: Recogniser, or None with a realtime model.
+        tts: Voice, or None with a realtime model.
+    """
+
+    family: Family
+    llm: llm.LLM[Any] | llm.RealtimeModel | str
+    stt: stt.STT[Any] | str | None
+    tts: tts.TTS[Any] | str | None
+
+    @property
+    def realtime(self) -> bool:
+        """Whether one realtime model does it all."""
+        return isinstance(self.llm, llm.RealtimeModel)
+
+
+def model_family(settings: Settings) -> Family:
+    """The family BMO_MODELS selects; ``auto`` takes what there is a key for.
+
+    Raises:
+        ModelsUnavailable: Its key is missing.
+    """
+    livekit = settings.livekit_api_key is not None and settings.livekit_api_secret is not None
+    chosen = settings.bmo_models
+    if chosen == "auto":
+        if settings.google_api_key is not None:
+            return "google"
+        if livekit:
+            return "inference"
+        raise ModelsUnavailable(
+            "No models: set GOOGLE_API_KEY for Gemini, or LIVEKIT_API_KEY and LIVEKIT_API_SECRET "
+            "for LiveKit's inference; `bmo chat` needs neither."
+        )
+    if chosen == "inference":
+        if not livekit:
+            raise ModelsUnavailable(
+                "BMO_MODELS=inference needs LIVEKIT_API_KEY and LIVEKIT_API_SECRET: set both."
+            )
+        return "inference"
+    if settings.google_api_key is None:
+        raise ModelsUnavailable(f"BMO_MODELS={chosen} needs GOOGLE_API_KEY: set it.")
+    return chosen
+
+
+def voice_models(settings: Settings) -> VoiceModels:
+    """Makes the models of a voice conversation.
+
+    Raises:
+        ModelsUnavailable: A key is missing.
+    """
+    family = model_family(settings)
+    if family == "inference":
+        return VoiceModels(
+            family,
+            settings.bmo_llm or INFERENCE_LLM,
+            settings.bmo_stt or INFERENCE_STT,
+            settings.bmo_tts or INFERENCE_TTS,
+        )
+    from livekit.plugins import google
+
+    key = _google_key(settings)
+    if family == "google-live":
+        from livekit.plugins.google import realtime
+
+        # Transcription of the user's audio is on by default: it is what memory is made from.
+        live = realtime.RealtimeModel(api_key=key)
+        if settings.bmo_llm:
+            live = realtime.RealtimeModel(api_key=key, model=settings.bmo_llm)
+        return VoiceModels(family, live, None, None)
+    language = None if settings.bmo_language == "auto" else settings.bmo_language
+    ears = google.beta.GeminiSTT(api_key=key, language=language or "en-US")
+    if settings.bmo_stt:
+        ears = google.beta.GeminiSTT(
+            api_key=key, language=language or "en-US", model=settings.bmo_stt
+        )
+    voice = google.beta.GeminiTTS(api_key=key)
+    if settings.bmo_tts:
+        voice = google.beta.GeminiTTS(api_key=key, model=settings.bmo_tts)
+    return VoiceModels(family, google_llm(settings), ears, voice)
+
+
+def google_llm(settings: Settings) -> llm.LLM[Any]:
+    """Gemini as the model of replies.
+
+    Raises:
+        ModelsUnavailable: GOOGLE_API_KEY is missing.
+    """
+    from livekit.plugins import google
+
+    key = _google_key(settings)
+    if settings.bmo_llm:
+        return google.LLM(api_key=key, model=settings.bmo_llm)
+    return google.LLM(api_key=key)
+
+
+def _google_key(settings: Settings) -> str:
+    if settings.google_api_key is None:
+        raise ModelsUnavailable("Gemini needs GOOGLE_API_KEY: set it.")
+    return settings.google_api_key.get_secret_value()

@@ -1,0 +1,157 @@
+"""Tools a model may call on memory: remember, forget, recall, explain_memory, off_the_record.
+
+What a tool writes goes through the same gate, sensitive filter and firewall as a spoken turn: the
+words are gated as a turn of their own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, get_args
+
+from livekit.agents import function_tool, llm
+
+from bmo.turn import Recall, Turn
+
+if TYPE_CHECKING:
+    from bmo.agent.conversation import ConversationMemory
+    from bmo.ledger import Ledger
+
+ToolName = Literal["remember", "forget", "recall", "explain_memory", "off_the_record"]
+"""The tools there are."""
+
+EXPLAINED = 3
+"""Memories explained at a time."""
+
+TOOL_NAMES: tuple[ToolName, ...] = get_args(ToolName)
+
+
+def memory_tools(
+    conversation: ConversationMemory, names: Sequence[ToolName]
+) -> list[llm.Tool | llm.Toolset]:
+    """Makes the tools that were asked for.
+
+    Args:
+        conversation: The conversation they act on.
+        names: Which ones.
+
+    Raises:
+        ValueError: A name is unknown.
+    """
+    for name in names:
+        if name not in TOOL_NAMES:
+            raise ValueError(f"memory tool {name!r} is unknown: use {', '.join(TOOL_NAMES)}")
+    acts = MemoryActs(conversation)
+    return [function_tool(getattr(acts, name)) for name in dict.fromkeys(names)]
+
+
+class MemoryActs:
+    """What the tools do; each answers in words for the model."""
+
+    def __init__(self, conversation: ConversationMemory) -> None:
+        """Acts on the memory of ``conversation``."""
+        self._conversation = conversation
+
+    async def remember(self, text: str) -> str:
+        """Store something the user asked you to remember, in the user's own words.
+
+        Args:
+            text: What to remember, for example "my brother is called Sam".
+        """
+        return await self._through_gate(text, "remember that ")
+
+    async def forget(self, text: str) -> str:
+        """Forget something the user asked you to forget. Wide requests ask to confirm first.
+
+        Args:
+            text: What to forget, for example "my bank" or "everything about Devon".
+        """
+        return await self._through_gate(text, "forget ")
+
+    async def recall(self, question: str) -> str:
+        """Look up what is known about the user, before you say that you do not know.
+
+        Args:
+            question: The question to answer from memory, in plain words.
+        """
+        found = await self._recall(question)
+        if not found.plan.recall:
+            found = await self._recall(f"what do you remember about {question}")
+        return found.context or "Nothing is stored about that."
+
+    async def explain_memory(self, text: str) -> str:
+        """Explain why something is known: when it was said, in which words, what it replaced.
+
+        Args:
+            text: What is to be explained, for example "brother Sam".
+        """
+        memory = self._conversation.memory
+        sentences = await asyncio.to_thread(_explained, memory.service.ledger, memory.user_id, text)
+        return " ".join(sentences) or "Nothing is stored about that."
+
+    async def off_the_record(self, on: bool) -> str:
+        """Stop or resume keeping notes when the user asks for it. Say aloud which it is now.
+
+        Args:
+            on: True to keep nothing of what is said from now on, False to remember again.
+        """
+        self._conversation.memory.off_record = on
+        if on:
+            return "Off the record: nothing of what is said now is kept."
+        return "On the record again."
+
+    async def _through_gate(self, text: str, prefix: str) -> str:
+        memory = self._conversation.memory
+        words = text.strip()
+        if not words:
+            return "Nothing was given."
+        if not words.lower().startswith(prefix.split()[0]):
+            words = f"{prefix}{words}"
+        turn = Turn(
+            text=words,
+            user_id=memory.user_id,
+            session_id=memory.session_id,
+            at=memory.clock(),
+        )
+        decision = await memory.on_turn(turn)
+        recorded = await memory.recorded(turn.id)
+        if recorded is None:
+            return f"Not stored: {decision.reason}."
+        said = [f"Stored: {fact.text}." for fact in recorded.added]
+        said += [f"Known already: {fact.text}." for fact in recorded.confirmed]
+        said += [f"Forgotten: {ended.fact.text}." for ended in recorded.ended]
+        if recorded.pending_erasure is not None:
+            count = len(recorded.pending_erasure.facts)
+            said.append(f"That would forget {count} memories: ask the user to confirm it.")
+        return " ".join(said) or f"Nothing changed: {decision.reason}."
+
+    async def _recall(self, question: str) -> Recall:
+        memory = self._conversation.memory
+        return await memory.recall(
+            Turn(
+                text=question,
+                user_id=memory.user_id,
+                session_id=memory.session_id,
+                at=memory.clock(),
+            )
+        )
+
+
+def _explained(ledger: Ledger, user_id: str, text: str) -> list[str]:
+    """Where the memories that fit a text come from, a few sentences each."""
+    said = []
+    for fact, _ in ledger.search_words(user_id, text, EXPLAINED):
+        why = ledger.why(user_id, fact.id)
+        if why is None:
+            continue
+        sentence = f"{fact.text}:"
+        for turn in why.said:
+            sentence += f" you said {turn.text!r} on {turn.at:%d %B %Y}"
+            sentence += f" ({turn.reason}; rule {turn.rule_id})." if turn.rule_id else "."
+        if not why.said:
+            sentence += f" known since {fact.valid_from:%d %B %Y} from {fact.source_type}."
+        if why.replaced:
+            sentence += f" It replaced {', '.join(repr(old.text) for old in why.replaced)}."
+        said.append(sentence)
+    return said

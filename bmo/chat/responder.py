@@ -1,0 +1,67 @@
+"""The offline responder: an ``llm.LLM`` that answers from the memory it was given, and says so.
+
+It is no language model. Without a key there is none, and an honest "I don't know" is worth more
+than an imitation: it puts the memories that fit the question into sentences, says when it has
+none, and claims nothing about what it did.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from livekit.agents import (
+    DEFAULT_API_CONNECT_OPTIONS,
+    NOT_GIVEN,
+    APIConnectOptions,
+    NotGivenOr,
+    llm,
+    utils,
+)
+
+from bmo.agent.placement import memory_blocks
+from bmo.chat.wording import answer
+
+NAME = "offline responder"
+"""How it is named on the screen."""
+
+
+class OfflineResponder(llm.LLM[Any]):
+    """Answers from the memory blocks in its chat context."""
+
+    @property
+    def model(self) -> str:
+        """Its name."""
+        return NAME
+
+    @property
+    def provider(self) -> str:
+        """Who runs it."""
+        return "bmo"
+
+    def chat(
+        self,
+        *,
+        chat_ctx: llm.ChatContext,
+        tools: list[llm.Tool] | None = None,
+        conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS,
+        parallel_tool_calls: NotGivenOr[bool] = NOT_GIVEN,
+        tool_choice: NotGivenOr[llm.ToolChoice] = NOT_GIVEN,
+        extra_kwargs: NotGivenOr[dict[str, Any]] = NOT_GIVEN,
+    ) -> llm.LLMStream:
+        """One reply made from the context."""
+        return _Reply(self, chat_ctx=chat_ctx, tools=tools or [], conn_options=conn_options)
+
+
+class _Reply(llm.LLMStream):
+    async def _run(self) -> None:
+        words = ""
+        for message in self._chat_ctx.messages():
+            if message.role == "user":
+                words = message.text_content or ""
+        blocks = memory_blocks(self._chat_ctx)
+        self._event_ch.send_nowait(
+            llm.ChatChunk(
+                id=utils.shortuuid(),
+                delta=llm.ChoiceDelta(role="assistant", content=answer(words, blocks)),
+            )
+        )

@@ -1,0 +1,131 @@
+"""What the terminal shows: replies, the line under each turn, lists of memories.
+
+Everything shown comes from a person or a model, so control characters are taken out: text must not
+steer the terminal.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from bmo.turn import CATEGORIES, Decision, Recall, StoredFact
+
+VERDICT_STYLE = {"allow": "green", "hold": "yellow", "discard": "bright_black"}
+"""Colours of the verdicts."""
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+SHOWN = 4
+"""Memories a line under a turn names."""
+
+
+def safe(text: str) -> str:
+    """Text that can be printed anywhere: no control characters, no lone surrogates."""
+    return _CONTROL.sub("", text.encode("utf-8", "replace").decode("utf-8"))
+
+
+def never_fail(console: Console) -> None:
+    """Makes characters the terminal's encoding lacks print as "?" instead of raising."""
+    if isinstance(console.file, io.TextIOWrapper):
+        console.file.reconfigure(errors="replace")
+
+
+class Screen:
+    """Prints one conversation."""
+
+    def __init__(self, console: Console, *, echo: bool) -> None:
+        """Prints to ``console``.
+
+        Args:
+            console: Where to.
+            echo: Whether to repeat the person's words (they are not on the screen when piped).
+        """
+        self.console = console
+        self.echo = echo
+        self.quiet = False
+        never_fail(console)
+
+    def said(self, words: str) -> None:
+        """The person's words, when they are not on the screen already."""
+        if self.echo:
+            self.console.print(Text("you> ", "bold cyan"), Text(_clip(safe(words))), sep="")
+
+    def reply(self, words: str) -> None:
+        """The assistant's words."""
+        self.console.print(Text("bmo> ", "bold magenta"), Text(safe(words)), sep="")
+
+    def note(self, sentence: str) -> None:
+        """A sentence of the program."""
+        self.console.print(Text(safe(sentence), "italic"))
+
+    def memory_line(
+        self,
+        decision: Decision | None,
+        added: Sequence[str],
+        confirmed: Sequence[str],
+        ended: Sequence[str],
+        recall: Recall | None,
+        trouble: str,
+    ) -> None:
+        """The line under a turn: what memory did, why, and in how many milliseconds."""
+        if self.quiet:
+            return
+        line = Text(style="bright_black")
+        if decision is None:
+            line.append("not gated", "red")
+        else:
+            line.append(decision.verdict, VERDICT_STYLE[decision.verdict])
+            line.append(f" ({safe(decision.reason)})")
+        for sign, style, texts in (
+            ("+", "green", added),
+            ("=", "bright_black", confirmed),
+            ("-", "red", ended),
+        ):
+            for text in texts:
+                line.append(f" · {sign} {safe(text)}", style)
+        if recall is not None:
+            line.append(f" · {_recalled(recall)}")
+        if trouble:
+            line.append(f" · {safe(trouble)}", "red")
+        line.append(f" · {_milliseconds(decision, recall)}")
+        self.console.print(Padding(line, (0, 0, 0, 2)))
+
+    def memories(self, facts: Iterable[StoredFact]) -> None:
+        """What is known, by category."""
+        every = list(facts)
+        if not every:
+            self.note("Nothing is stored yet.")
+            return
+        for category in CATEGORIES:
+            own = [fact for fact in every if fact.category == category]
+            if own:
+                self.console.print(Text(category.replace("_", " "), "bold"))
+            for fact in own:
+                line = Text(f"- {safe(fact.text)}")
+                line.append(f" ({fact.valid_from:%Y-%m-%d})", "bright_black")
+                self.console.print(Padding(line, (0, 0, 0, 2)))
+
+
+def _recalled(recall: Recall) -> str:
+    if not recall.plan.recall:
+        return f"no recall ({recall.plan.trigger})"
+    texts = [safe(memory.fact.text) for memory in recall.memories]
+    more = f" and {len(texts) - SHOWN} more" if len(texts) > SHOWN else ""
+    given = "; ".join(texts[:SHOWN]) + more if texts else "nothing found"
+    return f"recall ({recall.plan.trigger}): {given}"
+
+
+def _milliseconds(decision: Decision | None, recall: Recall | None) -> str:
+    gate = decision.elapsed_us / 1000 if decision else 0.0
+    read = recall.elapsed_ms if recall else 0.0
+    return f"gate {gate:.1f} ms, recall {read:.1f} ms"
+
+
+def _clip(text: str, limit: int = 300) -> str:
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text)} characters)"

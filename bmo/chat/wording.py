@@ -1,0 +1,203 @@
+"""Sentences of the offline responder: canonical memories in the second person. Pure."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+MOST_LINES = 4
+"""Memories put into one answer at most (a wide question gets all)."""
+
+NO_MODEL = "I can't answer that without a language model: I only know what you tell me."
+NEEDS_MODEL = "For more than that I need a language model."
+DONT_KNOW = "I don't know that. You haven't told me, or I didn't keep it."
+HEARD = "I hear you."
+
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_BULLET = re.compile(r"^\s*-\s+(?P<text>.+?)\s*$")
+_TAIL = re.compile(r"\s*(?:\([^()]*\)|\[[^\[\]]*\])\s*$")
+_UNTIL = re.compile(r"^(?P<text>.+?) \(until (?P<day>[\d-]+), no longer true\)$")
+_TAIL_NOTE = re.compile(r"\s*\[[^\[\]]*\]$")
+_NOTICE = re.compile(r"<memory_notice>(?P<text>.*?)</memory_notice>", re.DOTALL)
+_WISHES = "Standing wishes:"
+_PROFILE = "<profile>"
+_NAMED = re.compile(r"^Has an? (?P<who>[\w' -]+?) (?:named|called) (?P<name>[^,;]{1,40})$")
+_WIDE = re.compile(r"\b(?:about me|everything|anything)\b", re.IGNORECASE)
+_OWN = (
+    (re.compile(r"\btheirs\b"), "yours"),
+    (re.compile(r"\btheir\b"), "your"),
+    (re.compile(r"\bthemselves\b"), "yourself"),
+)
+
+
+@cache
+def _phrases() -> dict[str, Any]:
+    text = (files("bmo.chat") / "phrases.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+@cache
+def _set(name: str) -> frozenset[str]:
+    return frozenset(_phrases()[name])
+
+
+def answer(words: str, blocks: Sequence[str]) -> str:
+    """What the offline responder says.
+
+    Args:
+        words: The person's words.
+        blocks: The memory blocks in the model's context, profile first.
+    """
+    notices = [found["text"] for block in blocks for found in _NOTICE.finditer(block)]
+    if notices:
+        return " ".join(spoken_notice(text) for text in notices)
+    memories = [text for block in blocks for text in memories_of(block)]
+    if is_question(words):
+        fitting = fitting_memories(words, blocks)
+        if fitting:
+            return " ".join(second_person(text) for text in fitting)
+        asked = {token.casefold() for token in _WORD.findall(words)}
+        return DONT_KNOW if asked & _set("first_person") else NO_MODEL
+    tokens = [token.casefold() for token in _WORD.findall(words)]
+    if tokens and tokens[0] in _set("greetings") and len(tokens) <= 4:
+        name = _name_of(memories)
+        return f"Hello, {name}." if name else "Hello."
+    recalled = [t for b in blocks if not b.startswith(_PROFILE) for t in memories_of(b)]
+    if recalled:
+        known = " ".join(second_person(text) for text in recalled[:MOST_LINES])
+        return f"{known} {NEEDS_MODEL}"
+    return HEARD
+
+
+def spoken_notice(text: str) -> str:
+    """A line that memory wants said ("... Ask whether to erase them for good."), as speech."""
+    asked = text.replace("Ask whether to erase them for good.", "Shall I erase them for good?")
+    return asked.removesuffix("Say so.").rstrip()
+
+
+def is_question(words: str) -> bool:
+    """Whether the words ask something."""
+    lowered = words.casefold().strip()
+    if lowered.endswith("?") or any(ask in lowered for ask in _phrases()["memory_asks"]):
+        return True
+    for token in _WORD.findall(lowered):
+        bare = token.replace("'", "").replace("’", "")
+        if bare in _set("lead_ins") and bare not in ("was",):
+            continue
+        return bare in _set("question_starts")
+    return False
+
+
+def memories_of(block: str) -> list[str]:
+    """The memories of a block, without the standing wishes, which answer no question.
+
+    Dates and notes in brackets are taken off; of two that disagree both are given; one that has
+    ended keeps its "(until ...)".
+    """
+    found: list[str] = []
+    wishes = False
+    for line in block.splitlines():
+        match = _BULLET.match(line)
+        if match is None:
+            wishes = line.strip() == _WISHES
+        elif not wishes:
+            found += [_bare(text) for text in _TAIL_NOTE.sub("", match["text"]).split(" / ")]
+    return found
+
+
+def fitting_memories(words: str, blocks: Sequence[str]) -> list[str]:
+    """The memories that answer a question.
+
+    What was recalled for the turn was chosen for it: words in common with the question only narrow
+    it down, and never leave out what someone must not be given (an allergy). The profile was
+    written when the conversation began and may hold what has been changed or forgotten since, so
+    it answers only when nothing was recalled, and only with memories that share a word.
+
+    Args:
+        words: The question.
+        blocks: The memory blocks of the model's context.
+    """
+    asked = _stems(words)
+    recalled = [text for b in blocks if not b.startswith(_PROFILE) for text in memories_of(b)]
+    profile = [text for b in blocks if b.startswith(_PROFILE) for text in memories_of(b)]
+    lines = list(dict.fromkeys(recalled or profile))
+    if _WIDE.search(words):
+        return lines
+    sharing = [text for text in lines if asked & _stems(text)]
+    if not sharing:
+        return recalled[:MOST_LINES]
+    careful = [text for text in recalled if text not in sharing and _stems(text) & _set("hazards")]
+    return [*careful, *sharing][:MOST_LINES]
+
+
+def _bare(text: str) -> str:
+    if _UNTIL.match(text):
+        return text
+    while (shorter := _TAIL.sub("", text)) != text and shorter:
+        text = shorter
+    return text.rstrip(".")
+
+
+def second_person(memory: str) -> str:
+    """A canonical memory as a sentence for the person it is about.
+
+    Args:
+        memory: Third person without a subject word for the user ("Is allergic to nuts").
+
+    Returns:
+        A sentence ("You are allergic to nuts.").
+    """
+    ended = _UNTIL.match(memory.strip())
+    if ended:
+        return f"Until {ended['day']}: {second_person(ended['text'])}"
+    if memory[:1].islower():
+        # No canonical memory but the person's own words, as MEM0_SETTING=NORMAL keeps them.
+        return f"You said: {memory.strip()!r}."
+    text = memory.strip().rstrip(".")
+    for pattern, own in _OWN:
+        text = pattern.sub(own, text)
+    named = _NAMED.match(text)
+    if named and " " not in named["name"].strip():
+        return f"Your {named['who']} is named {named['name'].strip()}."
+    first, _, rest = text.partition(" ")
+    second = rest.partition(" ")[0].casefold()
+    lowered = first.casefold().removesuffix("'s").removesuffix("’s")
+    if lowered in _set("relations"):
+        return f"Your {first[0].lower()}{first[1:]} {rest}".rstrip() + "."
+    if not rest or second in _set("finite_verbs") or lowered in ("the", "never", "always"):
+        return f"{text}."
+    verb = _second_person_verb(first.casefold())
+    return f"You {verb} {rest}."
+
+
+def _second_person_verb(verb: str) -> str:
+    irregular: dict[str, str] = _phrases()["verbs"]
+    if verb in irregular:
+        return irregular[verb]
+    if not verb.endswith("s") or verb.endswith("ss"):
+        return verb
+    if verb.endswith("ies"):
+        return verb[:-1] if len(verb) <= 4 else f"{verb[:-3]}y"
+    if verb.endswith(("sses", "shes", "ches", "xes", "zzes", "oes")):
+        return verb[:-2]
+    return verb[:-1]
+
+
+def _stems(text: str) -> set[str]:
+    """Content words without plural and possessive endings."""
+    words = (token.casefold().replace("’", "'") for token in _WORD.findall(text))
+    bare = (word.removesuffix("'s").replace("'", "") for word in words)
+    kept = (word for word in bare if word not in _set("stop_words"))
+    return {word[:-1] if len(word) > 3 and word.endswith("s") else word for word in kept}
+
+
+def _name_of(memories: Sequence[str]) -> str:
+    for text in memories:
+        match = re.match(r"^(?:Is (?:named|called)|Name is|Goes by)\s+(\w[\w' -]{0,30})$", text)
+        if match:
+            return match[1].strip()
+    return ""

@@ -1,0 +1,106 @@
+"""``bmo eval``: figures of the gates, by source, with bootstrap intervals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from bmo.cli.errors import CommandError
+from bmo.evaluation.corpora import CorpusMissing
+from bmo.evaluation.write_figures import Figures
+from bmo.settings import SettingsError, load_settings
+
+app = typer.Typer(no_args_is_help=True, help="Figures of the gates, by source.")
+
+ConversationsOption = Annotated[
+    Path, typer.Option("--conversations", help="Folder with annotated conversations.")
+]
+CorporaOption = Annotated[
+    Path | None, typer.Option("--corpora", help="Folder with lines written by others.")
+]
+ModeOption = Annotated[str | None, typer.Option("--mode", help="local or pattern.")]
+MissesOption = Annotated[int, typer.Option("--misses", help="Show so many misses of each kind.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object instead of tables.")]
+
+
+@app.command("gate")
+def gate_command(
+    conversations: ConversationsOption = Path("tests/scenarios"),
+    corpora: CorporaOption = None,
+    mode: ModeOption = None,
+    misses: MissesOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Figures of the write gate."""
+    from bmo.evaluation.write_figures import conversation_figures, corpus_figures
+    from bmo.gate import WriteGate
+
+    try:
+        settings = load_settings(**({"gatekeeper_mode": mode} if mode else {}))
+        gate = WriteGate.from_settings(settings)
+        parts = {"conversations": conversation_figures(gate, conversations)}
+        if corpora is not None:
+            parts["corpora"] = corpus_figures(gate, corpora)
+    except (SettingsError, CorpusMissing) as error:
+        raise CommandError(str(error)) from None
+    _show(parts, misses, as_json, f"write gate {gate.version}")
+
+
+@app.command("read")
+def read_command(
+    conversations: ConversationsOption = Path("tests/scenarios"),
+    corpora: CorporaOption = None,
+    mode: ModeOption = None,
+    misses: MissesOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Figures of the read gate's plans."""
+    from bmo.evaluation.read_figures import plan_figures
+    from bmo.recall import ReadGate
+
+    try:
+        settings = load_settings(**({"gatekeeper_mode": mode} if mode else {}))
+        gate = ReadGate.from_settings(settings, load_judge=settings.effective_mode == "local")
+        parts = {"plans": plan_figures(gate, conversations, corpora)}
+    except (SettingsError, CorpusMissing) as error:
+        raise CommandError(str(error)) from None
+    _show(parts, misses, as_json, "read gate")
+
+
+def _show(parts: dict[str, Figures], misses: int, as_json: bool, title: str) -> None:
+    console = Console()
+    if as_json:
+        console.print_json(
+            json.dumps(
+                {
+                    name: {
+                        "shares": {
+                            key: {"hits": s.hits, "total": s.total, "low": s.low, "high": s.high}
+                            for key, s in figures.shares.items()
+                        },
+                        "us": figures.timings(),
+                    }
+                    for name, figures in parts.items()
+                }
+            )
+        )
+        return
+    for name, figures in parts.items():
+        table = Table(title=f"{title}: {name}", title_justify="left")
+        table.add_column("figure")
+        table.add_column("share (cases; 95% interval)", no_wrap=True)
+        for key, value in figures.shares.items():
+            table.add_row(key, str(value))
+        for key, (mean, p99) in figures.timings().items():
+            table.add_row(f"us a turn: {key}", f"mean {mean:.0f}, p99 {p99:.0f}")
+        console.print(table)
+        for kind, lines in figures.misses.items():
+            if misses:
+                console.print(f"[bold]{kind}[/bold] ({len(lines)})")
+                for line in lines[:misses]:
+                    console.print("  " + line, markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,331 @@
+"""``bmo memories`` that change: edit, forget, wipe, export, import."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from bmo.cli.errors import CommandError
+from bmo.cli.jsonl import read_lines, write_line
+from bmo.cli.opening import (
+    IdArgument,
+    JsonOption,
+    Stores,
+    UserOption,
+    opened_ledger,
+    opened_stores,
+    settings_for,
+    the_fact,
+)
+from bmo.cli.tables import fact_row, show_facts, show_pairs, shown
+from bmo.ledger import ExchangeError, PendingErasure, Receipt
+from bmo.settings import Settings
+from bmo.turn import CATEGORIES
+
+FLUSH_S = 60.0
+"""Longest wait for the index after a change, in seconds."""
+
+
+def register(memories: typer.Typer) -> None:
+    """Adds the commands to the group."""
+    memories.command("edit")(edit_command)
+    memories.command("forget")(forget_command)
+    memories.command("wipe")(wipe_command)
+    memories.command("pending")(pending_command)
+    memories.command("export")(export_command)
+    memories.command("import")(import_command)
+
+
+def edit_command(
+    memory_id: IdArgument,
+    text: Annotated[str | None, typer.Option("--text", help="What it should say.")] = None,
+    value: Annotated[str | None, typer.Option("--value", help="New value of its slot.")] = None,
+    category: Annotated[str | None, typer.Option("--category", help="New category.")] = None,
+    user: UserOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Correct a memory by hand; the old one stays in its history."""
+    settings = settings_for(user)
+    if text is None and value is None and category is None:
+        raise CommandError("say what to change: --text, --value or --category.")
+    if text is not None and not text.strip():
+        raise CommandError("--text is empty; bmo memories forget removes a memory.")
+    if category is not None and category not in CATEGORIES:
+        raise CommandError(
+            f"--category {category[:40]!r} is unknown: use one of {', '.join(CATEGORIES)}."
+        )
+    with opened_stores(settings) as stores:
+        old = the_fact(stores.ledger, settings.bmo_user_id, memory_id)
+        if old.valid_until is not None:
+            raise CommandError(
+                f"the memory {old.id[:8]} ended on {old.valid_until:%Y-%m-%d} and cannot be edited."
+            )
+        new = stores.recorder.call(
+            stores.ledger.edit,
+            settings.bmo_user_id,
+            old.id,
+            text=None if text is None else " ".join(text.split()),
+            value=value,
+            category=category,
+        ).result()
+        _finish(stores)
+    if as_json:
+        write_line(fact_row(new))
+    else:
+        console = Console()
+        console.print(f"[dim]was[/dim] {shown(old.text)}", highlight=False)
+        show_facts(console, [new])
+
+
+def forget_command(
+    memory_ids: Annotated[list[str], typer.Argument(help="Ids, or the start of each.")],
+    user: UserOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Erase memories everywhere, with the words they came from."""
+    settings = settings_for(user)
+    with opened_stores(settings) as stores:
+        # Every id is looked up before anything is erased.
+        facts = [the_fact(stores.ledger, settings.bmo_user_id, one) for one in memory_ids]
+        receipt = stores.recorder.call(
+            stores.ledger.erase, settings.bmo_user_id, [fact.id for fact in facts]
+        ).result()
+        receipt = _completed(stores, receipt)
+    _show_receipt(receipt, list(dict.fromkeys(fact.text for fact in facts)), as_json)
+
+
+def wipe_command(
+    user: UserOption = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Erase everything that is remembered of a user."""
+    settings = settings_for(user)
+    if not yes:
+        question = f"Erase everything remembered of {settings.bmo_user_id!r}?"
+        if not sys.stdin.isatty():
+            raise CommandError(
+                f"this erases everything of {settings.bmo_user_id!r}: add --yes to confirm."
+            )
+        if not typer.confirm(question):
+            raise CommandError("nothing was erased.", 1)
+    with opened_stores(settings) as stores:
+        receipt = stores.recorder.call(stores.ledger.erase_user, settings.bmo_user_id).result()
+        receipt = _completed(stores, receipt)
+    _show_receipt(receipt, [], as_json)
+
+
+def pending_command(
+    confirm: Annotated[
+        str | None, typer.Option("--confirm", help="Erase what this request asked for.")
+    ] = None,
+    cancel: Annotated[
+        str | None, typer.Option("--cancel", help="Put back what this request took out.")
+    ] = None,
+    user: UserOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Wide requests to forget that nobody confirmed yet; their memories are out of recall."""
+    settings = settings_for(user)
+    user_id = settings.bmo_user_id
+    if confirm is not None and cancel is not None:
+        raise CommandError("--confirm and --cancel are one at a time.")
+    if confirm is None and cancel is None:
+        with opened_ledger(settings) as ledger:
+            _show_pending(ledger.pending_erasures(user_id), as_json)
+        return
+    with opened_stores(settings) as stores:
+        request = _the_pending(stores, user_id, confirm or cancel or "")
+        if confirm is not None:
+            asked = stores.recorder.call(stores.ledger.confirm_erasure, user_id, request.id)
+            receipt = _completed(stores, asked.result())
+        else:
+            back = stores.recorder.call(stores.ledger.cancel_erasure, user_id, request.id).result()
+            _finish(stores)
+    if confirm is not None:
+        _show_receipt(receipt, [fact.text for fact in request.facts], as_json)
+    elif as_json:
+        for fact in back:
+            write_line(fact_row(fact))
+    else:
+        show_facts(Console(), back)
+
+
+def _show_pending(requests: Sequence[PendingErasure], as_json: bool) -> None:
+    if as_json:
+        for one in requests:
+            write_line(
+                {
+                    "id": one.id,
+                    "user_id": one.user_id,
+                    "scope": one.scope,
+                    "at": one.asked_at.isoformat(),
+                    "memories": [fact_row(fact) for fact in one.facts],
+                }
+            )
+        return
+    console = Console()
+    if not requests:
+        console.print("Nothing waits to be forgotten.")
+    for one in requests:
+        console.print(
+            f"{one.id[:8]}  asked {one.asked_at:%Y-%m-%d %H:%M}, scope {one.scope}",
+            highlight=False,
+        )
+        show_facts(console, one.facts)
+
+
+def _the_pending(stores: Stores, user_id: str, prefix: str) -> PendingErasure:
+    wanted = prefix.strip().lower()
+    waiting = stores.ledger.pending_erasures(user_id)
+    found = [one for one in waiting if wanted and one.id.startswith(wanted)]
+    if len(found) != 1:
+        raise CommandError(
+            f"{len(found) or 'no'} requests of {user_id!r} have an id that starts with "
+            f"{prefix[:40]!r}; bmo memories pending shows them."
+        )
+    return found[0]
+
+
+def export_command(
+    file: Annotated[
+        Path | None, typer.Argument(help="Where to write; default standard output.")
+    ] = None,
+    user: UserOption = None,
+) -> None:
+    """Write a user's memory as JSON lines that import reads back without loss."""
+    settings = settings_for(user)
+    with opened_ledger(settings) as ledger:
+        lines = ledger.export(settings.bmo_user_id)
+        if file is None:
+            for line in lines:
+                sys.stdout.write(line + "\n")
+            return
+        try:
+            count = _write_private(file, lines)
+        except OSError as error:
+            raise CommandError(f"{str(file)!r} cannot be written: {error.strerror}.", 1) from None
+    # The first line is the header.
+    print(f"{count - 1} rows of {settings.bmo_user_id!r} in {file}", file=sys.stderr)
+
+
+def import_command(
+    file: Annotated[str | None, typer.Argument(help="An export, or - for standard input.")] = None,
+    from_mem0: Annotated[
+        str | None,
+        typer.Option("--from-mem0", help="Collection of an existing Mem0 store (QDRANT_URL)."),
+    ] = None,
+    path: Annotated[
+        Path | None, typer.Option("--path", help="Folder of a local Qdrant store of Mem0's.")
+    ] = None,
+    user: Annotated[
+        str | None, typer.Option("--user", help="Whose memory it becomes; default as in the file.")
+    ] = None,
+) -> None:
+    """Read an export back, or take over the memories of a Mem0 collection."""
+    if (file is None) == (from_mem0 is None):
+        raise CommandError("name an export file, or a collection by --from-mem0.")
+    if path is not None and from_mem0 is None:
+        raise CommandError("--path belongs to --from-mem0.")
+    settings = settings_for(user)
+    if from_mem0 is not None:
+        _import_mem0(settings, from_mem0, path, user)
+    elif file is not None:
+        _import_export(settings, file, user)
+
+
+def _import_export(settings: Settings, file: str, user: str | None) -> None:
+    lines = [line for _, line in read_lines(file)]
+    if not lines:
+        raise CommandError(f"{file!r} is empty; bmo memories export makes such a file.")
+    with opened_stores(settings) as stores:
+        try:
+            done = stores.recorder.call(stores.ledger.import_export, lines, user_id=user).result()
+        except (ExchangeError, ValueError) as error:
+            raise CommandError(f"nothing was imported: {str(error).rstrip('.')}.") from None
+        _finish(stores)
+    print(f"{done.added} rows added, {done.known} known already, {done.suppressed} stay forgotten")
+
+
+def _import_mem0(settings: Settings, collection: str, path: Path | None, user: str | None) -> None:
+    from bmo.index import IndexUnavailable, read_mem0_collection
+    from bmo.recorder import import_mem0
+
+    with opened_stores(settings) as stores:
+        try:
+            found = list(read_mem0_collection(settings, collection, path=path))
+        except IndexUnavailable as error:
+            raise CommandError(f"nothing was imported: {error}", 1) from None
+        done = stores.recorder.call(
+            import_mem0, stores.ledger, found, user_id=user, near=stores.near
+        ).result()
+        _finish(stores)
+    print(f"{done.read} memories read, {done.added} added, {done.known} known already")
+    for memory_id, why in done.refused:
+        print(f"bmo: memory {memory_id} was not taken: {why.rstrip('.')}.", file=sys.stderr)
+    if done.refused:
+        raise typer.Exit(1)
+
+
+def _write_private(file: Path, lines: Iterator[str]) -> int:
+    """Writes lines to a file that only its owner may read; returns how many."""
+    count = 0
+    with file.open("w", encoding="utf-8") as out:
+        file.chmod(0o600)
+        for line in lines:
+            out.write(line + "\n")
+            count += 1
+    return count
+
+
+def _finish(stores: Stores) -> bool:
+    """Waits for the index; says so when it cannot follow now. Returns whether it did."""
+    done = stores.recorder.flush(FLUSH_S)
+    for notice in stores.notices:
+        print(f"bmo: {notice}", file=sys.stderr)
+    if not done and not stores.notices:
+        problem = stores.recorder.stats().index_problem or "the index did not follow in time"
+        print(f"bmo: {problem} It is brought up to date at the next start.", file=sys.stderr)
+    return done
+
+
+def _completed(stores: Stores, receipt: Receipt) -> Receipt:
+    """The receipt after the index had its part."""
+    _finish(stores)
+    return stores.ledger.receipt(receipt.user_id, receipt.id) or receipt
+
+
+def _show_receipt(receipt: Receipt, texts: Sequence[str], as_json: bool) -> None:
+    """What was erased from where; counts only. Exit 1 while something is left to do."""
+    if as_json:
+        write_line(
+            {
+                "id": receipt.id,
+                "user_id": receipt.user_id,
+                "scope": receipt.scope,
+                "at": receipt.at.isoformat(),
+                "places": dict(receipt.places),
+                "complete": receipt.complete,
+            }
+        )
+    else:
+        rows = [("erased", text) for text in texts]
+        rows.append(("from", _places_line(receipt.places)))
+        if not receipt.complete:
+            rows.append(("left to do", "the index; it follows when it can be reached"))
+        show_pairs(Console(), rows)
+    if not receipt.complete:
+        raise typer.Exit(1)
+
+
+def _places_line(places: Mapping[str, int]) -> str:
+    """Places and counts on one line."""
+    listed = ", ".join(
+        f"{place.replace('_', ' ')} {count}" for place, count in sorted(places.items()) if count
+    )
+    return listed or "nowhere: nothing was there"

@@ -1,0 +1,227 @@
+"""Opens and closes what a command needs; what cannot be opened ends in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bmo.cli.errors import CommandError
+from bmo.memory import (
+    MemoryService,
+    MemoryUnavailable,
+    ServiceNotice,
+    open_index,
+    open_ledger,
+)
+from bmo.settings import Settings, checked_user_id, load_settings
+from bmo.telemetry import quiet_logs
+
+if TYPE_CHECKING:
+    from bmo.index import MemoryIndex
+    from bmo.ledger import Ledger
+    from bmo.recorder import Recorder
+    from bmo.turn import StoredFact
+
+NEAR_TOP_K = 5
+NEAR_THRESHOLD = 0.4
+"""How many similar memories an import is compared with, and from which cosine similarity."""
+
+UserOption = Annotated[
+    str | None, typer.Option("--user", help="Whose memory; default BMO_USER_ID.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
+IdArgument = Annotated[str, typer.Argument(help="The memory's id, or the start of it.")]
+
+
+def settings_for(user: str | None) -> Settings:
+    """Settings of this process, for one user.
+
+    Args:
+        user: Whose memory; None is BMO_USER_ID.
+
+    Raises:
+        SettingsError: A variable is wrong.
+        CommandError: The user id has characters that no user id may have.
+    """
+    if user is None:
+        return load_settings()
+    try:
+        return load_settings(bmo_user_id=checked_user_id(user))
+    except ValueError as error:
+        raise CommandError(f"--user: {error}.") from None
+
+
+@contextmanager
+def opened_ledger(settings: Settings) -> Iterator[Ledger]:
+    """The ledger alone: works beside a running BMO, which owns the embedded index.
+
+    Raises:
+        MemoryUnavailable: The ledger cannot be opened, or turns out to be damaged.
+    """
+    with _sentences_only(settings), closing(open_ledger(settings)) as ledger:
+        yield ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """What a command that changes memory works with.
+
+    Attributes:
+        ledger: The truth.
+        index: Mem0 on Qdrant, or None while it cannot be reached.
+        recorder: The one writer thread.
+        notices: Sentences for people about how they were opened.
+    """
+
+    ledger: Ledger
+    index: MemoryIndex | None
+    recorder: Recorder
+    notices: tuple[str, ...]
+
+    def near(self, user_id: str, text: str) -> list[tuple[str, float]]:
+        """Similar facts, for reconciliation; none while the index cannot be reached."""
+        if self.index is None or self.index.unavailable:
+            return []
+        hits = self.index.search(user_id, text, top_k=NEAR_TOP_K, threshold=NEAR_THRESHOLD)
+        return [(hit.fact_id, hit.score) for hit in hits]
+
+
+@contextmanager
+def opened_stores(settings: Settings) -> Iterator[Stores]:
+    """Ledger, index and recorder, without gates: for commands that change memory.
+
+    Raises:
+        MemoryUnavailable: The ledger cannot be opened, or another process owns the store.
+    """
+    from bmo.recorder import Recorder
+
+    notices: list[ServiceNotice] = []
+    with opened_ledger(settings) as ledger:
+        index = open_index(settings, notices)
+        recorder = Recorder.open(ledger, index, settings)
+        try:
+            yield Stores(ledger, index, recorder, tuple(notice.message for notice in notices))
+        finally:
+            recorder.close()
+            if index is not None:
+                index.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """What a command that only reads works with.
+
+    Attributes:
+        ledger: The truth.
+        index: Mem0 on Qdrant, or None while it cannot be reached or another process owns it.
+        notices: Sentences for people about what is missing.
+    """
+
+    ledger: Ledger
+    index: MemoryIndex | None
+    notices: tuple[str, ...]
+
+
+@contextmanager
+def opened_reader(settings: Settings, *, owner: bool = False) -> Iterator[Reader]:
+    """Ledger and index without a recorder; beside a running BMO the ledger alone.
+
+    Args:
+        settings: Settings of this process.
+        owner: The index is needed: another process that owns it is an error.
+
+    Raises:
+        MemoryUnavailable: The ledger cannot be opened, or another process owns the store.
+    """
+    from bmo.index import StoreInUse
+
+    notices: list[ServiceNotice] = []
+    with opened_ledger(settings) as ledger:
+        index = None
+        extra: tuple[str, ...] = ()
+        try:
+            index = open_index(settings, notices)
+        except MemoryUnavailable as error:
+            if owner or not isinstance(error.__cause__, StoreInUse):
+                raise
+            extra = (f"{error} Until then the ledger answers without search by meaning.",)
+        try:
+            yield Reader(ledger, index, (*(notice.message for notice in notices), *extra))
+        finally:
+            if index is not None:
+                index.close()
+
+
+@contextmanager
+def opened_service(settings: Settings) -> Iterator[MemoryService]:
+    """Everything, with gates and judge: for commands that ask them.
+
+    Raises:
+        MemoryUnavailable: The ledger cannot be opened, or another process owns the store.
+    """
+    with _sentences_only(settings):
+        service = MemoryService.open_blocking(settings)
+        try:
+            yield service
+        finally:
+            service.close_blocking()
+
+
+def the_fact(ledger: Ledger, user_id: str, prefix: str) -> StoredFact:
+    """The one memory whose id begins with ``prefix``, live or ended.
+
+    Raises:
+        CommandError: There is none, or there are several.
+    """
+    wanted = prefix.strip().lower()
+    found = ledger.find_facts(user_id, wanted) if wanted else []
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise CommandError(
+            f"no memory of {user_id!r} has an id that starts with {prefix[:40]!r}; "
+            "bmo memories list shows them."
+        )
+    raise CommandError(f"{len(found)} memories have an id that starts with {prefix!r}: add to it.")
+
+
+def moment_option(name: str, text: str | None) -> datetime | None:
+    """Reads the moment that an option names; one without a zone is read as UTC.
+
+    Args:
+        name: The option ("--as-of").
+        text: ISO 8601, or None.
+
+    Raises:
+        CommandError: It is no such moment.
+    """
+    if text is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise CommandError(
+            f"{name} {text[:40]!r} must be ISO 8601 such as 2026-03-01 or 2026-03-01T09:00:00Z."
+        ) from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+@contextmanager
+def _sentences_only(settings: Settings) -> Iterator[None]:
+    """Turns what the database raises into a sentence, and keeps log lines off the terminal."""
+    from sqlalchemy.exc import DBAPIError
+
+    try:
+        with quiet_logs():
+            yield
+    except DBAPIError as error:
+        first_line = (str(error.orig).strip() or repr(error.orig)).splitlines()[0]
+        place = (settings.bmo_ledger_url and "of BMO_LEDGER_URL") or f"in {settings.bmo_home}"
+        raise MemoryUnavailable(
+            f"The ledger {place} failed ({first_line}); bmo doctor says what is wrong with it."
+        ) from error

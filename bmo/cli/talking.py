@@ -1,0 +1,49 @@
+"""``bmo chat`` and the worker's ``console``, ``dev`` and ``start``."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from bmo.settings import load_settings
+
+UserOption = Annotated[
+    str | None, typer.Option("--user", help="Whose memory; default BMO_USER_ID.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands."""
+    app.command("chat")(chat)
+    for name in ("console", "dev", "start"):
+        app.command(
+            name,
+            help=WORKER_HELP[name],
+            context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+        )(_worker_command(name))
+
+
+WORKER_HELP = {
+    "console": "Talk by microphone and speaker, on this machine.",
+    "dev": "Run the LiveKit worker with reload, for development.",
+    "start": "Run the LiveKit worker.",
+}
+
+
+def chat(user: UserOption = None) -> None:
+    """Talk to BMO in the terminal."""
+    from bmo.chat import run_chat
+
+    settings = load_settings(**({"bmo_user_id": user} if user else {}))
+    raise typer.Exit(asyncio.run(run_chat(settings)))
+
+
+def _worker_command(name: str):  # type: ignore[no-untyped-def]  # typer reads the inner signature
+    def command(context: typer.Context) -> None:
+        from bmo.worker import run_worker
+
+        raise typer.Exit(run_worker(name, context.args, load_settings()))
+
+    return command

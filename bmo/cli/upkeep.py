@@ -1,0 +1,218 @@
+"""``bmo reindex`` and ``bmo reprocess``: make the index anew; run the present gate again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from bmo.cli.errors import CommandError
+from bmo.cli.jsonl import write_line
+from bmo.cli.opening import (
+    JsonOption,
+    UserOption,
+    moment_option,
+    opened_ledger,
+    opened_reader,
+    opened_stores,
+    settings_for,
+)
+from bmo.cli.tables import fact_row, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bmo.ledger import Ledger, Restated
+    from bmo.memory.reprocess import Reprocessing
+    from bmo.settings import Settings
+    from bmo.turn import Fact
+
+FLUSH_S = 60.0
+"""Longest wait for the index after a reprocessing, in seconds."""
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands."""
+    app.command("reindex")(reindex_command)
+    app.command("reprocess")(reprocess_command)
+
+
+def reindex_command(
+    missing: Annotated[
+        bool, typer.Option("--missing", help="Keep what is right; only repair.")
+    ] = False,
+) -> None:
+    """Make the search index anew from the ledger; interrupted, the next run goes on."""
+    from bmo.index import IndexUnavailable
+    from bmo.memory import MemoryUnavailable
+    from bmo.recorder import rebuild
+
+    settings = settings_for(None)
+    with opened_reader(settings, owner=True) as reader:
+        if reader.index is None:
+            raise CommandError(" ".join(reader.notices), 1)
+        if reader.index.unavailable:
+            raise CommandError(reader.index.unavailable, 1)
+        try:
+            with _bar("memories") as advance:
+                written = rebuild(reader.index, reader.ledger, advance, fresh=not missing)
+        except IndexUnavailable as error:
+            raise MemoryUnavailable(f"{error} Run bmo reindex again to go on.") from error
+        except KeyboardInterrupt:
+            raise CommandError("stopped; run bmo reindex again to go on.", 130) from None
+        total, name = reader.index.count(), reader.index.collection
+    print(f"{written} memories written; {name} holds {total}")
+
+
+def reprocess_command(
+    since: Annotated[
+        str | None, typer.Option("--since", help="Turns said from then on (ISO 8601).")
+    ] = None,
+    version: Annotated[
+        str | None, typer.Option("--version", help="Turns decided by this gate version.")
+    ] = None,
+    held: Annotated[bool, typer.Option("--held", help="Held turns only.")] = False,
+    apply: Annotated[bool, typer.Option("--apply", help="Write the difference.")] = False,
+    user: UserOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Run the present gate over logged turns: the difference first, written with --apply."""
+    from bmo.memory.reprocess import apply_passes
+
+    settings = settings_for(user)
+    moment = moment_option("--since", since)
+
+    def passes(ledger: Ledger) -> Reprocessing:
+        return _reprocess(ledger, settings, moment, version, held)
+
+    if not apply:
+        with opened_ledger(settings) as ledger:
+            found = passes(ledger)
+    else:
+        with opened_stores(settings) as stores:
+            found = passes(stores.ledger)
+            stores.recorder.call(apply_passes, stores.ledger, found).result()
+            stores.recorder.flush(FLUSH_S)
+        for notice in stores.notices:
+            typer.echo(f"bmo: {notice}", err=True)
+    if as_json:
+        for change in found.changes:
+            write_line(change_row(change))
+        write_line(summary_row(found, applied=apply))
+    else:
+        _show(Console(), found, applied=apply)
+
+
+def change_row(change: Restated) -> dict[str, Any]:
+    """What changes about one turn, as the documented JSON object."""
+    return {
+        "turn_id": change.turn.id,
+        "at": change.turn.at.isoformat(),
+        "user": change.turn.text,
+        "verdict": change.decision.verdict,
+        "reason": change.decision.reason,
+        "added": [_new_row(fact) for fact in change.added],
+        "removed": [fact_row(fact) for fact in change.removed],
+        "changed": [{"old": fact_row(old), "new": _new_row(new)} for old, new in change.changed],
+    }
+
+
+def summary_row(found: Reprocessing, *, applied: bool) -> dict[str, Any]:
+    """The last JSON line: how much was looked at and what became of it."""
+    return {
+        "gate_version": found.gate_version,
+        "turns": found.turns,
+        "without_words": found.without_words,
+        "settled": found.settled,
+        "reclassified": {
+            f"{before}->{now}": count for (before, now), count in found.reclassified.items()
+        },
+        "added": sum(len(one.added) for one in found.changes),
+        "removed": sum(len(one.removed) for one in found.changes),
+        "changed": sum(len(one.changed) for one in found.changes),
+        "applied": applied,
+    }
+
+
+def _new_row(fact: Fact) -> dict[str, Any]:
+    return {
+        "subject": fact.subject,
+        "slot": fact.slot,
+        "value": fact.value,
+        "text": fact.text,
+        "category": fact.category,
+        "kind": fact.kind,
+        "rule_id": fact.rule_id,
+    }
+
+
+def _reprocess(
+    ledger: Ledger, settings: Settings, since: Any, version: str | None, held: bool
+) -> Reprocessing:
+    from bmo.gate import WriteGate
+    from bmo.memory.reprocess import reprocess
+
+    gate = WriteGate.from_settings(settings, load_judge=settings.effective_mode != "pattern")
+    with _bar("turns") as advance:
+        return reprocess(
+            ledger,
+            gate,
+            settings.bmo_user_id,
+            since=since,
+            version=version,
+            held=held,
+            progress=advance,
+        )
+
+
+def _show(console: Console, found: Reprocessing, *, applied: bool) -> None:
+    for change in found.changes:
+        console.print(f"[dim]{change.turn.at:%Y-%m-%d}[/dim] {shown(change.turn.text)}")
+        for fact in change.added:
+            console.print(f"  [green]+[/green] {shown(fact.text)}", highlight=False)
+        for old in change.removed:
+            console.print(f"  [red]-[/red] {shown(old.text)}", highlight=False)
+        for old, new in change.changed:
+            console.print(f"  [yellow]~[/yellow] {shown(old.text)} -> {shown(new.text)}")
+    row = summary_row(found, applied=applied)
+    console.print(
+        f"{row['turns']} turns: +{row['added']} -{row['removed']} ~{row['changed']} memories",
+        highlight=False,
+    )
+    for move, count in row["reclassified"].items():
+        console.print(f"[dim]{move}[/dim] {count} turns", highlight=False)
+    for name, count in (
+        ("without words", found.without_words),
+        ("decided by hand", found.settled),
+        (
+            "facts that were forgotten and stay so",
+            sum(len(one.forgotten) for one in found.changes),
+        ),
+    ):
+        if count:
+            console.print(f"[dim]left out:[/dim] {count} {name}", highlight=False)
+    if applied:
+        console.print("Applied.")
+    elif found.changes:
+        console.print("Nothing was written; add --apply to write it.")
+
+
+@contextmanager
+def _bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on standard error; where that is no terminal, nothing."""
+    console = Console(stderr=True)
+    with Progress(
+        TextColumn(what),
+        BarColumn(bar_width=None),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        disable=not console.is_terminal,
+        transient=True,
+    ) as progress:
+        task = progress.add_task(what, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)

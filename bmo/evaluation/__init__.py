@@ -1,0 +1,1 @@
+"""Figures: corpora, annotated conversations, metrics; what ``bmo eval`` and ``bmo bench`` print."""

@@ -1,0 +1,465 @@
+"""What ``bmo doctor`` looks at: one check a part, each with what was found and the fix.
+
+Nothing is changed: no ledger is made or migrated, no store is created, no key is printed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shutil
+import socket
+import statistics
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from bmo.evaluation.checks import Check
+from bmo.settings import (
+    MemorySettingWarning,
+    Settings,
+    SettingsError,
+    load_settings,
+    quiet_third_parties,
+)
+
+if TYPE_CHECKING:
+    from pydantic import SecretStr
+
+DISTRIBUTION = "bmo-voice"
+PYTHONS = ((3, 11), (3, 13))
+"""Oldest and newest Python BMO is made for."""
+
+LITTLE_SPACE = 1 << 30
+NO_SPACE = 100 << 20
+"""Free bytes below which there is a warning, and below which it fails."""
+
+EMBEDDER_ROUNDS = 20
+EMBEDDER_SLOW_MS = 20.0
+JUDGE_SLOW_MS = 10.0
+"""Median above which a local model counts as slow, in milliseconds."""
+
+CONNECT_TIMEOUT_S = 3.0
+"""Longest wait for a server, in seconds."""
+
+_PLACEHOLDERS = ("your", "changeme", "xxx", "<", "...", "example")
+
+
+def examine(settings: Settings | None = None) -> Iterator[Check]:
+    """Looks at everything, one check after the other.
+
+    Args:
+        settings: Settings of this process; None reads environment and ``.env``, and reports what
+            is wrong with them.
+    """
+    yield check_python()
+    yield check_packages()
+    if settings is None:
+        settings, checks = read_settings()
+        yield from checks
+    yield from check_models()
+    if settings is None:
+        return
+    for look in (
+        check_rules,
+        check_home,
+        check_disk,
+        check_ledger,
+        check_qdrant,
+        check_embedder,
+        check_judge,
+        check_keys,
+        check_livekit,
+        check_audio,
+    ):
+        yield from _safely(look, settings)
+
+
+def _safely(look: Callable[[Settings], Iterator[Check]], settings: Settings) -> Iterator[Check]:
+    """A check that breaks is a failed check: the others still run."""
+    try:
+        yield from look(settings)
+    except Exception as error:  # whatever a third party raises is what the doctor is there to say
+        name = look.__name__.removeprefix("check_")
+        yield Check(name, "fail", f"the check broke: {type(error).__name__}: {error}"[:300])
+
+
+def check_python(version: tuple[int, int] | None = None) -> Check:
+    """Whether this Python is one BMO is made for."""
+    found = version or (sys.version_info.major, sys.version_info.minor)
+    shown = sys.version.split()[0] if version is None else ".".join(map(str, version))
+    oldest, newest = PYTHONS
+    if found < oldest:
+        return Check("python", "fail", shown, "install Python 3.11, 3.12 or 3.13.")
+    if found > newest:
+        return Check("python", "warn", shown, "BMO is tested on Python 3.11 to 3.13.")
+    return Check("python", "ok", shown)
+
+
+def check_packages() -> Check:
+    """Whether every package BMO needs is there in a version it works with."""
+    from packaging.requirements import Requirement
+
+    try:
+        needed = metadata.requires(DISTRIBUTION) or []
+    except metadata.PackageNotFoundError:
+        return Check(
+            "packages", "warn", f"{DISTRIBUTION} is not installed as a package", "pip install ."
+        )
+    wrong: list[str] = []
+    count = 0
+    for line in needed:
+        requirement = Requirement(line)
+        if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
+            continue
+        count += 1
+        try:
+            version = metadata.version(requirement.name)
+        except metadata.PackageNotFoundError:
+            wrong.append(f"{requirement.name} is missing")
+            continue
+        if not requirement.specifier.contains(version, prereleases=True):
+            wrong.append(f"{requirement.name} {version} is not {requirement.specifier}")
+    if wrong:
+        return Check("packages", "fail", "; ".join(wrong), "pip install --upgrade bmo-voice")
+    return Check("packages", "ok", f"{count} packages, livekit-agents {_version('livekit-agents')}")
+
+
+def read_settings() -> tuple[Settings | None, list[Check]]:
+    """Reads the settings and says what is wrong with them."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            settings = load_settings()
+        except SettingsError as error:
+            return None, [Check("settings", "fail", str(error), "correct it in .env or unset it.")]
+    said = [str(one.message) for one in caught if issubclass(one.category, MemorySettingWarning)]
+    if said:
+        return settings, [Check("settings", "warn", said[0], "set it to GATED or NORMAL.")]
+    mode = f"{settings.mem0_setting}, gatekeeper {settings.effective_mode}"
+    return settings, [Check("settings", "ok", mode)]
+
+
+def check_models() -> Iterator[Check]:
+    """Whether each model file is the one its manifest names."""
+    from bmo.models import MODELS, ModelFileError, checked_bytes, read_manifest
+
+    folders = sorted(path.parent for path in MODELS.glob("*/model.json"))
+    for expected in ("judge", "minilm-l6-v2-int8"):
+        if MODELS / expected not in folders:
+            folders.append(MODELS / expected)
+    for folder in folders:
+        name = f"model {folder.name}"
+        try:
+            manifest = read_manifest(folder)
+            size = len(checked_bytes(folder / manifest["file"], manifest["sha256"]))
+        except ModelFileError as error:
+            yield Check(name, "fail", str(error), "pip install --force-reinstall bmo-voice")
+            continue
+        yield Check(name, "ok", f"sha256 {manifest['sha256'][:12]}, {size / 1e6:.1f} MB")
+
+
+def check_rules(settings: Settings) -> Iterator[Check]:
+    """Whether the write gate's rules load, the person's own included."""
+    from bmo.gate import PackError, WriteGate
+    from bmo.gate.custom_rules import load_custom_rules
+
+    try:
+        version = WriteGate.from_settings(settings, load_judge=False).version
+    except PackError as error:
+        yield Check("rules", "fail", str(error), "pip install --force-reinstall bmo-voice")
+        return
+    yield Check("rules", "ok", version)
+    if settings.gatekeeper_custom_rules_path is not None:
+        custom = load_custom_rules(settings.gatekeeper_custom_rules_path)
+        for problem in custom.problems:
+            yield Check("custom rules", "fail", str(problem), "the other rules work; correct it.")
+        if not custom.problems:
+            yield Check("custom rules", "ok", str(settings.gatekeeper_custom_rules_path))
+
+
+def check_home(settings: Settings) -> Iterator[Check]:
+    """Whether BMO_HOME can be written."""
+    home = settings.bmo_home
+    nearest = _nearest(home)
+    if not nearest.is_dir():
+        found, fix = f"{nearest} is no directory", "point BMO_HOME to a directory."
+        yield Check("home", "fail", found, fix)
+    elif not os.access(nearest, os.W_OK | os.X_OK):
+        yield Check(
+            "home", "fail", f"{nearest} cannot be written", "make it writable or set BMO_HOME."
+        )
+    elif home.exists():
+        loose = os.name == "posix" and home.stat().st_mode & 0o077
+        if loose:
+            yield Check("home", "warn", f"{home}: others may read it", f"chmod 700 {home}")
+        else:
+            yield Check("home", "ok", str(home))
+    else:
+        yield Check("home", "ok", f"{home}: made at the first start")
+
+
+def check_disk(settings: Settings) -> Iterator[Check]:
+    """Whether there is room for memory."""
+    nearest = _nearest(settings.bmo_home)
+    free = shutil.disk_usage(nearest).free
+    found = f"{free / 1e9:.1f} GB free at {nearest}"
+    if free < NO_SPACE:
+        yield Check("disk", "fail", found, "free some space or move BMO_HOME.")
+    elif free < LITTLE_SPACE:
+        yield Check("disk", "warn", found, "free some space or move BMO_HOME.")
+    else:
+        yield Check("disk", "ok", found)
+
+
+def check_ledger(settings: Settings) -> Iterator[Check]:
+    """Whether the ledger is there, whole, and of this BMO's schema."""
+    from bmo.ledger import inspect_ledger
+
+    seen = inspect_ledger(settings.ledger_url)
+    if seen.problem:
+        yield Check(
+            "ledger",
+            "fail",
+            f"{seen.place}: {seen.problem}",
+            "correct BMO_LEDGER_URL or start the server."
+            if settings.bmo_ledger_url
+            else "restore a copy, or move it away and bmo memories import an export.",
+        )
+    elif not seen.exists:
+        yield Check("ledger", "ok", f"{seen.place}: made at the first start")
+    elif seen.revision != seen.head:
+        known = seen.revision is not None and seen.revision < seen.head
+        yield Check(
+            "ledger",
+            "ok" if known else "fail",
+            f"schema {seen.revision}, this BMO has {seen.head}",
+            "" if known else "use the BMO that made it, or another BMO_HOME.",
+        )
+    else:
+        size = f", {seen.size_bytes / 1e6:.1f} MB" if seen.size_bytes else ""
+        yield Check("ledger", "ok", f"schema {seen.revision}{size}: {seen.place}")
+
+
+def check_qdrant(settings: Settings) -> Iterator[Check]:
+    """Whether the index can be opened, and who owns the embedded store."""
+    if settings.qdrant_url is not None:
+        yield _qdrant_server(settings)
+        return
+    from bmo.index import IndexUnavailable, StoreInUse
+
+    quiet_third_parties(settings.bmo_home)
+    edge = _importable("qdrant_edge")
+    backend = "edge" if edge else "local"
+    if not edge:
+        yield Check(
+            "qdrant edge",
+            "warn",
+            "no wheel for this platform: qdrant-client's local mode is used",
+            "set QDRANT_URL from some thousand memories on.",
+        )
+    directory = settings.bmo_home / f"qdrant-{backend}"
+    if not directory.is_dir():
+        yield Check("qdrant", "ok", f"embedded ({backend}), made at the first start")
+        return
+    try:
+        count = _embedded_count(settings)
+    except StoreInUse as error:
+        owner = str(error).partition(";")[0].rpartition(" by ")[2]
+        yield Check("qdrant", "ok", f"embedded ({backend}), in use by {owner}")
+    except IndexUnavailable as error:
+        yield Check("qdrant", "fail", str(error), "bmo reindex, after moving the directory away.")
+    else:
+        yield Check("qdrant", "ok", f"embedded ({backend}), free, {count} memories")
+
+
+def _embedded_count(settings: Settings) -> int:
+    from bmo.index import EmbedderUnavailable, MemoryIndex, open_embedder
+
+    try:
+        embedder = open_embedder(settings)
+    except EmbedderUnavailable:
+        return 0  # the embedder has a line of its own
+    with closing(MemoryIndex.open(settings, embedder)) as index:
+        return index.count()
+
+
+def _qdrant_server(settings: Settings) -> Check:
+    from qdrant_client import QdrantClient
+    from qdrant_client.http.exceptions import ApiException
+
+    key = settings.qdrant_api_key
+    shown = _without_password(settings.qdrant_url or "")
+    try:
+        client = QdrantClient(
+            url=settings.qdrant_url,
+            api_key=key.get_secret_value() if key is not None else None,
+            timeout=int(CONNECT_TIMEOUT_S),
+            check_compatibility=False,
+        )
+        started = time.perf_counter()
+        collections = len(client.get_collections().collections)
+        took_ms = (time.perf_counter() - started) * 1000
+        client.close()
+    except (ApiException, OSError, ValueError) as error:
+        text = str(error).strip()
+        reason = text.splitlines()[0][:120] if text else type(error).__name__
+        refused = "401" in text or "403" in text or "nauthorized" in text or "orbidden" in text
+        fix = (
+            "set QDRANT_API_KEY to the server's key."
+            if refused
+            else "start it (docker compose -f docker-compose.qdrant.yml up -d) or unset QDRANT_URL."
+        )
+        return Check("qdrant", "fail", f"server {shown} does not answer ({reason})", fix)
+    return Check("qdrant", "ok", f"server {shown}, {collections} collections, {took_ms:.0f} ms")
+
+
+def check_embedder(settings: Settings) -> Iterator[Check]:
+    """Whether the embedder works, and how fast."""
+    from bmo.index import EmbedderUnavailable, open_embedder
+
+    quiet_third_parties(settings.bmo_home)
+    try:
+        embedder = open_embedder(settings)
+        rounds = EMBEDDER_ROUNDS if settings.bmo_embedder == "local" else 1
+        took_ms = _median_ms(lambda: embedder.embed(["my brother sam lives in leeds"]), rounds)
+    except EmbedderUnavailable as error:
+        yield Check("embedder", "fail", str(error), "set BMO_EMBEDDER=local, or correct the key.")
+        return
+    found = f"{embedder.name}, {embedder.dims} dims, {took_ms:.1f} ms a text"
+    if settings.bmo_embedder == "local" and took_ms > EMBEDDER_SLOW_MS:
+        yield Check("embedder", "warn", found, "it is slow here: is the machine busy?")
+    else:
+        yield Check("embedder", "ok", found)
+
+
+def check_judge(settings: Settings) -> Iterator[Check]:
+    """Whether the local judge works, and how fast."""
+    if settings.effective_mode in ("pattern", "disabled") or settings.mem0_setting == "NORMAL":
+        yield Check("judge", "ok", f"not used (GATEKEEPER_MODE={settings.effective_mode})")
+        return
+    from bmo.judge import Judge, JudgeUnavailable
+
+    try:
+        judge = Judge.open()
+    except JudgeUnavailable as error:
+        yield Check("judge", "fail", str(error), "pip install --force-reinstall bmo-voice")
+        return
+    took_ms = _median_ms(lambda: judge.assess([("", "my brother lives in leeds")]), EMBEDDER_ROUNDS)
+    judge.close()
+    found = f"{judge.version}, {took_ms:.1f} ms a turn"
+    if took_ms > JUDGE_SLOW_MS:
+        yield Check("judge", "warn", found, "it is slow here: is the machine busy?")
+    else:
+        yield Check("judge", "ok", found)
+
+
+def check_keys(settings: Settings) -> Iterator[Check]:
+    """Which keys are there. They are never printed."""
+    wanted = settings.bmo_models in ("google", "google-live") or settings.bmo_embedder == "gemini"
+    yield _key(
+        "GOOGLE_API_KEY",
+        settings.google_api_key,
+        "" if not wanted else "set it, or change BMO_MODELS and BMO_EMBEDDER.",
+        "absent: replies come from the offline responder",
+    )
+    if settings.qdrant_url is not None:
+        yield _key(
+            "QDRANT_API_KEY", settings.qdrant_api_key, "", "absent: for a server without key"
+        )
+
+
+def check_livekit(settings: Settings) -> Iterator[Check]:
+    """Whether the LiveKit server is named, and answers."""
+    if settings.livekit_url is None:
+        yield Check("livekit", "ok", "LIVEKIT_URL is not set: only bmo dev and bmo start need it")
+        return
+    shown = _without_password(settings.livekit_url)
+    url = urlsplit(settings.livekit_url)
+    if url.scheme not in ("ws", "wss", "http", "https") or not url.hostname:
+        yield Check("livekit", "fail", f"LIVEKIT_URL={shown!r}", "it looks like wss://host.")
+        return
+    for name, key in (
+        ("LIVEKIT_API_KEY", settings.livekit_api_key),
+        ("LIVEKIT_API_SECRET", settings.livekit_api_secret),
+    ):
+        yield _key(name, key, "set it to the server's.", "absent")
+    port = url.port or (443 if url.scheme in ("wss", "https") else 80)
+    try:
+        with socket.create_connection((url.hostname, port), CONNECT_TIMEOUT_S):
+            yield Check("livekit", "ok", f"{shown} answers")
+    except OSError as error:
+        reason = error.strerror or str(error)
+        found = f"{shown} does not answer ({reason})"
+        yield Check("livekit", "fail", found, "start it or correct LIVEKIT_URL.")
+
+
+def check_audio(_settings: Settings) -> Iterator[Check]:
+    """Whether there are a microphone and a speaker for ``bmo console``."""
+    fix = "bmo console needs them; bmo chat, dev and start do not."
+    try:
+        import sounddevice
+
+        devices = list(sounddevice.query_devices())
+    except (ImportError, OSError) as error:
+        yield Check("audio", "warn", f"no audio system ({error})", f"install libportaudio2: {fix}")
+        return
+    ears = sum(device["max_input_channels"] > 0 for device in devices)
+    mouths = sum(device["max_output_channels"] > 0 for device in devices)
+    found = f"{ears} microphones, {mouths} speakers"
+    yield Check("audio", "ok" if ears and mouths else "warn", found, "" if ears and mouths else fix)
+
+
+def _key(name: str, key: SecretStr | None, needed: str, absent: str) -> Check:
+    if key is None:
+        return Check(name, "fail" if needed else "ok", absent, needed)
+    value = key.get_secret_value()
+    if value != value.strip() or any(c.isspace() or c in "\"'" for c in value):
+        return Check(name, "fail", "present, with spaces or quotes in it", "write it without them.")
+    if any(part in value.lower() for part in _PLACEHOLDERS):
+        return Check(name, "fail", "present, but a placeholder", "put the real key there.")
+    return Check(name, "ok", "present")
+
+
+def _median_ms(call: Callable[[], object], rounds: int) -> float:
+    times = []
+    for _ in range(rounds):
+        started = time.perf_counter()
+        call()
+        times.append((time.perf_counter() - started) * 1000)
+    return statistics.median(times)
+
+
+def _nearest(path: Path) -> Path:
+    """``path``, or the nearest of its parents that exists."""
+    return next(one for one in (path, *path.parents) if one.exists())
+
+
+def _importable(name: str) -> bool:
+    try:
+        importlib.import_module(name)
+    except ImportError:
+        return False
+    return True
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "?"
+
+
+def _without_password(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return "(not readable)"
+    return f"{parts.scheme}://{parts.hostname or ''}{port}" if parts.scheme else url

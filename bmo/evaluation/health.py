@@ -1,0 +1,310 @@
+"""``bmo stats`` and ``bmo health``: what memory did over time, and whether that is as it was.
+
+Drift of the verdicts is measured with the population stability index (Siddiqi 2006): over .25
+counts as a shift. With few turns the index is large by chance alone; under no change it is
+distributed like (1/n + 1/m) times a chi-square with categories - 1 degrees of freedom (Yurdakul
+2018), so that much is asked for as well.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from bmo.evaluation.checks import Check
+from bmo.ledger import statistics as counts
+from bmo.ledger.statistics import DecisionCounts, RecallCounts, RuleRecord, Span
+
+if TYPE_CHECKING:
+    from bmo.index import MemoryIndex
+    from bmo.ledger import Ledger
+
+VERDICTS = ("allow", "hold", "discard")
+
+PSI_SHIFT = 0.25
+PSI_WATCH = 0.1
+CHI_SQUARE_99 = 9.21
+"""99% quantile of chi-square with two degrees of freedom (three verdicts)."""
+
+LEAST_TURNS = 50
+"""Fewer turns in a window say nothing about a share."""
+
+FALLBACK_WATCH, FALLBACK_ALERT = 0.01, 0.05
+"""Share of turns that a stage failed at."""
+
+HELD_WATCH, HELD_ALERT = 200, 2000
+"""Held turns nobody decided on."""
+
+OUTBOX_WATCH_S, OUTBOX_ALERT_S = 60.0, 600.0
+"""Age of the oldest memory that the index has not learnt, in seconds."""
+
+GROWTH_WATCH, GROWTH_ALERT = 2.0, 4.0
+"""Memories per turn, as a multiple of the baseline's."""
+
+RULE_LEAST, RULE_WATCH, RULE_ALERT = 5, 0.2, 0.4
+"""A rule with so many memories, and the shares of them taken back or called unhelpful."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """What memory did in a span of days.
+
+    Attributes:
+        days: Length of the span.
+        users: Users the ledger knows.
+        live: Live memories.
+        categories: Category -> live memories.
+        by_day: Day -> verdict -> turns.
+        facts_by_day: Day -> memories recorded.
+        decisions: What the write gate said.
+        recalls: What the read gate did.
+        rules: How the memories of each rule fared.
+        silent_rules: Rules that have not fired in the span.
+    """
+
+    days: int
+    users: int
+    live: int
+    categories: Mapping[str, int]
+    by_day: Mapping[str, Mapping[str, int]]
+    facts_by_day: Mapping[str, int]
+    decisions: DecisionCounts
+    recalls: RecallCounts
+    rules: tuple[RuleRecord, ...]
+    silent_rules: tuple[str, ...]
+
+
+def known_rules() -> tuple[str, ...]:
+    """Ids of the write gate's rules, of all languages."""
+    from bmo.gate.packs import load_pack
+    from bmo.language import LANGUAGES
+
+    return tuple(sorted({rule.data.id for one in LANGUAGES for rule in load_pack(one).rules}))
+
+
+def gather(
+    ledger: Ledger,
+    *,
+    now: datetime,
+    days: int,
+    user_id: str | None = None,
+    rules_known: Sequence[str] = (),
+) -> Stats:
+    """Counts what memory did.
+
+    Args:
+        ledger: The ledger.
+        now: The present moment.
+        days: How far to look back.
+        user_id: Whose; None is everybody's.
+        rules_known: Rules of the write gate, for those that never fire.
+    """
+    span = Span(user_id, now - timedelta(days=days))
+    with ledger.reading() as connection:
+        decisions = counts.decision_counts(connection, span)
+        rules = counts.rule_records(connection, span)
+        categories = counts.live_by_category(connection, user_id)
+        fired = {record.rule_id for record in rules} | set(decisions.rules)
+        return Stats(
+            days=days,
+            users=1 if user_id is not None else len(ledger.users()),
+            live=sum(categories.values()),
+            categories=categories,
+            by_day=counts.verdicts_by_day(connection, span),
+            facts_by_day=counts.facts_by_day(connection, span),
+            decisions=decisions,
+            recalls=counts.recall_counts(connection, span),
+            rules=tuple(rules),
+            silent_rules=tuple(sorted(set(rules_known) - fired)),
+        )
+
+
+def examine(
+    ledger: Ledger,
+    index: MemoryIndex | None,
+    *,
+    now: datetime,
+    window_days: int,
+    baseline_days: int,
+    user_id: str | None = None,
+    index_absent: str = "",
+) -> Iterator[Check]:
+    """Compares the latest days with the days before, and looks at what piles up.
+
+    Args:
+        ledger: The ledger.
+        index: The index, or None when it is not ours to open.
+        now: The present moment.
+        window_days: The latest days.
+        baseline_days: The days before these.
+        user_id: Whose; None is everybody's.
+        index_absent: Why there is no index.
+    """
+    start = now - timedelta(days=window_days)
+    recent = Span(user_id, start)
+    before = Span(user_id, start - timedelta(days=baseline_days), start)
+    with ledger.reading() as connection:
+        new = counts.decision_counts(connection, recent)
+        old = counts.decision_counts(connection, before)
+        added = sum(counts.facts_by_day(connection, recent).values())
+        added_before = sum(counts.facts_by_day(connection, before).values())
+        held, oldest = counts.held_backlog(connection, user_id)
+        doubled = counts.duplicates(connection, user_id)
+        contradicting = counts.conflicting(connection, user_id)
+        recalled = counts.recall_counts(connection, recent)
+        rules = counts.rule_records(connection, Span(user_id))
+    yield drift_check(old.verdicts, new.verdicts)
+    yield fallback_check("write fallbacks", new.fallbacks, new.turns)
+    yield fallback_check("read fallbacks", recalled.fallbacks, recalled.turns)
+    yield _held_check(held, oldest, now)
+    yield _outbox_check(ledger, now)
+    yield _agreement_check(ledger, index, index_absent)
+    yield Check(
+        "duplicates",
+        "warn" if doubled else "ok",
+        f"{doubled} memories say the same as another",
+        "bmo memories list shows them; bmo memories forget removes one." if doubled else "",
+    )
+    yield Check(
+        "conflicts",
+        "warn" if contradicting else "ok",
+        f"{contradicting} memories contradict another",
+        "bmo memories conflicts shows them; edit or forget the wrong one." if contradicting else "",
+    )
+    yield growth_check(added_before, old.turns, added, new.turns)
+    yield rules_check(rules)
+
+
+def population_stability(old: Sequence[int], new: Sequence[int]) -> float:
+    """Population stability index of two counts over the same categories.
+
+    Half a case is added to every category, so that an empty one has a logarithm.
+    """
+    old_sum, new_sum = sum(old) + 0.5 * len(old), sum(new) + 0.5 * len(new)
+    shares = [((a + 0.5) / old_sum, (b + 0.5) / new_sum) for a, b in zip(old, new, strict=True)]
+    return sum((b - a) * math.log(b / a) for a, b in shares)
+
+
+def drift_check(old: Mapping[str, int], new: Mapping[str, int]) -> Check:
+    """Whether the shares of the verdicts are what they were."""
+    before, now = [old.get(v, 0) for v in VERDICTS], [new.get(v, 0) for v in VERDICTS]
+    if min(sum(before), sum(now)) < LEAST_TURNS:
+        return Check(
+            "verdict drift",
+            "ok",
+            f"{sum(now)} turns against {sum(before)} before: fewer than {LEAST_TURNS} say nothing",
+        )
+    index = population_stability(before, now)
+    chance = CHI_SQUARE_99 * (1 / sum(before) + 1 / sum(now))
+    moved = ", ".join(
+        f"{verdict} {a / sum(before):.0%} -> {b / sum(now):.0%}"
+        for verdict, a, b in zip(VERDICTS, before, now, strict=True)
+    )
+    found = f"{moved} (PSI {index:.2f})"
+    fix = "bmo stats shows since when; bmo replay --baseline shows what a change did."
+    if index > PSI_SHIFT and index > chance:
+        return Check("verdict drift", "fail", found, fix)
+    if index > PSI_WATCH and index > chance:
+        return Check("verdict drift", "warn", found, fix)
+    return Check("verdict drift", "ok", found)
+
+
+def fallback_check(name: str, failed: int, turns: int) -> Check:
+    """How often a stage was missing or failed."""
+    share = failed / turns if turns else 0.0
+    found = f"{failed} of {turns} turns ({share:.1%})"
+    fix = "bmo doctor says which part fails."
+    if share >= FALLBACK_ALERT and turns >= LEAST_TURNS:
+        return Check(name, "fail", found, fix)
+    if share >= FALLBACK_WATCH:
+        return Check(name, "warn", found, fix)
+    return Check(name, "ok", found)
+
+
+def growth_check(added_before: int, turns_before: int, added: int, turns: int) -> Check:
+    """Whether memories pile up faster than they did."""
+    rate = added / turns if turns else 0.0
+    found = f"{added} memories from {turns} turns ({rate:.2f} a turn)"
+    if min(turns, turns_before) < LEAST_TURNS or not added_before:
+        return Check("growth", "ok", found)
+    times = rate / (added_before / turns_before)
+    found += f", {times:.1f} times the baseline"
+    if times >= GROWTH_ALERT:
+        return Check("growth", "fail", found, "bmo stats shows which rules write them.")
+    if times >= GROWTH_WATCH:
+        return Check("growth", "warn", found, "bmo stats shows which rules write them.")
+    return Check("growth", "ok", found)
+
+
+def rules_check(rules: Sequence[RuleRecord]) -> Check:
+    """Rules that fire and get corrected."""
+
+    def share(rule: RuleRecord) -> float:
+        return min(1.0, (rule.taken_back + rule.unhelpful) / rule.facts)
+
+    enough = [rule for rule in rules if rule.facts >= RULE_LEAST]
+    bad = sorted(
+        (r for r in enough if share(r) >= RULE_WATCH), key=lambda r: (-share(r), r.rule_id)
+    )
+    if not bad:
+        return Check("rules", "ok", f"{len(enough)} rules with {RULE_LEAST} memories or more")
+    listed = ", ".join(f"{r.rule_id} {share(r):.0%} of {r.facts}" for r in bad[:5])
+    return Check(
+        "rules",
+        "fail" if share(bad[0]) >= RULE_ALERT else "warn",
+        f"taken back: {listed}",
+        "tighten the rule (docs/rules-and-languages.md), then bmo reprocess.",
+    )
+
+
+def _held_check(held: int, oldest: datetime | None, now: datetime) -> Check:
+    since = "" if oldest is None else f", the oldest {(now - oldest).days} days old"
+    fix = "bmo held lists them; bmo reprocess --held asks the present gate again."
+    if held >= HELD_ALERT:
+        return Check("held backlog", "fail", f"{held} turns{since}", fix)
+    if held >= HELD_WATCH:
+        return Check("held backlog", "warn", f"{held} turns{since}", fix)
+    return Check("held backlog", "ok", f"{held} turns{since}")
+
+
+def _outbox_check(ledger: Ledger, now: datetime) -> Check:
+    depth, oldest = ledger.outbox_depth()
+    age_s = max(0.0, (now - oldest).total_seconds()) if oldest is not None else 0.0
+    found = f"{depth} waiting" + (f", the oldest for {_duration(age_s)}" if depth else "")
+    fix = "start BMO, or see bmo doctor about the index."
+    if age_s >= OUTBOX_ALERT_S:
+        return Check("outbox", "fail", found, fix)
+    if age_s >= OUTBOX_WATCH_S:
+        return Check("outbox", "warn", found, fix)
+    return Check("outbox", "ok", found)
+
+
+def _agreement_check(ledger: Ledger, index: MemoryIndex | None, absent: str) -> Check:
+    from bmo.index import IndexUnavailable
+    from bmo.recorder.agreement import compare
+
+    if index is None:
+        return Check("index", "warn", f"not compared: {absent}")
+    try:
+        found = compare(ledger, index)
+        total = index.count()
+    except IndexUnavailable as error:
+        return Check("index", "fail", str(error), "bmo doctor")
+    missing, orphaned, doubled = len(found.missing), len(found.orphaned), len(found.doubled)
+    if not found:
+        return Check("index", "ok", f"{total} entries agree with the ledger")
+    waiting = ledger.outbox_depth()[0]
+    shown = f"{missing} missing, {orphaned} too much, {doubled} doubled"
+    if missing + orphaned + doubled <= waiting:
+        return Check("index", "ok", f"{shown}: {waiting} wait in the outbox")
+    return Check("index", "fail", shown, "bmo reindex --missing")
+
+
+def _duration(seconds: float) -> str:
+    for unit, length in (("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{seconds:.0f} s"

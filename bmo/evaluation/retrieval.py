@@ -1,0 +1,259 @@
+"""Figures of retrieval on lines written by others: precisionMemBench and LoCoMo.
+
+Both run through the real ledger, the real index and the real ``Recaller`` in a folder of their
+own. Memory texts are stored as they are. Beside BMO's figures stand BM25's over the same texts and
+those of Mem0's own search with the same embedder.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bmo.evaluation.corpora import CorpusRow, read_corpus
+from bmo.settings import load_settings
+from bmo.turn import Category, Decision, Fact, RecallPlan, Turn
+
+if TYPE_CHECKING:
+    from bmo.index import Embedder, MemoryIndex
+    from bmo.ledger import Ledger
+
+NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
+"""The moment of the questions."""
+
+STORED = NOW - timedelta(days=45)
+"""When the memories were said: neither new nor old."""
+
+BUDGET_TOKENS = 2000
+TOP = 10
+_BM25_K1 = 1.5
+_BM25_B = 0.75
+
+
+@dataclass(slots=True)
+class Ranking:
+    """What one method found, case by case.
+
+    Attributes:
+        name: The method.
+        precision: Share of what was given that is relevant, per case with relevant memories.
+        recall: Share of the relevant that was given, per such case.
+        empty: Whether nothing was given, per case where nothing is relevant.
+        by_category: Category -> recall of each case.
+    """
+
+    name: str
+    precision: list[float] = field(default_factory=list)
+    recall: list[float] = field(default_factory=list)
+    empty: list[bool] = field(default_factory=list)
+    by_category: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+
+    def count(self, given: Sequence[str], relevant: set[str], category: str = "") -> None:
+        """Adds one case."""
+        if not relevant:
+            self.empty.append(not given)
+            return
+        hits = len(relevant & set(given))
+        self.precision.append(hits / len(given) if given else 0.0)
+        self.recall.append(hits / len(relevant))
+        self.by_category[category].append(hits / len(relevant))
+
+
+class Bm25:
+    """BM25 (Robertson and Zaragoza 2009, k1 1.5, b .75) over a list of texts."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        """Indexes ``texts`` (id -> text)."""
+        self._counts = {key: Counter(_words(text)) for key, text in texts.items()}
+        self._lengths = {key: sum(c.values()) for key, c in self._counts.items()}
+        self._mean = sum(self._lengths.values()) / max(1, len(texts))
+        self._frequency: Counter[str] = Counter()
+        for counts in self._counts.values():
+            self._frequency.update(counts.keys())
+
+    def top(self, query: str, limit: int) -> list[str]:
+        """Ids of the best texts with a score above 0, best first."""
+        scores = {key: self._score(key, query) for key in self._counts}
+        ranked = sorted((key for key in scores if scores[key] > 0), key=lambda k: (-scores[k], k))
+        return ranked[:limit]
+
+    def _score(self, key: str, query: str) -> float:
+        counts, total = self._counts[key], 0.0
+        for word in _words(query):
+            if counts[word]:
+                n, df = len(self._counts), self._frequency[word]
+                idf = math.log(1.0 + (n - df + 0.5) / (df + 0.5))
+                length = 1.0 - _BM25_B + _BM25_B * self._lengths[key] / self._mean
+                total += idf * counts[word] * (_BM25_K1 + 1) / (counts[word] + _BM25_K1 * length)
+        return total
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """One text to store: whose, under which corpus id, with which other names."""
+
+    space: str
+    corpus_id: str
+    text: str
+    names: tuple[str, ...] = ()
+    category: Category = "personal_facts"
+
+
+def precision_mem_bench(
+    corpora: Path, home: Path, embedder: Embedder, *, aliases: bool = False
+) -> list[Ranking]:
+    """PrecisionMemBench: what is given for a query, and what is not.
+
+    A scope of the benchmark is a memory space of its own here; superseded memories are not stored
+    live, since the ledger would have ended them. A query is planned as a search by its words
+    alone: the benchmark measures retrieval and not the read gate.
+
+    Args:
+        corpora: Folder with ``pmb_memories.jsonl`` and ``pmb_cases.jsonl``.
+        home: Folder for ledger and index.
+        embedder: Of the index.
+        aliases: Store each memory's other names as its entities.
+
+    Returns:
+        BMO, BM25 top 5, Mem0's search top 5.
+    """
+    memories = [
+        row
+        for row in read_corpus(corpora, "pmb_memories")
+        if row.extra["epistemic_status"] != "superseded"
+    ]
+    rows = [
+        _Stored(
+            _space(scope),
+            row.id,
+            row.text,
+            tuple(row.extra["aliases"]) if aliases else (),
+            "preferences" if row.extra["type"] == "preference" else "decisions",
+        )
+        for row in memories
+        for scope in row.extra["scope"]
+        if row.id != "b-other-user-leak-check"
+    ]
+    ours, bm25, mem0 = Ranking("bmo"), Ranking("bm25 top 5"), Ranking("mem0 search top 5")
+    with _stored(home, embedder, rows) as (recaller, index, ids):
+        spaces: dict[str, dict[str, str]] = defaultdict(dict)
+        for row in rows:
+            spaces[row.space][row.corpus_id] = " ".join((row.text, *row.names))
+        for case in read_corpus(corpora, "pmb_cases"):
+            relevant = _relevant(case)
+            if not case.text.strip() and relevant:
+                continue  # what is always injected is the profile's part, not retrieval's
+            asked = [_space(scope) for scope in case.extra["scope"]]
+            cold = case.category == "Cold start behavior"
+            given: list[str] = []
+            found: list[tuple[float, str]] = []
+            for space in [] if cold else asked:
+                recall = recaller.recall(_plan(case.text), space, NOW)
+                given += [ids[memory.fact.id] for memory in recall.memories]
+                if case.text.strip():
+                    hits = index.search_raw(space, case.text, top_k=5, threshold=0.1)
+                    found += [(hit.score, ids[hit.fact_id]) for hit in hits]
+            ours.count(given, relevant, case.category)
+            mem0.count([i for _, i in sorted(found, reverse=True)[:5]], relevant, case.category)
+            texts = {} if cold else {k: v for s in asked for k, v in spaces[s].items()}
+            bm25.count(Bm25(texts).top(case.text, 5), relevant, case.category)
+    return [ours, bm25, mem0]
+
+
+def locomo(corpora: Path, home: Path, embedder: Embedder) -> list[Ranking]:
+    """LoCoMo: share of a question's evidence among the first ten memories, all turns stored.
+
+    Args:
+        corpora: Folder with ``locomo_turns.jsonl`` and ``locomo_qa.jsonl``.
+        home: Folder for ledger and index.
+        embedder: Of the index.
+
+    Returns:
+        BMO's retrieval, BM25, Mem0's search; recall by question category.
+    """
+    turns = list(read_corpus(corpora, "locomo_turns"))
+    rows = [_Stored(_space(t.extra["sample_id"]), t.id, t.text) for t in turns]
+    texts: dict[str, dict[str, str]] = defaultdict(dict)
+    for row in rows:
+        texts[row.space][row.corpus_id] = row.text
+    lexical = {space: Bm25(of_space) for space, of_space in texts.items()}
+    ours, bm25, mem0 = Ranking("bmo"), Ranking("bm25"), Ranking("mem0 search")
+    with _stored(home, embedder, rows) as (recaller, index, ids):
+        for question in read_corpus(corpora, "locomo_qa"):
+            space = _space(question.extra["sample_id"])
+            relevant = set(question.extra["evidence"]) & set(texts[space])
+            if not relevant:
+                continue
+            nearest = recaller.nearest(_plan(question.text), space, NOW)
+            ours.count([ids[f.id] for f in nearest[:TOP]], relevant, question.category)
+            bm25.count(lexical[space].top(question.text, TOP), relevant, question.category)
+            hits = index.search_raw(space, question.text, top_k=TOP, threshold=0.0)
+            mem0.count([ids[hit.fact_id] for hit in hits], relevant, question.category)
+    return [ours, bm25, mem0]
+
+
+def mean(values: Iterable[float]) -> float:
+    """Arithmetic mean; 0 for none."""
+    listed = list(values)
+    return sum(listed) / len(listed) if listed else 0.0
+
+
+@contextmanager
+def _stored(
+    home: Path, embedder: Embedder, rows: Sequence[_Stored]
+) -> Iterator[tuple[Any, MemoryIndex, dict[str, str]]]:
+    """A recaller over a fresh ledger and index that hold ``rows``; ledger id -> corpus id."""
+    from bmo.index import MemoryIndex
+    from bmo.ledger import Ledger
+    from bmo.recall import Recaller
+
+    settings = load_settings(bmo_home=home)
+    home.mkdir(parents=True, exist_ok=True)
+    ledger = Ledger.open(settings.ledger_url)
+    index = MemoryIndex.open(settings, embedder)
+    try:
+        ids = _fill(ledger, index, rows)
+        yield Recaller(ledger, index, settings), index, ids
+    finally:
+        index.close()
+        ledger.close()
+
+
+def _fill(ledger: Ledger, index: MemoryIndex, rows: Sequence[_Stored]) -> dict[str, str]:
+    ids: dict[str, str] = {}
+    for row in rows:
+        fact = Fact(text=row.text, category=row.category, entities=row.names)
+        decision = Decision("allow", ("other",), "benchmark", 1.0, facts=(fact,), text=row.text)
+        turn = Turn(text=row.text, user_id=row.space, at=STORED)
+        recorded = ledger.record(turn, decision, source_type="import")
+        # The same words said twice are one memory; its evidence counts under the first id.
+        for stored in recorded.added:
+            ids[stored.id] = row.corpus_id
+            index.add(stored, {})
+    return ids
+
+
+def _plan(query: str) -> RecallPlan:
+    return RecallPlan(recall=True, trigger="forced", budget_tokens=BUDGET_TOKENS, query=query)
+
+
+def _relevant(case: CorpusRow) -> set[str]:
+    if case.label == "retrieve_nothing":
+        return set()
+    wanted = set(case.extra.get("relevant_exact", ())) | set(case.extra.get("must_include", ()))
+    return wanted - set(case.extra.get("must_not", ()))
+
+
+def _space(scope: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._:@-]", "-", scope)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())

@@ -1,0 +1,17 @@
+"""The write gate: what of a turn is worth keeping, and how it is written down."""
+
+from bmo.gate.analysis import Analysis, ClauseAnalysis, analyse
+from bmo.gate.judge_binding import wants_judge
+from bmo.gate.packs import PackError
+from bmo.gate.sensitive import scan as scan_sensitive
+from bmo.gate.write_gate import WriteGate
+
+__all__ = [
+    "Analysis",
+    "ClauseAnalysis",
+    "PackError",
+    "WriteGate",
+    "analyse",
+    "scan_sensitive",
+    "wants_judge",
+]

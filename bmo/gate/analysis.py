@@ -1,0 +1,235 @@
+"""What the rules make of a turn, clause by clause: the base of their verdict and of the judge's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from bmo.gate.clause_reader import ClauseAnalysis, ClauseReader
+from bmo.gate.corrections import corrected, spelled_again
+from bmo.gate.dialogue_context import answer_clauses
+from bmo.gate.discourse import Discourse, open_discourse
+from bmo.gate.factuality import Veto, may_veto, vetoes, vetoes_of_turn
+from bmo.gate.packs import load_pack
+from bmo.gate.people import people_lexicon
+from bmo.gate.speech_act import SpeechAct, speech_act
+from bmo.language import Clause, LanguageCode, Words, repair, segment, words
+from bmo.turn import DialogueContext, Fact, Turn
+
+__all__ = ["Analysis", "ClauseAnalysis", "analyse", "without_doubles"]
+
+
+@dataclass(slots=True)
+class Analysis:
+    """What the rules make of a turn.
+
+    Attributes:
+        clauses: In the order they were said.
+        language: Whose pack was used.
+        words: The turn's repaired words.
+        discourse: Who was spoken of.
+        answered: The turn answers the assistant's question.
+        facts: Facts of all clauses, each once, corrections marked.
+    """
+
+    clauses: list[ClauseAnalysis] = field(default_factory=list)
+    language: LanguageCode = "en"
+    words: Words = field(default_factory=lambda: Words("", [], [], [], []))
+    discourse: Discourse | None = None
+    answered: bool = False
+    facts: tuple[Fact, ...] = ()
+
+    @property
+    def open_clauses(self) -> tuple[ClauseAnalysis, ...]:
+        """Clauses a judge may look at."""
+        return tuple(clause for clause in self.clauses if clause.open)
+
+
+def without_doubles(facts: list[Fact]) -> tuple[Fact, ...]:
+    """Each statement once; the first one counts."""
+    seen: set[tuple[str, str | None, str, str]] = set()
+    kept: list[Fact] = []
+    named = {f.subject.partition(":")[0] for f in facts if f.slot == "name" and ":" in f.subject}
+    for fact in facts:
+        if fact.rule_id in ("has_kin", "there_is_a_pet") and named and _is_named(fact, named):
+            continue
+        key = (fact.subject, fact.slot, (fact.value or fact.text).lower(), fact.op)
+        if key not in seen:
+            seen.add(key)
+            kept.append(fact)
+    return tuple(kept)
+
+
+def _is_named(fact: Fact, named: set[str]) -> bool:
+    """Whether "Has a cat" says nothing beside "Has a cat named Gumbo"."""
+    return any(relation.rpartition(".")[2].replace("_", " ") in fact.value for relation in named)
+
+
+def analyse(
+    turn: Turn,
+    context: DialogueContext,
+    language: LanguageCode = "en",
+    spoken: Words | None = None,
+) -> Analysis:
+    """Reads a turn clause by clause.
+
+    Args:
+        turn: What was said.
+        context: The conversation and the user's known people.
+        language: Whose rules apply.
+        spoken: The turn's words, if the caller has them already.
+    """
+    pack = load_pack(language)
+    people = people_lexicon(language)
+    repaired = repair(spoken if spoken is not None else words(turn.text, language), language)
+    analysis = Analysis(language=language, words=repaired)
+    if not repaired.norm:
+        return analysis
+    discourse = open_discourse(people, context, turn.assistant_before)
+    analysis.discourse = discourse
+    clauses = segment(repaired, language, frozenset(discourse.names))
+    acts = _speech_acts(repaired, clauses, language)
+    cued = may_veto(repaired, clauses, language)
+    turn_veto = vetoes_of_turn(repaired, language)
+    refused = [
+        vetoes(repaired, clause, language) if cued and act == "statement" else ()
+        for clause, (act, _) in zip(clauses, acts, strict=True)
+    ]
+    if turn_veto is not None:
+        refused = [(*found, turn_veto) for found in refused]
+    weak = not any(act in ("question", "directive") for act, _ in acts) and not any(
+        "hedge" in found for found in refused
+    )
+    reader = ClauseReader(turn, context, pack, people, discourse, language, weak)
+    answer = None
+    if "?" in turn.assistant_before and clauses:
+        answer = answer_clauses(repaired, clauses, turn.assistant_before, discourse, language)
+    if answer is not None:
+        reader.weak = weak and not answer.settled
+        for line in answer.readings:
+            whole = Clause(0, len(line.norm))
+            found = reader.read(line, whole, speech_act(line, whole, language))
+            if found.facts:
+                analysis.answered = True
+                analysis.clauses.append(found)
+                if not answer.all:
+                    break
+        reader.weak = weak
+        if analysis.answered:
+            clauses, acts = clauses[answer.used :], acts[answer.used :]
+    previous: Clause | None = None
+    conditional_sentence = -1
+    for clause, act, vetoed in zip(
+        clauses, acts, refused[len(refused) - len(clauses) :], strict=True
+    ):
+        if clause.carried and previous is not None:
+            carried = _with_subject_of(repaired, previous, clause)
+            whole = replace(clause, start=0, end=len(carried.norm), carried=False)
+            refuse = _inherited(repaired, previous, analysis.clauses)
+            found = reader.read(carried, whole, act)
+            if refuse is not None:
+                found = _vetoed(found, refuse)
+        else:
+            reader.previous = previous
+            found = reader.read(repaired, clause, act, vetoed)
+            previous = clause
+        if clause.sentence == conditional_sentence and found.speech_act == "statement":
+            found = _vetoed(found, "conditional")
+        elif "conditional" in found.vetoes and repaired.norm[clause.start] in (
+            "if",
+            "unless",
+            "suppose",
+            "imagine",
+        ):
+            conditional_sentence = clause.sentence
+        analysis.clauses.append(found)
+    analysis.facts = _settled(analysis, context)
+    return analysis
+
+
+def _settled(analysis: Analysis, context: DialogueContext) -> tuple[Fact, ...]:
+    """The facts of all clauses, each once, corrections marked as such."""
+    facts = without_doubles([f for clause in analysis.clauses for f in clause.facts])
+    if len(facts) > 1 and any(f.op == "retract" and f.scope == "last" for f in facts):
+        # "im not saving for that any more so you can lose that too" ends one thing, not two.
+        facts = tuple(f for f in facts if not (f.op == "retract" and f.scope == "last"))
+    facts = _with_details(facts)
+    norm = analysis.words.norm
+    if not facts and analysis.discourse is not None:
+        again = spelled_again(norm, context, analysis.discourse)
+        return (again,) if again is not None else ()
+    return corrected(facts, norm, context)
+
+
+def _with_details(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
+    """Reads "i own a telescope, it is an eight inch dobsonian" as one thing owned."""
+    if not any(fact.rule_id == "thing_is" for fact in facts):
+        return facts
+    kept: list[Fact] = []
+    for fact in facts:
+        if fact.rule_id == "thing_is" and kept and kept[-1].slot in ("owns", "drives"):
+            text = f"{kept[-1].text}, {fact.text.partition(' is ')[2]}"
+            kept[-1] = replace(kept[-1], text=text, entities=(*kept[-1].entities, *fact.entities))
+        else:
+            kept.append(fact)
+    return tuple(kept)
+
+
+def _speech_acts(
+    spoken: Words, clauses: list[Clause], language: LanguageCode
+) -> list[tuple[SpeechAct, int]]:
+    """The speech act of each clause; what runs on from a question or a request belongs to it."""
+    acts: list[tuple[SpeechAct, int]] = []
+    for position, clause in enumerate(clauses):
+        act, behind = speech_act(spoken, clause, language)
+        if act == "statement" and "please" in spoken.norm[clause.start : clause.end]:
+            act = "directive"
+        if act == "statement" and position and acts[-1][0] in ("question", "directive"):
+            before = clauses[position - 1]
+            if not before.closed_by and not clause.intro:
+                act = acts[-1][0]
+        acts.append((act, behind))
+    asked = {c.sentence for c in clauses if "?" in c.closed_by}
+    if asked:
+        opened: dict[int, SpeechAct] = {}
+        for clause, (act, _) in zip(clauses, acts, strict=True):
+            opened.setdefault(clause.sentence, act)
+        # A sentence that opens as a question and closes as one is a question throughout.
+        whole = {sentence for sentence in asked if opened[sentence] == "question"}
+        acts = [
+            ("question", behind) if clause.sentence in whole else (act, behind)
+            for clause, (act, behind) in zip(clauses, acts, strict=True)
+        ]
+    return acts
+
+
+_MODALS = frozenset({"could", "would", "might", "may", "should", "if"})
+
+
+def _inherited(spoken: Words, previous: Clause, read: list[ClauseAnalysis]) -> Veto | None:
+    """What speaks against a clause also speaks against what is carried on from it."""
+    if read and read[-1].vetoes:
+        return read[-1].vetoes[0]
+    if not _MODALS.isdisjoint(spoken.norm[previous.start : previous.end]):
+        return "hedge"
+    return None
+
+
+def _vetoed(clause: ClauseAnalysis, veto: Veto) -> ClauseAnalysis:
+    return ClauseAnalysis(
+        clause.text, clause.span, clause.norm, clause.speech_act, (*clause.vetoes, veto), (), False
+    )
+
+
+def _with_subject_of(spoken: Words, previous: Clause, clause: Clause) -> Words:
+    """A carried clause with the subject of the clause before it."""
+    take = previous.start
+    norm = spoken.norm
+    stop = take + 1
+    if norm[take] not in ("i", "we", "he", "she", "they", "it"):
+        stop = min(previous.end, take + 3)
+        for i in range(take, min(previous.end, take + 6)):
+            if norm[i] in ("is", "has", "lives", "works", "was", "'s", "are", "have"):
+                stop = i
+                break
+    kept = [*range(take, stop), *range(clause.start, clause.end)]
+    return spoken.select(kept)

@@ -1,0 +1,75 @@
+"""Appositions told backwards: "ebo taylor thats my favourite musician", "knitting is my hobby".
+
+They are turned round ("my favourite musician is ebo taylor") and read by the ordinary rules.
+"""
+
+from __future__ import annotations
+
+from bmo.gate.people import PeopleLexicon
+from bmo.language import Clause, Words
+
+_NOT_VALUES = frozenset(
+    (
+        "this that it what which who one here there he she they i we you everything "
+        "nothing so all now then is was"
+    ).split()
+)
+_LEADS = frozenset(
+    {"all", "day", "the", "time", "mostly", "usually", "always", "probably", "definitely"}
+)
+
+
+def turned_round(
+    spoken: Words, clause: Clause, previous: Clause | None, people: PeopleLexicon
+) -> Words | None:
+    """The clause the other way round, or None when it is no such apposition.
+
+    Args:
+        spoken: The turn's words.
+        clause: "thats my favourite musician" or "knitting is my hobby".
+        previous: The clause before it ("ebo taylor").
+        people: Names and relations.
+    """
+    norm = spoken.norm
+    start, end = clause.start, clause.end
+    copula = -1
+    for i in range(start, min(end - 1, start + 6)):
+        if norm[i] in ("is", "are", "'s") and norm[i + 1] in ("my", "our"):
+            copula = i
+            break
+    if copula < 0 or copula == start:
+        return None
+    owned = range(copula + 1, end)
+    if len(owned) > 6 or len(owned) < 2:
+        return None
+    subject = list(range(start, copula))
+    if len(subject) == 1 and norm[start] in ("that", "this", "he", "she", "it", "who"):
+        if previous is None:
+            return None
+        subject = _named_before(
+            spoken, previous, people, people.relation_at(norm, copula + 2, end) is not None
+        )
+    if not subject or norm[subject[0]] in _NOT_VALUES:
+        return None
+    relation = people.relation_at(norm, copula + 2, end)
+    if relation is not None and not relation[0].plural:
+        if norm[subject[0]] in ("my", "our", "the", "a"):
+            return None
+        return spoken.select([*range(copula + 1, relation[1]), copula, subject[0]])
+    return spoken.select([*owned, copula, *subject])
+
+
+def _named_before(
+    spoken: Words, previous: Clause, people: PeopleLexicon, person: bool
+) -> list[int]:
+    """What "thats" points at: a name at the front of the clause before, or its last words."""
+    norm = spoken.norm
+    if person:
+        for i in range(previous.start, previous.end):
+            if norm[i] in people.names:
+                return [i]
+        return []
+    words = list(range(previous.start, previous.end))
+    while words and norm[words[0]] in _LEADS:
+        words.pop(0)
+    return words if 0 < len(words) <= 4 else []

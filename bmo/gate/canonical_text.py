@@ -1,0 +1,145 @@
+"""Canonical text: third person, present, without a subject word for the user."""
+
+from __future__ import annotations
+
+import re
+
+from bmo.gate.clause_head import proper
+from bmo.gate.discourse import Person
+from bmo.gate.validation import Capture, CaptureContext
+from bmo.language import third_person
+
+THIRD_PERSON: dict[str, str] = {
+    "i": "they", "me": "them", "my": "their", "mine": "theirs", "myself": "themselves", "am": "are",
+    "we": "they", "us": "them", "our": "their", "ours": "theirs", "ourselves": "themselves",
+    "we're": "they are", "i'm": "they are",
+}  # fmt: skip
+"""First person -> third person, for words inside a value."""
+
+_PAST_TEMPLATE = re.compile(r"\{(\w+)(\+?)\}")
+_PLURAL_VERBS = {
+    "is": "are",
+    "has": "have",
+    "was": "were",
+    "does": "do",
+    "lives": "live",
+    "works": "work",
+    "likes": "like",
+    "loves": "love",
+    "goes": "go",
+    "can": "can",
+}
+
+
+def surface(context: CaptureContext, start: int, end: int, proper_words: frozenset[str]) -> str:
+    """The words ``tokens[start:end]`` as they were said, first person turned to third."""
+    parts: list[str] = []
+    tokens, source, words = context.tokens, context.source, context.words
+    for i in range(start, end):
+        token = tokens[i]
+        at = source[i]
+        word = THIRD_PERSON.get(token, "")
+        if token == "us" and i > start and tokens[i - 1] == "the":
+            word = "US"
+        if not word:
+            if at >= 0:
+                raw = words.text[words.start[at] : words.end[at]]
+                word = raw if raw.lower() == token else token
+            else:
+                word = token
+            if word.isupper() and len(word) > 4 and is_shouted(words.text):
+                word = word.lower()
+            if token in proper_words and word.islower():
+                word = word[:1].upper() + word[1:]
+        if token == "'s" and parts:
+            parts[-1] += "'s"
+            continue
+        mark = words.after[at] if at >= 0 and i + 1 < end else ""
+        parts.append(word + ("," if mark[:1] == "," else ""))
+    return " ".join(parts)
+
+
+def is_shouted(text: str) -> bool:
+    """Whether a text is written in capitals throughout."""
+    return text.isupper()
+
+
+def title_case(text: str) -> str:
+    """A name or place as it is written ("baton rouge" -> "Baton Rouge")."""
+    if not text.islower() and not text.isupper():
+        return text
+    small = ("of", "the", "in", "on", "and", "de", "la", "near", "upon", "am", "von", "du")
+    if text.split(" ", 1)[0] in (
+        "a",
+        "an",
+        "the",
+        "near",
+        "my",
+        "their",
+        "outside",
+        "just",
+        "north",
+        "some",
+    ):
+        return text
+    return " ".join(w if i and w in small else proper(w) for i, w in enumerate(text.split()))
+
+
+def fill(template: str, values: dict[str, str]) -> str:
+    """Puts values into a template; ``{v+}`` is the value with its qualifiers."""
+    text = _PAST_TEMPLATE.sub(lambda m: values.get(m[1] + m[2], values.get(m[1], "")), template)
+    text = re.sub(r" {2,}", " ", text).strip(" ,")
+    return text[:1].upper() + text[1:]
+
+
+def with_subject(text: str, who: Person | str, plural: bool, noun_text: bool) -> str:
+    """Puts the subject before a text about someone other than the user.
+
+    Args:
+        text: "Lives in Leeds".
+        who: A person, "team" or "thing".
+        plural: The subject is plural ("parents").
+        noun_text: The text is a noun phrase ("Birthday is on 9 June").
+    """
+    if who == "user" or (isinstance(who, str) and who != "team"):
+        return text
+    label = "The team" if isinstance(who, str) else who.label
+    first, _, rest = text.partition(" ")
+    lowered = first if first.isupper() and len(first) > 1 else first[:1].lower() + first[1:]
+    if noun_text:
+        owner = label + ("'" if label.endswith("s") and plural else "'s")
+        return f"{owner} {lowered} {rest}".strip()
+    if plural:
+        lowered = _PLURAL_VERBS.get(
+            lowered,
+            lowered[:-1]
+            if lowered.endswith("s") and not lowered.endswith("ss") and not lowered == "used"
+            else lowered,
+        )
+    return f"{label} {lowered} {rest}".strip()
+
+
+def verb_forms(lemma: str) -> dict[str, str]:
+    """``V`` and ``V3`` for templates."""
+    return {"V": lemma, "V3": third_person(lemma)}
+
+
+_ASSISTANT = {"you": "the assistant", "your": "the assistant's", "yours": "the assistant's"}
+"""Whom a standing instruction speaks to."""
+
+
+def capture_text(
+    context: CaptureContext, capture: Capture, kind: str, long: bool, proper_words: frozenset[str]
+) -> str:
+    """The text of a capture by its type."""
+    if capture.shown:
+        return capture.shown
+    end = capture.long_end if long else capture.end
+    text = surface(context, capture.start, end, proper_words)
+    if kind in ("NAME", "NAMES", "SURENAME", "KNOWNNAME"):
+        return " ".join(proper(part) for part in text.split())
+    if kind in ("PLACE", "SUREPLACE"):
+        return title_case(text)
+    if kind in ("VINF",) and text.startswith("to "):
+        return text
+    return text

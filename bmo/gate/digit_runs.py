@@ -1,0 +1,227 @@
+"""Digits as people say them: "5 8 0 2", "4012 8888", "double four nine one", "zweiundvierzig".
+
+A run is a maximal sequence of number words and numerals with nothing but separators and fillers
+between them. What a run means (a code, a telephone number, an age) is not decided here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+_TOKEN = re.compile(r"['’]s\b|[^\W\d_]+(?:['’](?!s\b)[^\W\d_]+)*|\d+|\S")
+_SEPARATORS = frozenset(",-–—/.")
+
+
+class Token(NamedTuple):
+    """A word, a numeral or a single mark, with its place in the text (characters)."""
+
+    text: str
+    start: int
+    end: int
+
+
+class DigitRun(NamedTuple):
+    """Numbers said in a row.
+
+    Attributes:
+        first: Index of the first token.
+        last: Index of the last token.
+        start: Character offset where it starts.
+        end: Character offset after it.
+        digits: What was said, as digits ("double four" is "44", "forty two" is "42").
+        quantity: It has a word such as "hundred", so it is likely an amount.
+        spoken: It has at least one number word.
+        counting: It only counts up or down by one ("one two three four").
+        singles: It is said digit by digit ("seven four", not "seventy four").
+    """
+
+    first: int
+    last: int
+    start: int
+    end: int
+    digits: str
+    quantity: bool
+    spoken: bool
+    counting: bool
+    singles: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NumberWords:
+    """The number words of one or more languages, lower-case.
+
+    ``starters`` are the words that a run may start with; ``repeats`` says how often a digit is
+    meant ("double" 2) and ``quantities`` how many zeros a word adds ("hundred" 2).
+    """
+
+    digits: Mapping[str, str]
+    teens: Mapping[str, str]
+    tens: Mapping[str, str]
+    repeats: Mapping[str, int]
+    quantities: Mapping[str, int]
+    joiners: frozenset[str]
+    inner: frozenset[str]
+    fillers: frozenset[str]
+    tails: frozenset[str]
+    starters: frozenset[str]
+
+    def starts(self, word: str) -> bool:
+        """Whether a run may start with ``word``."""
+        return word in self.starters or word.isdigit()
+
+
+def tokenise(text: str) -> list[Token]:
+    """Splits text into words (lower-case), numerals and marks, in linear time."""
+    return [
+        Token(found.group().lower().replace("’", "'"), found.start(), found.end())
+        for found in _TOKEN.finditer(text)
+    ]
+
+
+def find_runs(tokens: list[Token], words: NumberWords) -> list[DigitRun]:
+    """All runs of numbers, in order.
+
+    Args:
+        tokens: What ``tokenise`` returned.
+        words: The number words to read.
+    """
+    runs: list[DigitRun] = []
+    index = 0
+    while index < len(tokens):
+        word = tokens[index].text
+        if words.starts(word) or (word in words.inner and _neighbours_digit(tokens, index, words)):
+            run = _read_run(tokens, index, words)
+            if run is not None:
+                runs.append(run)
+                index = run.last + 1
+                continue
+        index += 1
+    return runs
+
+
+def _read_run(tokens: list[Token], first: int, words: NumberWords) -> DigitRun | None:
+    """Reads the longest run that starts at token ``first``."""
+    digits: list[str] = []
+    values: list[int] = []
+    quantity = spoken = False
+    index, last = first, first - 1
+    while index < len(tokens):
+        word = tokens[index].text
+        if word[0].isdigit():
+            piece, used = _ascii_digits(word), 1
+        elif word in words.repeats:
+            piece, used = _repeated(tokens, index, words)
+            if not used:
+                break
+            spoken = True
+        elif word in words.tens:
+            piece, used = _tens(tokens, index, words)
+            spoken = True
+        elif word in words.teens or word in words.digits:
+            if word in words.inner and not _neighbours_digit(tokens, index, words):
+                break
+            piece, used = words.teens.get(word) or words.digits[word], 1
+            spoken = True
+        elif word in words.quantities and digits:
+            quantity = True
+            digits.append("0" * words.quantities[word])
+            index += 1
+            last = index - 1
+            continue
+        else:
+            skipped = _separator_length(tokens, index, words)
+            if not skipped:
+                break
+            index += skipped
+            continue
+        digits.append(piece)
+        values.append(int(piece[0]) if word in words.repeats else int(piece))
+        index += used
+        last = index - 1
+    if not digits:
+        return None
+    if len(values) == 1:
+        start, end = tokens[first].start, tokens[last].end
+        return DigitRun(first, last, start, end, "".join(digits), quantity, spoken, False, False)
+    steps = {b - a for a, b in pairwise(values)}
+    return DigitRun(
+        first=first,
+        last=last,
+        start=tokens[first].start,
+        end=tokens[last].end,
+        digits="".join(digits),
+        quantity=quantity,
+        spoken=spoken,
+        counting=len(values) > 2 and steps in ({1}, {-1}),
+        singles=all(value < 10 for value in values),
+    )
+
+
+def _ascii_digits(word: str) -> str:
+    """Decimal digits of any script as 0-9; digits without a decimal value count as 0."""
+    if word.isascii():
+        return word
+    return "".join(str(int(char)) if char.isdecimal() else "0" for char in word)
+
+
+def _repeated(tokens: list[Token], index: int, words: NumberWords) -> tuple[str, int]:
+    """Reads "double four"; (digits, tokens used), or ("", 0) when no digit follows."""
+    if index + 1 >= len(tokens):
+        return "", 0
+    following = tokens[index + 1].text
+    digit = words.digits.get(following) or (following if len(following) == 1 else "")
+    if not digit.isdigit():
+        return "", 0
+    return _ascii_digits(digit) * words.repeats[tokens[index].text], 2
+
+
+def _tens(tokens: list[Token], index: int, words: NumberWords) -> tuple[str, int]:
+    """Reads "forty", "forty two", "forty-two", "treinta y cuatro"."""
+    ten = words.tens[tokens[index].text]
+    if len(ten) == 2:
+        return ten, 1
+    for gap in (1, 2):
+        if index + gap >= len(tokens):
+            break
+        between = tokens[index + 1].text
+        if gap == 2 and between != "-" and between not in words.joiners:
+            break
+        unit = words.digits.get(tokens[index + gap].text, "0")
+        if unit != "0":
+            return ten + unit, gap + 1
+    return ten + "0", 1
+
+
+def _neighbours_digit(tokens: list[Token], index: int, words: NumberWords) -> bool:
+    """Whether the token after ``index`` is a number: "four oh two", not "oh i see"."""
+    return index + 1 < len(tokens) and (
+        words.starts(tokens[index + 1].text) or tokens[index + 1].text in words.inner
+    )
+
+
+def _separator_length(tokens: list[Token], index: int, words: NumberWords) -> int:
+    """How many tokens at ``index`` only separate two numbers of one run; 0 when they end it."""
+    length = 0
+    while index + length < len(tokens) and length < 3:
+        token = tokens[index + length]
+        if token.text in _SEPARATORS:
+            before, after = tokens[index + length - 1].end, token.end
+            glued = token.start == before
+            spaced_after = (
+                index + length + 1 < len(tokens) and tokens[index + length + 1].start > after
+            )
+            if token.text == "." and glued and spaced_after:
+                return 0  # the end of a sentence
+        elif token.text not in words.fillers:
+            break
+        length += 1
+    following = index + length
+    if length and following < len(tokens):
+        word = tokens[following].text
+        if words.starts(word) or word in words.inner:
+            return length
+    return 0

@@ -1,0 +1,157 @@
+"""Who is who in a turn: people by name, pronouns, and what the assistant spoke of last."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from bmo.gate.people import Gender, PeopleLexicon, Relation, label_of, subject_of
+from bmo.turn import DialogueContext
+
+_WORD = re.compile(r"[^\W\d_]+")
+_PRONOUN_GENDERS: dict[str, tuple[Gender, ...]] = {
+    "he": ("male", "unknown"),
+    "him": ("male", "unknown"),
+    "his": ("male", "unknown"),
+    "she": ("female", "unknown"),
+    "her": ("female", "unknown"),
+    "they": ("plural", "unknown", "male", "female"),
+    "their": ("plural", "unknown", "male", "female"),
+    "them": ("plural", "unknown", "male", "female"),
+    "it": ("thing",),
+    "its": ("thing",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Someone (or a pet) a clause speaks of.
+
+    Attributes:
+        subject: "user.brother:sam".
+        label: "Brother Sam".
+        gender: Which pronouns may point here.
+        pet: It is an animal.
+        relation: The relation's words ("brother"), or "" when only the subject is known.
+        name: The name as written, or "".
+    """
+
+    subject: str
+    label: str
+    gender: Gender
+    pet: bool
+    relation: str
+    name: str
+
+
+@dataclass(slots=True)
+class Discourse:
+    """What the clauses of one turn have established so far.
+
+    Attributes:
+        names: Lower-case name -> subject, from the ledger and from this turn.
+        recent: People spoken of, latest last.
+        assistant: The person the assistant spoke of last, if anyone.
+    """
+
+    lexicon: PeopleLexicon
+    names: dict[str, str] = field(default_factory=dict)
+    recent: list[Person] = field(default_factory=list)
+    assistant: Person | None = None
+
+    def introduce(self, relation: Relation, name: str = "", owner: str = "user") -> Person:
+        """Notes that someone was spoken of and returns them.
+
+        A relation without a name is the one person of that relation whom the turn or the ledger
+        knows by name, if there is exactly one.
+        """
+        subject = subject_of(relation, name, owner)
+        if name:
+            self.names[name.lower()] = subject
+        elif not relation.plural:
+            known = {s for s in self.names.values() if s.partition(":")[0] == subject}
+            if len(known) == 1:
+                subject = known.pop()
+        label = label_of(subject, name)
+        if relation.plural:
+            label = plural_label(relation.name)
+        person = Person(subject, label, relation.gender, relation.pet, relation.name, name)
+        self.point_at(person)
+        return person
+
+    def point_at(self, person: Person) -> None:
+        """Makes a person the latest spoken of."""
+        self.recent = [p for p in self.recent if p.subject != person.subject]
+        self.recent.append(person)
+
+    def by_name(self, name: str) -> Person | None:
+        """The person of that name, if ledger or turn know one."""
+        subject = self.names.get(name)
+        return self.person(subject) if subject is not None else None
+
+    def person(self, subject: str) -> Person:
+        """The person behind a subject, as far as the subject tells."""
+        relation = subject.partition(":")[0].rpartition(".")[2].replace("_", " ")
+        found = self.lexicon.forms.get(tuple(relation.split()))
+        gender: Gender = found.gender if found else "unknown"
+        pet = found.pet if found else False
+        name = subject.partition(":")[2]
+        return Person(subject, label_of(subject), gender, pet, relation, name.title())
+
+    def antecedent(self, pronoun: str) -> Person | None:
+        """Whom a pronoun points at: the latest fitting person of the turn, then the assistant's."""
+        genders = _PRONOUN_GENDERS.get(pronoun, ())
+        for person in reversed(self.recent):
+            if person.gender in genders or (pronoun in ("it", "its") and person.pet):
+                return person
+        person_ = self.assistant
+        if person_ is not None and (
+            person_.gender in genders or (pronoun in ("it", "its") and person_.pet)
+        ):
+            return person_
+        return None
+
+
+def plural_label(relation: str) -> str:
+    """Reads "Brothers", "Children", for facts about several at once."""
+    if relation in ("child", "grandchild", "godchild"):
+        plural = relation[:-5] + "children"
+    elif relation.endswith("y"):
+        plural = relation[:-1] + "ies"
+    else:
+        plural = relation + "s"
+    return plural[:1].upper() + plural[1:]
+
+
+def open_discourse(
+    lexicon: PeopleLexicon, context: DialogueContext, assistant_before: str
+) -> Discourse:
+    """The discourse at the beginning of a turn.
+
+    Whom the assistant named last comes first ("And Kavi, is he in Canada as well?"); otherwise
+    the person the latest stored facts are about.
+    """
+    discourse = Discourse(lexicon)
+    if context.subjects:
+        discourse.names.update(context.subjects)
+    for fact in context.recent_facts:
+        name = fact.subject.partition(":")[2]
+        if name:
+            discourse.names.setdefault(name, fact.subject)
+    if discourse.names and assistant_before:
+        for word in reversed(_WORD.findall(assistant_before.lower())):
+            if word in discourse.names:
+                discourse.assistant = discourse.person(discourse.names[word])
+                break
+    if discourse.assistant is None:
+        for fact in context.recent_facts:
+            if fact.subject.startswith("user."):
+                discourse.assistant = discourse.person(fact.subject)
+                break
+    return discourse
+
+
+def known_subjects(context: DialogueContext) -> Mapping[str, str]:
+    """Names the context knows, for callers that only need the mapping."""
+    return context.subjects

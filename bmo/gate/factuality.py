@@ -1,0 +1,162 @@
+"""Factuality: what a clause says without vouching for it (conditional, wish, hedge, quote, ...).
+
+The classes follow FactBank (Sauri and Pustejovsky 2009) as far as speech needs them. A veto never
+allows: the clause is held or discarded, whatever a rule or the judge makes of it.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import Literal, get_args
+
+from bmo.language import Clause, LanguageCode, Words
+
+Veto = Literal[
+    "conditional",
+    "wish",
+    "hedge",
+    "quotation",
+    "third_party",
+    "idiom",
+    "sarcasm",
+    "transient",
+    "joke",
+]
+"""Why a clause may not be stored."""
+
+
+Cues = dict[str, tuple[tuple[tuple[str, ...], int, Veto], ...]]
+"""A telling word -> (phrase, place of the word in it, veto), longest phrase first."""
+
+_COMMON = frozenset(
+    (
+        "i we you he she they it a an the to of in on at for my your me is am are was be do not "
+        "that this have has had no so and if as all up out just like would could should one over "
+        "about with by says said his her"
+    ).split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FactualityLexicon:
+    """Cues of a language, from ``factuality.toml``.
+
+    Attributes:
+        cues: Phrases found anywhere in a clause; keyed by a word that is rare in speech, so that
+            most clauses are done with one set operation.
+        leading: First word -> phrases that count only at the front of a clause.
+        of_turn: Phrases that take back the whole turn, wherever they stand ("yeah right").
+    """
+
+    cues: Cues
+    leading: Cues
+    of_turn: Cues
+
+
+@lru_cache(maxsize=8)
+def factuality_lexicon(language: LanguageCode) -> FactualityLexicon:
+    """The factuality cues of ``language``; empty where the pack has none."""
+    source = resources.files("bmo.gate") / "packs" / language / "factuality.toml"
+    raw = tomllib.loads(source.read_text("utf-8")) if source.is_file() else {}
+    anywhere = dict(raw.get("anywhere", {}))
+    anywhere["idiom"] = raw.get("idioms", [])
+    return FactualityLexicon(
+        _cue_table(anywhere, by_telling_word=True),
+        _cue_table(raw.get("leading", {}), by_telling_word=False),
+        _cue_table(raw.get("turn", {}), by_telling_word=True),
+    )
+
+
+def _cue_table(raw: dict[str, list[str]], by_telling_word: bool) -> Cues:
+    table: dict[str, list[tuple[tuple[str, ...], int, Veto]]] = {}
+    for veto in get_args(Veto):
+        for phrase in raw.get(veto, ()):
+            words = tuple(phrase.split())
+            at = 0
+            if by_telling_word:
+                telling = [i for i, word in enumerate(words) if word not in _COMMON]
+                at = max(telling or range(len(words)), key=lambda i: len(words[i]))
+            table.setdefault(words[at], []).append((words, at, veto))
+    return {word: tuple(sorted(found, key=lambda e: -len(e[0]))) for word, found in table.items()}
+
+
+def may_veto(words: Words, clauses: Sequence[Clause], language: LanguageCode) -> bool:
+    """Whether any cue's telling word, quotation mark or opener stands in the turn at all."""
+    lexicon = factuality_lexicon(language)
+    norm = words.norm
+    return (
+        not lexicon.cues.keys().isdisjoint(norm)
+        or '"' in words.text
+        or any(norm[clause.start] in lexicon.leading for clause in clauses)
+    )
+
+
+def vetoes_of_turn(words: Words, language: LanguageCode) -> Veto | None:
+    """What takes back everything the turn says, openers included ("yeah right im a model")."""
+    cues = factuality_lexicon(language).of_turn
+    if cues.keys().isdisjoint(words.norm):
+        return None
+    for word in cues.keys() & set(words.norm):
+        for phrase, at, veto in cues[word]:
+            if _stands(words.norm, word, phrase, at):
+                return veto
+    return None
+
+
+def vetoes(words: Words, clause: Clause, language: LanguageCode) -> tuple[Veto, ...]:
+    """Why a clause may not be stored; empty when nothing speaks against it.
+
+    Args:
+        words: The turn's repaired words.
+        clause: One of its clauses.
+        language: Whose cues apply.
+    """
+    lexicon = factuality_lexicon(language)
+    start, end = clause.start, clause.end
+    norm = words.norm if end - start == len(words.norm) else words.norm[start:end]
+    found: list[Veto] = []
+    for phrase, _, veto in lexicon.leading.get(norm[0], ()):
+        if tuple(norm[: len(phrase)]) == phrase:
+            found.append(veto)
+            break
+    cues = lexicon.cues
+    for word in cues.keys() & set(norm):
+        for phrase, at, veto in cues[word]:
+            if veto not in found and _stands(norm, word, phrase, at):
+                found.append(veto)
+    if len(found) > 1:
+        found.sort(key=get_args(Veto).index)
+    if '"' in words.text and "quotation" not in found and _quoted(words, start, end):
+        found.append("quotation")
+    return tuple(found)
+
+
+def _stands(norm: list[str], word: str, phrase: tuple[str, ...], at: int) -> bool:
+    """Whether a phrase stands in the clause, around one of the places of its telling word."""
+    if len(phrase) == 1:
+        return True
+    place = -1
+    for _ in range(norm.count(word)):
+        place = norm.index(word, place + 1)
+        begin = place - at
+        if begin >= 0 and tuple(norm[begin : begin + len(phrase)]) == phrase:
+            return True
+    return False
+
+
+def _quoted(words: Words, start: int, end: int) -> bool:
+    """Whether most of the clause stands between quotation marks."""
+    opened = False
+    inside = 0
+    text = words.text
+    first, last = words.start[start], words.end[end - 1]
+    for position, character in enumerate(text[:last]):
+        if character == '"':
+            opened = not opened
+        elif opened and position >= first and not character.isspace():
+            inside += 1
+    return inside * 2 > sum(not c.isspace() for c in text[first:last])

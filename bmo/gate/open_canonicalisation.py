@@ -1,0 +1,438 @@
+"""Open canonicalisation: any statement to third person, where no slot rule says how.
+
+"im keeping the cat obviously" becomes "Is keeping the cat obviously". Rules only: the user's
+words keep their place, pronouns and verb agreement change, what belongs to speaking (openers,
+"remember that", tails) goes. What cannot be understood without the conversation is read with the
+assistant's words, or refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from bmo.gate.open_other_languages import canonicalise_other
+from bmo.gate.open_text import OpenText, finished
+from bmo.gate.question_answer import answered, last_question, settled
+from bmo.gate.third_person import (
+    Token,
+    inner,
+    joined,
+    phrase_length,
+    predicate,
+    third_person_lexicon,
+    tokens_of,
+    written_names,
+)
+from bmo.language import Clause, LanguageCode, Words, segment
+from bmo.language.lexicon import phrase_table
+
+ANSWER_WITHIN = 3
+"""A part that begins later in the turn is no answer to the assistant's question."""
+MAX_WORDS = 60
+"""Longer memories are cut: a statement of more words is a story."""
+
+_FINITE = frozenset(
+    (
+        "am is are was were have has had do does did will would can could should must might may"
+    ).split()
+)
+_WANTS = phrase_table(
+    [
+        f"i {verb} {whom}"
+        for verb in ("want", "need", "would like", "would prefer", "prefer", "expect")
+        for whom in ("you to", "bmo to", "you not to")
+    ]
+)
+_ORDERS = phrase_table(
+    [
+        "please do not ever",
+        "please do not",
+        "do not ever",
+        "please never",
+        "please always",
+        "never ever",
+        "do not",
+        "please",
+        "always",
+        "never",
+        "only",
+        "just",
+    ]
+)
+_NEGATED = frozenset(
+    {
+        "please do not ever",
+        "please do not",
+        "do not ever",
+        "do not",
+        "never ever",
+        "never",
+        "please never",
+    }
+)
+
+
+_HANGING = frozenset(("because cos cuz cause since although though or whereas so").split())
+_SUBORDINATE = frozenset(("when whenever if while since once until because as").split())
+_EMBEDS = frozenset(
+    (
+        "that what which who how where when if because than as the think know say said like and"
+    ).split()
+)
+_EMPTY = frozenset(
+    (
+        "i we you he she it they that this there did do does done is are am was were be been "
+        "have has had got so and but well yes no not me my them thing then now just really "
+        "good fine okay ok nice great lovely true sure right oh think know guess mean what a "
+        "the to of like too"
+    ).split()
+)
+
+
+def canonicalise(
+    words: Words,
+    assistant_before: str = "",
+    language: LanguageCode = "en",
+    subjects: Mapping[str, str] | None = None,
+    *,
+    start: int = 0,
+    end: int | None = None,
+) -> OpenText | None:
+    """Writes what a turn, or a part of it, states as one canonical text.
+
+    Args:
+        words: The turn's words, repaired.
+        assistant_before: The assistant's words just before the turn.
+        language: Language of the words; other than English keeps them in their language.
+        subjects: Lower-case name -> subject of people the ledger knows.
+        start: First word of the part.
+        end: Index behind its last word; default is the end of the turn.
+
+    Returns:
+        The text, or None when it states nothing that could be understood later.
+    """
+    stop = len(words) if end is None else end
+    if stop <= start:
+        return None
+    if language != "en":
+        return canonicalise_other(words, start, stop, language)
+    return _English(words, assistant_before, subjects or {}).statement(start, stop)
+
+
+class _English:
+    """One part of a turn on its way to canonical text."""
+
+    def __init__(self, words: Words, before: str, subjects: Mapping[str, str]) -> None:
+        self.words = words
+        self.before = before
+        self.subjects = subjects
+        self.names = written_names(before) | {name: name.title() for name in subjects}
+        self.lexicon = third_person_lexicon()
+
+    def statement(self, start: int, stop: int) -> OpenText | None:
+        spoken = tokens_of(self.words, start, stop, self.names)
+        polarity, rest = self._reply(spoken)
+        # Only the front of a turn answers a question.
+        question = last_question(self.before) if start < ANSWER_WITHIN else []
+        parts: list[str] = []
+        subject, whole = "user", True
+        if polarity is not None and question:
+            meant = self._meant() if question[1:2] in (["he"], ["she"], ["it"]) else None
+            settled_text = settled(question, polarity, meant[0] if meant else "")
+            if settled_text:
+                parts.append(settled_text)
+                subject, whole = (meant[1] if meant else "user"), False
+        for tokens in self._clauses(rest, start, stop):
+            written = self._clause(tokens, question if not parts else [], parts)
+            if written is None:
+                continue
+            text, about, own = written
+            if not parts:
+                subject = about
+            whole = whole and own
+            parts.append(text)
+        if not parts or (whole and len(parts) == 1 and self._says_too_little(parts[0])):
+            return None
+        return OpenText(finished("; ".join(parts)), subject, whole)
+
+    def _says_too_little(self, text: str) -> bool:
+        """A single word, or a circumstance without what happens in it ("for the news")."""
+        words = text.lower().split()
+        if len(words) < 2:
+            return True
+        known = _FINITE | self.lexicon.carried
+        return words[0] in self.lexicon.prepositions and known.isdisjoint(words)
+
+    def _reply(self, tokens: list[Token]) -> tuple[bool | None, list[Token]]:
+        """Takes "yes", "no, not really" off the front: what it says, and the rest."""
+        polarity: bool | None = None
+        while tokens:
+            for table, value in ((self.lexicon.no, False), (self.lexicon.yes, True)):
+                length = phrase_length(table, tokens)
+                if length and not self._goes_on(tokens, length):
+                    polarity = value if polarity is None else polarity
+                    tokens = tokens[length:]
+                    break
+            else:
+                break
+        return polarity, tokens
+
+    def _goes_on(self, tokens: Sequence[Token], length: int) -> bool:
+        """Whether a reply's words belong to what follows ("i do like", "no reminders")."""
+        phrase = [token.norm for token in tokens[:length]]
+        if length == len(tokens) or tokens[length - 1].comma:
+            return False
+        follow = tokens[length].norm
+        if phrase[0] in ("i", "we", "he", "she", "it"):
+            return follow not in ("i", "we", "and", "but", "he", "she", "it", "my", "they")
+        if phrase in (["no"], ["none"]):
+            return follow in self.words_of_things or (
+                follow.endswith("s") and follow not in ("its", "this", "is", "yes", "theres")
+            )
+        return phrase in (["never"], ["always"]) and follow not in ("i", "we", "and", "my")
+
+    words_of_things = frozenset(
+        (
+            "more one meat dairy sugar milk alcohol coriander longer need way coffee calls gluten"
+        ).split()
+    )
+
+    def _clauses(self, rest: Sequence[Token], start: int, stop: int) -> list[list[Token]]:
+        """The clauses of what is left, openers, announcements and tails taken off."""
+        first = stop - self._words_left(rest, start, stop)
+        if first >= stop:
+            return []
+        part = self.words.select(list(range(first, stop)))
+        found: list[list[Token]] = []
+        for clause in segment(part, "en"):
+            said = tokens_of(self.words, first + clause.start, first + clause.end, self.names)
+            for piece in self._without_asides(said):
+                tokens = self._without_tail(self._without_announcement(piece))
+                if tokens:
+                    self._take(found, clause, tokens)
+        return found
+
+    def _take(self, found: list[list[Token]], clause: Clause, tokens: list[Token]) -> None:
+        """Adds a clause to those found, or joins it to the one before."""
+        if found and (clause.carried or clause.intro in _HANGING):
+            found[-1] += [Token(clause.intro or "and", clause.intro or "and"), *tokens]
+        elif found and self._stands_before(found[-1], tokens):
+            found[-1] = [*found[-1], *tokens]
+        elif self._says_something(tokens):
+            found.append(tokens)
+
+    def _without_asides(self, tokens: list[Token]) -> list[list[Token]]:
+        """Takes "obviously" and its like out; where a clause follows one, it is a border."""
+        parts: list[list[Token]] = [[]]
+        for place, token in enumerate(tokens):
+            if token.norm not in self.lexicon.asides:
+                parts[-1].append(token)
+                continue
+            follow = [t.norm for t in tokens[place + 1 : place + 4]]
+            if len(parts[-1]) > 2 and len(follow) == 3 and not _FINITE.isdisjoint(follow[1:]):
+                parts.append([])
+        return [part for part in parts if part]
+
+    def _stands_before(self, front: Sequence[Token], tokens: Sequence[Token]) -> bool:
+        """Whether ``front`` is a phrase set before the clause ``tokens`` ("every tuesday")."""
+        first = front[0].norm
+        if tokens[0].norm not in ("i", "we") or len(front) > 8:
+            return False
+        subordinate = first in _SUBORDINATE
+        return subordinate or (first in self.lexicon.fronted and not self._has_verb(front))
+
+    @staticmethod
+    def _says_something(tokens: Sequence[Token]) -> bool:
+        """Whether there is a word of content ("we did it" has none)."""
+        return any(token.norm not in _EMPTY for token in tokens)
+
+    def _words_left(self, rest: Sequence[Token], start: int, stop: int) -> int:
+        """How many of the turn's words the tokens ``rest`` (a tail of the part) stand for."""
+        count, left = 0, len(rest)
+        for i in range(stop - 1, start - 1, -1):
+            if left == 0:
+                break
+            count += 1
+            if self.words.norm[i] != "'s":
+                left -= 1
+        return count
+
+    def _without_announcement(self, tokens: list[Token]) -> list[Token]:
+        while True:
+            length = phrase_length(self.lexicon.announcements, tokens)
+            if not length or length >= len(tokens):
+                return tokens
+            if tokens[0].norm == "remember" and tokens[1].norm in ("when", "how", "what", "who"):
+                return tokens
+            tokens = tokens[length:]
+
+    def _without_tail(self, tokens: list[Token]) -> list[Token]:
+        shorter = True
+        while shorter and tokens:
+            shorter = False
+            norms = tuple(token.norm for token in tokens)
+            for tail in self.lexicon.tails:
+                if len(tail) < len(norms) and norms[-len(tail) :] == tail:
+                    tokens, shorter = tokens[: -len(tail)], True
+                    break
+        return tokens
+
+    def _clause(
+        self, tokens: list[Token], question: list[str], parts: Sequence[str]
+    ) -> tuple[str, str, bool] | None:
+        """One clause: text, subject, and whether it stands on its own; None refuses it."""
+        tokens = tokens[:MAX_WORDS]
+        wish = self._wish(tokens)
+        if wish:
+            return wish, "user", True
+        first = tokens[0].norm
+        if first in ("i", "we") and len(tokens) > 1:
+            return joined(predicate(tokens[1:])), "user", True
+        moved = self._fronted(tokens)
+        if moved:
+            return moved, "user", True
+        if first in ("my", "our") and len(tokens) > 1:
+            text = joined(inner(tokens[1:]))
+            return text, self._subject(tokens[1:]), True
+        if first == "me" and not question and len(tokens) > 3 and tokens[1].norm == "and":
+            return joined([Token("they", "they"), *inner(tokens[1:])]), "user", True
+        if first in self.lexicon.deictic:
+            return self._deictic(tokens, question, parts)
+        if self._has_verb(tokens):
+            return joined(inner(tokens)), self._subject(tokens), True
+        if first in self.lexicon.bare_verbs and not question:
+            return joined(predicate(tokens)), "user", True
+        if question:
+            read = answered(question, tokens)
+            if read:
+                return read, "user", False
+        if first in self.lexicon.bare_verbs:
+            return joined(predicate(tokens)), "user", True
+        return joined(inner(tokens)), self._subject(tokens), True
+
+    def _wish(self, tokens: Sequence[Token]) -> str:
+        """A standing instruction to the assistant, or ""."""
+        length = phrase_length(_WANTS, tokens)
+        if length:
+            negative = tokens[length - 2].norm == "not"
+            return f"wants the assistant {'not ' if negative else ''}to {_told(tokens[length:])}"
+        may = ("can", "should", "must", "may")
+        if tokens[0].norm == "you" and len(tokens) > 2 and tokens[1].norm in may:
+            return f"the assistant {tokens[1].norm} {_told(tokens[2:])}"
+        length = phrase_length(_ORDERS, tokens)
+        order = " ".join(token.norm for token in tokens[:length])
+        rest = tokens[length:]
+        if not rest or rest[0].norm not in self.lexicon.requests:
+            if tokens[0].norm == "no" and len(tokens) > 1 and not self._has_verb(tokens):
+                return f"wants {joined(inner(tokens))}"
+            return ""
+        if order in _NEGATED:
+            return f"wants the assistant never to {_told(rest)}"
+        if order in ("always", "please always"):
+            return f"wants the assistant always to {_told(rest)}"
+        if order in ("", "please", "only", "just") and len(rest) > 1:
+            return f"wants the assistant to {_told(rest)}"
+        return ""
+
+    def _fronted(self, tokens: Sequence[Token]) -> str:
+        """From "every tuesday i swim", "couscous i cannot stand": the clause, then the phrase."""
+        for place in range(1, min(len(tokens) - 1, 9)):
+            if tokens[place].norm in ("i", "we"):
+                front = tokens[:place]
+                subordinate = front[0].norm in _SUBORDINATE
+                if self._has_verb(front) and not subordinate:
+                    return ""
+                if front[-1].norm in (
+                    "that",
+                    "think",
+                    "and",
+                    "what",
+                    "how",
+                    "where",
+                    "who",
+                    "which",
+                    "the",
+                    "of",
+                    "know",
+                    "but",
+                    "than",
+                ):
+                    return ""
+                main = joined(predicate(tokens[place + 1 :]))
+                return f"{main} {joined(inner(front))}" if main else ""
+        return ""
+
+    def _deictic(
+        self, tokens: list[Token], question: list[str], parts: Sequence[str]
+    ) -> tuple[str, str, bool] | None:
+        """A clause about "he", "it", "that": who is meant, or None when nobody can tell."""
+        first = tokens[0].norm
+        if first in ("he", "she") and parts and not any(map(self._speaks_of_someone, parts)):
+            meant = self._meant()
+            if meant:
+                return f"{meant[0]} {joined(inner(tokens[1:]))}", meant[1], False
+        if parts or first == "there" or (first == "one" and len(tokens) > 2):
+            return joined(inner(tokens)), "user", True
+        if first in ("it", "that", "this", "they", "those", "these") and question:
+            copula = len(tokens) > 2 and tokens[1].norm in ("is", "are", "was")
+            text = answered(question, tokens[2:] if copula else tokens)
+            return (text, "user", False) if text else None
+        if first in ("he", "she", "they"):
+            meant = self._meant()
+            if meant:
+                label, subject = meant
+                return f"{label} {joined(inner(tokens[1:]))}", subject, False
+        if first in ("it", "that", "this") and tokens[1:2] and tokens[1].norm in ("is", "was"):
+            said = [token for token in tokens[2:] if token.norm not in _EMPTY]
+            if len(said) >= 3:  # "it's only ever decaf after lunch" says it without "it"
+                return joined(inner(tokens[2:])), "user", True
+        for place in range(2, len(tokens) - 2):
+            if tokens[place].norm == "i" and tokens[place - 1].norm not in _EMBEDS:
+                return joined(predicate(tokens[place + 1 :])), "user", True
+        return None
+
+    def _speaks_of_someone(self, text: str) -> bool:
+        """Whether a pronoun may point at someone in ``text``."""
+        words = text.split()
+        forms = self.lexicon.people.first
+        return any(w[:1].isupper() for w in words[1:]) or any(w.lower() in forms for w in words)
+
+    def _meant(self) -> tuple[str, str] | None:
+        """Whom the assistant spoke of last: label and subject."""
+        for low in reversed([n for n in self.names if n in self.before.lower()]):
+            subject = self.subjects.get(low)
+            if subject:
+                relation = subject.partition(":")[0].rpartition(".")[2].replace("_", " ")
+                return f"{relation} {self.names[low]}", subject
+        for low, shown in reversed(list(self.names.items())):
+            if low in self.lexicon.people.names and low in self.before.lower():
+                return shown, "user"
+        return None
+
+    def _has_verb(self, tokens: Sequence[Token]) -> bool:
+        known = _FINITE | self.lexicon.carried
+        return any(token.norm in known for token in tokens[1:])
+
+    def _subject(self, tokens: Sequence[Token]) -> str:
+        """The subject behind a relation ("sister steffi") or a known name at the front."""
+        norms = [token.norm for token in tokens]
+        for place in range(min(2, len(norms))):
+            if norms[place] in self.subjects:
+                return self.subjects[norms[place]]
+        found = self.lexicon.people.relation_at(norms, 0, len(norms))
+        if found is None or found[0].plural:
+            return "user"
+        relation, behind = found
+        named = behind < len(tokens) and tokens[behind].shown[:1].isupper()
+        name = f":{norms[behind]}" if named and norms[behind].isalpha() else ""
+        return f"user.{relation.key}{name}"
+
+
+def _told(tokens: Sequence[Token]) -> str:
+    """Words of a request, "you" being the assistant."""
+    turned = [
+        replace(t, shown={"you": "it", "your": "its", "yourself": "itself"}.get(t.norm, t.shown))
+        for t in tokens
+    ]
+    return joined(inner(turned))

@@ -1,0 +1,58 @@
+"""Open canonicalisation of German, French and Spanish: the user's own words, marked as such.
+
+Turning any sentence into English would need a model; turning half of its words gives text that
+nobody understands. So a statement that no rule of its language reads is kept as it was said, and
+says in which language: 'Said in German: "ich wohn seit samstag in leipzig"'.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import lru_cache
+from importlib import resources
+
+from bmo.gate.open_text import OpenText
+from bmo.language import LanguageCode, Words
+
+_LANGUAGE_NAMES = {"de": "German", "fr": "French", "es": "Spanish"}
+
+LEAST_WORDS = 3
+"""Fewer words of content cannot be understood alone."""
+
+
+@lru_cache(maxsize=4)
+def asides(language: LanguageCode) -> frozenset[str]:
+    """Words of a language that carry nothing at either end of a statement."""
+    source = resources.files("bmo.gate") / "packs" / language / "asides.toml"
+    return frozenset(tomllib.loads(source.read_text("utf-8"))["drop"])
+
+
+def canonicalise_other(
+    words: Words, start: int, stop: int, language: LanguageCode
+) -> OpenText | None:
+    """Writes a part of a turn as canonical text.
+
+    Args:
+        words: The turn's words, repaired.
+        start: First word of the part.
+        stop: Index behind its last.
+        language: de, fr or es.
+
+    Returns:
+        The text, or None when nothing of content is there.
+    """
+    drop = asides(language)
+    while start < stop and words.norm[start] in drop:
+        start += 1
+    while stop > start and words.norm[stop - 1] in drop:
+        stop -= 1
+    if stop - start < LEAST_WORDS:
+        return None
+    spans = dict.fromkeys((words.start[place], words.end[place]) for place in range(start, stop))
+    said, behind = "", -1
+    for first, last in spans:  # a contraction is one span, an elision two that touch
+        said += (
+            words.text[first:last] if first == behind or not said else f" {words.text[first:last]}"
+        )
+        behind = last
+    return OpenText(f'Said in {_LANGUAGE_NAMES.get(language, language)}: "{said}"')

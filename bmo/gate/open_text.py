@@ -1,0 +1,27 @@
+"""A text of open canonicalisation and its last touches."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class OpenText:
+    """A canonical text of open canonicalisation.
+
+    Attributes:
+        text: Third person, present, no subject word for the user.
+        subject: As in ``Fact.subject``.
+        whole: False when it was read with the assistant's words.
+    """
+
+    text: str
+    subject: str = "user"
+    whole: bool = True
+
+
+def finished(text: str) -> str:
+    """Single spaces, no loose punctuation at the ends, a capital at the front."""
+    text = re.sub(r"\s{2,}", " ", text).strip(" ,;.")
+    return text[:1].upper() + text[1:]

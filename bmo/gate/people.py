@@ -1,0 +1,129 @@
+"""The people lexicon: which words name a relation, and how a person is written in subjects."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import Literal
+
+from bmo.language import LanguageCode
+
+Gender = Literal["male", "female", "thing", "plural", "unknown"]
+"""Which pronouns may point at someone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A relation to the user.
+
+    Attributes:
+        name: As in canonical text ("mother-in-law").
+        plural: The word spoken was plural ("brothers").
+        gender: Which pronouns may point at it.
+        single: One person at a time holds it (wife, father).
+        pet: It is an animal.
+    """
+
+    name: str
+    plural: bool
+    gender: Gender
+    single: bool
+    pet: bool
+
+    @property
+    def key(self) -> str:
+        """As in subjects ("best_friend")."""
+        return self.name.replace(" ", "_")
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleLexicon:
+    """Words of one language for people and pets, and given names.
+
+    Attributes:
+        forms: Words of a relation, as a tuple, -> the relation.
+        first: Every first word of a form -> length of its longest form.
+        names: Given names, lower-case.
+    """
+
+    forms: dict[tuple[str, ...], Relation]
+    first: dict[str, int]
+    names: frozenset[str]
+
+    def relation_at(self, norm: list[str], i: int, end: int) -> tuple[Relation, int] | None:
+        """The relation whose words begin at ``i``, and the index behind them."""
+        if i >= end:
+            return None
+        longest = self.first.get(norm[i])
+        if longest is None:
+            return None
+        for size in range(min(longest, end - i), 0, -1):
+            relation = self.forms.get(tuple(norm[i : i + size]))
+            if relation is not None:
+                return relation, i + size
+        return None
+
+
+def _relation(name: str, plural: bool, raw: dict[str, list[str]]) -> Relation:
+    pet = name in raw["pets"]
+    gender: Gender = "unknown"
+    if plural:
+        gender = "plural"
+    elif name in raw["male"]:
+        gender = "male"
+    elif name in raw["female"]:
+        gender = "female"
+    return Relation(name, plural, gender, name in raw["single"], pet)
+
+
+@lru_cache(maxsize=8)
+def people_lexicon(language: LanguageCode) -> PeopleLexicon:
+    """The people lexicon of ``language``; the relations are English in all of them.
+
+    A language's ``people.toml`` holds ``[one]`` and ``[many]``; genders and pets are English's.
+    """
+    packs = resources.files("bmo.gate") / "packs"
+    english = tomllib.loads((packs / "en" / "people.toml").read_text("utf-8"))
+    source = packs / language / "people.toml"
+    own = tomllib.loads(source.read_text("utf-8")) if source.is_file() else english
+    forms: dict[tuple[str, ...], Relation] = {}
+    for plural, table in ((False, own["one"]), (True, own.get("many", {}))):
+        for name, words in table.items():
+            relation = _relation(name, plural, english)
+            for word in words:
+                forms.setdefault(tuple(word.lower().split()), relation)
+    first: dict[str, int] = {}
+    for form in forms:
+        first[form[0]] = max(first.get(form[0], 0), len(form))
+    for name in own["one"]:  # subjects are written in English: known by their English names too
+        forms.setdefault(tuple(name.lower().split()), _relation(name, False, english))
+    text = (packs / "en" / "names.txt").read_text("utf-8")
+    own_names = packs / language / "names.txt"
+    if language != "en" and own_names.is_file():
+        text += own_names.read_text("utf-8")
+    names = [w for line in text.splitlines() if not line.startswith("#") for w in line.split()]
+    return PeopleLexicon(forms, first, frozenset(names))
+
+
+def subject_of(relation: Relation, name: str = "", owner: str = "user") -> str:
+    """The subject of a person ("user.brother:sam", "user.husband.sister:steffi")."""
+    base = f"{owner.partition(':')[0]}.{relation.key}"
+    return f"{base}:{name.lower()}" if name else base
+
+
+def label_of(subject: str, name: str = "") -> str:
+    """How a subject is written at the front of a canonical text ("Brother Sam").
+
+    Args:
+        subject: A person's subject.
+        name: The name as it is written; default is the subject's name, title case.
+    """
+    path, _, key_name = subject.partition(":")
+    relations = [part.replace("_", " ") for part in path.split(".")[1:]]
+    if not relations:
+        return "The team" if path == "team" else ""
+    words = " ".join([*(f"{relation}'s" for relation in relations[:-1]), relations[-1]])
+    shown = name or key_name.title()
+    return (words[:1].upper() + words[1:] + (f" {shown}" if shown else "")).strip()

@@ -1,0 +1,162 @@
+"""The published gatekeeper's signals, by their published names, thresholds and order.
+
+What a memory gatekeeper for coding assistants published (``docs/write-gate.md`` tells where BMO
+follows it): greeting, bare confirmation, correction, preference, policy and decision, the short
+exchange, and the default. The words are our own and wider (team preferences, imperative policies,
+"actually i meant"), all signals are listed and not only the first, and no signal alone stores
+anything: facts come from the slots.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import re2
+
+from bmo.gate.skip_rules import match_skip
+from bmo.turn import Signal
+
+_SKIP_REASONS: dict[Signal, str] = {"greeting": "greeting"}
+"""Reasons of the skip rules; all that is no greeting counts as a bare confirmation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """The published limits, in characters.
+
+    Attributes:
+        greeting: GATEKEEPER_GREETING_LENGTH_LIMIT.
+        short_user: GATEKEEPER_SHORT_USER_THRESHOLD.
+        short_assistant: GATEKEEPER_SHORT_ASSISTANT_THRESHOLD.
+    """
+
+    greeting: int = 50
+    short_user: int = 20
+    short_assistant: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedSignals:
+    """What the published rules see in an exchange.
+
+    Attributes:
+        keep: True (a keep signal), False (a skip rule), or None: only the fail policy decides.
+        signals: All signals, in published order; ("other",) when there is none.
+        reason: Why, for people.
+        short_exchange: User and assistant both said little and no signal was seen.
+    """
+
+    keep: bool | None
+    signals: tuple[Signal, ...]
+    reason: str
+    short_exchange: bool = False
+
+
+def find_published_signals(
+    text: str, assistant: str = "", thresholds: Thresholds | None = None
+) -> PublishedSignals:
+    """Reads an exchange as the published gatekeeper does.
+
+    Args:
+        text: The user's words.
+        assistant: The assistant's reply to them, "" when there is none yet.
+        thresholds: Limits; default the published ones.
+    """
+    limits = thresholds or Thresholds()
+    trimmed = text.strip()
+    skipped = match_skip(trimmed, "en", greeting_limit=limits.greeting)
+    if skipped is not None:
+        reason = _SKIP_REASONS.get(skipped.signal, "bare confirmation")
+        return PublishedSignals(False, (skipped.signal,), reason)
+    signals = keep_signals(trimmed, assistant)
+    if signals:
+        return PublishedSignals(True, signals, _load().reasons[signals[0]])
+    if len(trimmed) < limits.short_user and len(assistant.strip()) < limits.short_assistant:
+        reason = "short exchange with no meaningful signal"
+        return PublishedSignals(False, ("other",), reason, short_exchange=True)
+    return PublishedSignals(None, ("other",), "default")
+
+
+def keep_signals(text: str, assistant: str = "") -> tuple[Signal, ...]:
+    """The keep signals alone (correction, preference, policy, decision), in published order.
+
+    Args:
+        text: The user's words.
+        assistant: The assistant's words: policies and decisions count there too.
+    """
+    rules = _load()
+    fired = {rules.owners[index] for index in rules.quick.Match(_plain(text)) or ()}
+    if assistant:
+        reply = {rules.owners[index] for index in rules.quick.Match(_plain(assistant)) or ()}
+        fired |= reply & rules.of_both
+    return tuple(signal for signal in rules.order if signal in fired)
+
+
+def _plain(text: str) -> bytes:
+    return text.lower().replace("’", "'").encode("utf-8", "replace")
+
+
+def is_work_advice(text: str) -> bool:
+    """Whether an imperative advises on work ("use Expo for apps") rather than asks a tool."""
+    return _load().advice.search(_plain(text)) is not None
+
+
+def is_sarcastic(text: str) -> bool:
+    """Whether praise is put on ("yeah, sure, I *totally* love ...")."""
+    return _load().sarcasm.search(_plain(text)) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _SignalRules:
+    """The pack: signals in order, and one RE2 set over all their patterns."""
+
+    order: tuple[Signal, ...]
+    reasons: dict[Signal, str]
+    of_both: frozenset[Signal]
+    quick: Any
+    owners: tuple[Signal, ...]
+    advice: Any
+    sarcasm: Any
+
+
+def load_pack() -> dict[str, Any]:
+    """``packs/en/published.toml`` as it stands, with its examples."""
+    source = resources.files("bmo.gate") / "packs" / "en" / "published.toml"
+    return tomllib.loads(source.read_text(encoding="utf-8"))
+
+
+@cache
+def _load() -> _SignalRules:
+    options = re2.Options()
+    options.log_errors = False
+    quick = re2.Set.SearchSet(options)
+    pack = load_pack()
+    items = pack["signal"]
+    owners: list[Signal] = []
+    for item in items:
+        for pattern in item["patterns"]:
+            quick.Add(_whole_words(pattern))
+            owners.append(item["signal"])
+    quick.Compile()
+    return _SignalRules(
+        order=tuple(item["signal"] for item in items),
+        reasons={item["signal"]: item["reason"] for item in items},
+        of_both=frozenset(item["signal"] for item in items if item["of"] == "both"),
+        quick=quick,
+        owners=tuple(owners),
+        advice=re2.compile("^" + _any_of(pack["advice"]["patterns"]), options),
+        sarcasm=re2.compile(_any_of(pack["sarcasm"]["patterns"]), options),
+    )
+
+
+def _whole_words(pattern: str) -> str:
+    spaced = pattern.replace(" ?", r"\s*").replace(" ", r"\s+")
+    return rf"(?:^|[^a-z0-9'])(?:{spaced})(?:[^a-z0-9]|$)"
+
+
+def _any_of(patterns: list[str]) -> str:
+    return _whole_words("|".join(f"(?:{pattern})" for pattern in patterns))

@@ -1,0 +1,218 @@
+"""The words that introduce sensitive data, of all languages together, from ``packs/*``.
+
+The lexicons of the languages are merged: people say "pin" and "password" in all of them, and a
+secret must not be written because the language was guessed wrongly.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import re2
+
+from bmo.gate.digit_runs import NumberWords, tokenise
+
+LANGUAGES = ("en", "de", "fr", "es")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A sensitive stretch of text: character offsets, what it is, and whether it is a secret."""
+
+    start: int
+    end: int
+    kind: str
+    secret: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """Words that introduce a value.
+
+    Attributes:
+        kind: What is introduced ("pin", "card", ...).
+        secret: Never written, as opposed to an identifier.
+        free_words: The value is any words (a password), not digits.
+        loose: Any few words may stand before the value, not only a copula.
+        digits: The fewest digits of a value.
+        near: The fewest digits of a value that follows at once.
+        mixed: The value may be letters and digits ("X4820193").
+        needs: Another kind that must be found in the same turn, or "".
+        words: The trigger's tokens.
+        not_after: Tokens before it that make it something else.
+        not_before: Tokens after it that make it something else.
+    """
+
+    kind: str
+    secret: bool
+    free_words: bool
+    loose: bool
+    digits: int
+    near: int
+    mixed: bool
+    needs: str
+    words: tuple[str, ...]
+    not_after: frozenset[str]
+    not_before: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """Triggers by their first token (longest first), function words, number words, prefilter."""
+
+    triggers: dict[str, tuple[Trigger, ...]]
+    words: dict[str, frozenset[str]]
+    numbers: NumberWords
+    mails: tuple[str, ...]
+    shapes: Any
+    introduced: Any
+    number: Any
+
+    def may_hold(self, text: str) -> bool:
+        """Whether the text needs a closer look; false for nearly every ordinary turn."""
+        raw = text.encode("utf-8", "replace")
+        if self.shapes.search(raw) is not None:
+            return True
+        return self.introduced.search(raw) is not None and self.number.search(raw) is not None
+
+
+@cache
+def load_pack(language: str) -> dict[str, Any]:
+    """One language's ``sensitive.toml`` as it stands, with its examples."""
+    source = resources.files("bmo.gate") / "packs" / language / "sensitive.toml"
+    return tomllib.loads(source.read_text(encoding="utf-8"))
+
+
+@cache
+def load_lexicon() -> Lexicon:
+    """All languages merged and compiled; read once per process."""
+    packs = [load_pack(language) for language in LANGUAGES]
+    triggers: dict[str, list[Trigger]] = {}
+    phrases: set[str] = set()
+    passwords: set[str] = set()
+    for pack in packs:
+        for item in pack["trigger"]:
+            for phrase in item["words"]:
+                trigger = _trigger(item, phrase)
+                triggers.setdefault(trigger.words[0], []).append(trigger)
+                (passwords if trigger.free_words else phrases).add(phrase)
+    names = packs[0]["words"].keys()
+    words = {name: frozenset(_collect(packs, "words", name)) for name in names}
+    numbers = _number_words(packs)
+    return Lexicon(
+        triggers={
+            first: tuple(sorted(_unified(found), key=lambda t: -len(t.words)))
+            for first, found in triggers.items()
+        },
+        words=words,
+        numbers=numbers,
+        mails=tuple(_collect(packs, "words", "at")),
+        shapes=_linear(_shapes(passwords, numbers)),
+        introduced=_linear(_phrase(phrases)),
+        number=_linear(r"\pN|" + _phrase([*numbers.digits, *numbers.teens, *numbers.tens])),
+    )
+
+
+def _trigger(item: dict[str, Any], phrase: str) -> Trigger:
+    digits = item.get("digits", 3)
+    return Trigger(
+        kind=item["kind"],
+        secret=item["class"] == "secret",
+        free_words=item.get("value") == "words",
+        loose=item.get("link") == "loose",
+        digits=digits,
+        near=item.get("near", digits),
+        mixed=item.get("mixed", item["kind"] == "code"),
+        needs=item.get("needs", ""),
+        words=tuple(token.text for token in tokenise(phrase)),
+        not_after=frozenset(item.get("not_after", ())),
+        not_before=frozenset(item.get("not_before", ())),
+    )
+
+
+def _unified(triggers: list[Trigger]) -> list[Trigger]:
+    """One trigger for each phrase: languages share "pin" and "code", and their exceptions."""
+    by_words: dict[tuple[str, ...], Trigger] = {}
+    for trigger in triggers:
+        first = by_words.setdefault(trigger.words, trigger)
+        by_words[trigger.words] = replace(
+            first,
+            not_after=first.not_after | trigger.not_after,
+            not_before=first.not_before | trigger.not_before,
+        )
+    return list(by_words.values())
+
+
+def _collect(packs: Iterable[dict[str, Any]], table: str, name: str) -> list[str]:
+    return [word for pack in packs for word in pack[table].get(name, ())]
+
+
+def _number_words(packs: list[dict[str, Any]]) -> NumberWords:
+    digits: dict[str, str] = {}
+    teens: dict[str, str] = {}
+    tens: dict[str, str] = {}
+    repeats: dict[str, int] = {}
+    quantities: dict[str, int] = {}
+    for pack in packs:
+        numbers = pack["numbers"]
+        digits |= numbers["digits"]
+        teens |= numbers["teens"]
+        tens |= numbers["tens"]
+        repeats |= numbers["repeats"]
+        quantities |= numbers["quantities"]
+        joiner = numbers.get("compound_joiner")
+        if joiner:  # German writes 42 as one word, unit first
+            for unit, digit in numbers["digits"].items():
+                for ten, decade in numbers["tens"].items():
+                    if digit != "0":
+                        tens[f"{unit}{joiner}{ten}"] = decade + digit
+    inner = frozenset(_collect(packs, "numbers", "inner"))
+    return NumberWords(
+        digits=digits,
+        teens=teens,
+        tens=tens,
+        repeats=repeats,
+        quantities=quantities,
+        joiners=frozenset(_collect(packs, "numbers", "joiners")),
+        inner=inner,
+        fillers=frozenset(_collect(packs, "numbers", "fillers")),
+        tails=frozenset(_collect(packs, "numbers", "tails")),
+        starters=frozenset([*digits, *teens, *tens, *repeats]) - inner,
+    )
+
+
+def _linear(pattern: str) -> Any:
+    """A pattern that RE2 runs in linear time, whatever the text."""
+    options = re2.Options()
+    options.case_sensitive = False
+    options.max_mem = 64 << 20
+    return re2.compile(pattern, options)
+
+
+def _alternatives(phrases: Iterable[str]) -> str:
+    return "|".join(sorted((re.escape(phrase) for phrase in phrases), key=len, reverse=True))
+
+
+def _phrase(phrases: Iterable[str]) -> str:
+    """Any of the phrases as whole words."""
+    return rf"(?:^|[^\pL\pN])(?:{_alternatives(phrases)})(?:[^\pL\pN]|$)"
+
+
+def _shapes(passwords: Iterable[str], numbers: NumberWords) -> str:
+    """What every text matches that holds a password, or a secret known by its shape."""
+    spoken = _alternatives([*numbers.digits, *numbers.teens, *numbers.tens])
+    return (
+        _phrase(passwords) + r"|@|-----BEGIN"
+        r"|[\w+/=.-]{20,}"
+        r"|(?:password|passwd|pwd|secret|token|apikey|api_key)[a-z_]*\s*[=:]"
+        r"|\pN(?:[ .()/-]*\pN){6,}"
+        rf"|(?:(?:{spoken})[ ,-]+(?:\pL+[ ,-]+)?){{6,}}"
+        r"|[a-z]{2}[ -]?\d\d(?:[ -]?[a-z0-9]){11,}"
+        r"|(?:^|\s)\S+ (?:at|arroba|arobase|ät) \S+ (?:dot|punkt|point|punto) \S+"
+    )

@@ -1,0 +1,315 @@
+"""Sensitive values known by the words that introduce them: "the alarm code is 5 8 0 2"."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from bmo.gate.digit_runs import DigitRun, Token
+from bmo.gate.sensitive_lexicon import Found, Lexicon, Trigger
+
+_GAP = 7
+"""Most tokens between a trigger and the copula or value it introduces."""
+_VALUE_CHUNKS = 24
+"""Most words of a free-form value (a recovery phrase has 24)."""
+_ENDS_SENTENCE = frozenset(".!?;")
+_QUANTITY_SUFFIX = re.compile(r"\d+(?:st|nd|rd|th|s|am|pm|km|kg|h|x|k|m|cm|%|€|\$)", re.I)
+_CHUNK = re.compile(r"\S+")
+_MIXED = re.compile(r"(?=[\w-]*[a-z])(?=(?:[^\W\d]|-)*\d[\w-]*\d)[\w-]{4,}", re.I)
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_SPOKEN_PHONE = range(9, 13)
+_LONG_RUN = range(13, 20)
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """The text with everything that was read from it."""
+
+    text: str
+    tokens: list[Token]
+    runs: dict[int, DigitRun]
+    lexicon: Lexicon
+
+
+def find_triggered(
+    text: str, tokens: list[Token], runs: list[DigitRun], lexicon: Lexicon
+) -> list[Found]:
+    """All spans that triggers introduce, and spoken runs too long for anything else."""
+    view = _View(text, tokens, {run.first: run for run in runs}, lexicon)
+    found: list[Found] = []
+    kinds: set[str] = set()
+    late: list[tuple[Trigger, int]] = []
+    index = 0
+    while index < len(tokens):
+        trigger = _trigger_at(view, index)
+        if trigger is None:
+            index += 1
+            continue
+        kinds.add(trigger.kind)
+        end = index + len(trigger.words)
+        if trigger.needs:
+            late.append((trigger, end))
+        elif trigger.free_words:
+            found += _free_value(view, trigger, index, end)
+        else:
+            found += _digit_value(view, trigger, index, end)
+        index = end
+    for run in runs:
+        found += _untriggered(run)
+    kinds |= {item.kind for item in found}
+    for trigger, end in late:
+        if trigger.needs in kinds:
+            found += _digit_value(view, trigger, end, end)
+    return found
+
+
+def _trigger_at(view: _View, index: int) -> Trigger | None:
+    """The longest trigger that starts at a token and is not part of something else."""
+    candidates = view.lexicon.triggers.get(view.tokens[index].text)
+    if not candidates:
+        return None
+    for trigger in candidates:
+        end = index + len(trigger.words)
+        if tuple(token.text for token in view.tokens[index:end]) != trigger.words:
+            continue
+        before = view.tokens[index - 1].text if index else ""
+        after = view.tokens[end].text if end < len(view.tokens) else ""
+        if before in trigger.not_after or after in trigger.not_before:
+            return None
+        return trigger
+    return None
+
+
+def _digit_value(view: _View, trigger: Trigger, begin: int, end: int) -> list[Found]:
+    """The digits after a trigger (or before it: "4071 is my pin"), with what continues them."""
+    copulas = view.lexicon.words["copulas"]
+    linked, gap = False, 0
+    index = end
+    while index < len(view.tokens) and gap <= _GAP:
+        token = view.tokens[index]
+        if token.text in _ENDS_SENTENCE or token.text in view.lexicon.words["breaks"]:
+            break
+        value = _value_at(view, trigger, index, linked or trigger.loose, gap)
+        if value is not None:
+            return _continued(view, trigger, value)
+        run = view.runs.get(index)
+        index = run.last + 1 if run else index + 1
+        if token.text.isalnum() or token.text == "'s":
+            gap += 1
+        linked = token.text in copulas or token.text == ":" or (linked and not token.text.isalnum())
+    before = _value_before(view, trigger, begin)
+    return [before] if before else []
+
+
+def _value_at(
+    view: _View, trigger: Trigger, index: int, linked: bool, gap: int
+) -> tuple[Found, int] | None:
+    """The value that starts at a token, and the index of the token after it."""
+    run = view.runs.get(index)
+    start = view.tokens[index].start
+    if start and not view.text[start - 1].isspace() and view.tokens[index].text.isalnum():
+        glued = view.text[start - 1].isalnum()
+    else:
+        glued = False
+    chunk = "" if glued else _chunk_at(view.text, start)
+    if trigger.mixed and (linked or gap == 0) and _MIXED.fullmatch(chunk):
+        plain = sum(char.isdigit() for char in chunk)
+        if plain >= min(trigger.digits, 4) and not _QUANTITY_SUFFIX.fullmatch(chunk):
+            end = start + len(chunk)
+            return Found(start, end, trigger.kind, trigger.secret), _index_after(view, end)
+    if run is None or (run.quantity and not trigger.loose and trigger.kind != "phone"):
+        return None
+    needed = trigger.near if gap == 0 and not linked else trigger.digits
+    if trigger.near < trigger.digits and gap <= 1:
+        needed = min(needed, trigger.near)
+    if len(run.digits) < needed or not (linked or gap == 0):
+        return None
+    if not linked and len(run.digits) == 4 and _YEAR.fullmatch(run.digits):
+        return None
+    after = view.tokens[run.last + 1].text if run.last + 1 < len(view.tokens) else ""
+    if after in view.lexicon.words["units"]:
+        return None
+    return Found(run.start, run.end, trigger.kind, trigger.secret), run.last + 1
+
+
+def _continued(view: _View, trigger: Trigger, value: tuple[Found, int]) -> list[Found]:
+    """The value with "star" or "hash" after it, and more digits of the same secret."""
+    first, index = value
+    tails = view.lexicon.numbers.tails
+    end = first.end
+    while index < len(view.tokens) and view.tokens[index].text in tails:
+        end = view.tokens[index].end
+        index += 1
+    found = [Found(first.start, end, first.kind, first.secret)]
+    if not trigger.secret:
+        return found
+    gap = 0
+    while index < len(view.tokens) and gap < 4:
+        token = view.tokens[index]
+        if token.text in _ENDS_SENTENCE:
+            break
+        run = view.runs.get(index)
+        if run and len(run.digits) >= 3 and not run.quantity:
+            follow = view.tokens[run.last + 1].text if run.last + 1 < len(view.tokens) else ""
+            if follow in view.lexicon.words["units"]:
+                break
+            found.append(Found(run.start, run.end, first.kind, True))
+            index, gap = run.last + 1, 0
+            continue
+        index += 1
+        gap += token.text.isalnum()
+    return found
+
+
+def _value_before(view: _View, trigger: Trigger, begin: int) -> Found | None:
+    """A value that comes first: "4071 is my pin", "use 5802 as the code"."""
+    index, steps = begin - 1, 0
+    seen_determiner = seen_link = False
+    links = view.lexicon.words["copulas"] | {"as", "als", "comme", "como"}
+    by_last = {run.last: run for run in view.runs.values()}
+    while index >= 0 and steps <= 4:
+        run = by_last.get(index)
+        if run is not None:
+            if seen_determiner and seen_link and len(run.digits) >= 4 and not run.quantity:
+                return Found(run.start, run.end, trigger.kind, trigger.secret)
+            return None
+        word = view.tokens[index].text
+        seen_determiner = seen_determiner or word in view.lexicon.words["determiners"]
+        seen_link = seen_link or word in links
+        index -= 1
+        steps += 1
+    return None
+
+
+def _untriggered(run: DigitRun) -> list[Found]:
+    """Spoken digits that can only be a card or a telephone, though nothing introduces them."""
+    length = len(run.digits)
+    if run.counting or not run.spoken or not (run.singles or run.digits.startswith("0")):
+        return []
+    if length in _LONG_RUN and not run.quantity:
+        return [Found(run.start, run.end, "card", True)]
+    return [Found(run.start, run.end, "phone", False)] if length in _SPOKEN_PHONE else []
+
+
+def _free_value(view: _View, trigger: Trigger, begin: int, end: int) -> list[Found]:
+    """The words that are a password: after a copula, after "change it to", or right behind."""
+    start = _value_start(view, begin, end)
+    if start is None:
+        return _adjacent_or_before(view, trigger, begin, end)
+    found = _words_from(view, trigger, start)
+    return [found] if found else []
+
+
+def _value_start(view: _View, begin: int, end: int) -> int | None:
+    """Index of the first token of a free-form value, or None when nothing introduces one."""
+    words = view.lexicon.words
+    changing = any(t.text in words["change_verbs"] for t in view.tokens[max(0, begin - 6) : begin])
+    allowed = end < len(view.tokens) and view.tokens[end].text in words["gap_openers"]
+    for index in range(end, min(len(view.tokens), end + _GAP + 3)):
+        word = view.tokens[index].text
+        if word in words["copulas"] or word in (":", "="):
+            return index + 1
+        if changing and word in ("to", "in", "auf", "en", "a", "à"):
+            return index + 1
+        if word in _ENDS_SENTENCE or not (allowed or changing):
+            return None
+    return None
+
+
+def _words_from(view: _View, trigger: Trigger, index: int) -> Found | None:
+    """A free-form value from a token to the end of its clause, or None when it is none."""
+    words = view.lexicon.words
+    while index < len(view.tokens) and (
+        view.tokens[index].text in words["value_openers"]
+        or view.tokens[index].text in words["copulas"]
+        or view.tokens[index].text in ("'", '"', "“", "„", "«", ":", "-", ",")
+    ):
+        index += 1
+    if index >= len(view.tokens) or view.text.startswith("[", view.tokens[index].start):
+        return None
+    start = view.tokens[index].start
+    chunks = _bounded_chunks(view.text, start, _VALUE_CHUNKS)
+    first = chunks[0].group().strip(".,;!?\"'“”").lower()
+    if first in words["not_values"] and not looks_secret(chunks[0].group()):
+        for chunk in chunks[:8]:
+            if looks_secret(chunk.group()):
+                stop = chunk.start() + len(chunk.group().rstrip(".,;!?"))
+                return Found(chunk.start(), stop, trigger.kind, trigger.secret)
+        return None
+    stop = start
+    for number, chunk in enumerate(chunks):
+        word = chunk.group()
+        bare = word.strip(".,;!?\"'“”").lower().replace("’", "'")
+        if number and bare in words["value_stops"]:
+            break
+        stop = chunk.start() + len(word.rstrip(".,;!?\"'”“"))
+        if word[-1] in ",;!?." and number + 1 < len(chunks):
+            break
+    return Found(start, stop, trigger.kind, trigger.secret) if stop > start else None
+
+
+def _adjacent_or_before(view: _View, trigger: Trigger, begin: int, end: int) -> list[Found]:
+    """A value without copula ("wifi password sunflower1982") or first ("x is my password")."""
+    if end < len(view.tokens):
+        for chunk in _bounded_chunks(view.text, view.tokens[end].start, 3):
+            if looks_secret(chunk.group()):
+                stop = chunk.start() + len(chunk.group().rstrip(".,;!?"))
+                return [Found(chunk.start(), stop, trigger.kind, trigger.secret)]
+    words = view.lexicon.words
+    index = begin - 1
+    while index > 0 and begin - index <= 4:
+        if view.tokens[index].text in words["copulas"]:
+            value = view.tokens[index - 1]
+            between = view.tokens[index + 1 : begin]
+            if (
+                value.text.isalnum()
+                and value.text not in words["not_values"]
+                and any(token.text in words["determiners"] for token in between)
+            ):
+                start = view.text.rfind(" ", 0, value.start) + 1
+                return [Found(start, value.end, trigger.kind, trigger.secret)]
+            return []
+        index -= 1
+    return []
+
+
+def looks_secret(chunk: str) -> bool:
+    """Whether a word without blanks looks made up: "hunter2", "tR7-opal-Quay", "S3cret!"."""
+    word = chunk[:64].strip(".,;!?\"'“”()")
+    if len(word) < 5 or word.startswith("["):
+        return False
+    digits = sum(char.isdigit() for char in word)
+    letters = sum(char.isalpha() for char in word)
+    if digits and letters:
+        return not _QUANTITY_SUFFIX.fullmatch(word)
+    marks = len(word) - digits - letters
+    inner_capital = any(char.isupper() for char in word[1:]) and any(c.islower() for c in word)
+    return bool(marks and letters and (inner_capital or re.search(r"[_!@#$%^&*]", word)))
+
+
+def _bounded_chunks(text: str, start: int, limit: int) -> list[re.Match[str]]:
+    """The next words from an offset, at most ``limit``."""
+    chunks: list[re.Match[str]] = []
+    for match in _CHUNK.finditer(text, start):
+        chunks.append(match)
+        if len(chunks) == limit:
+            break
+    return chunks
+
+
+def _chunk_at(text: str, start: int) -> str:
+    """The word at an offset without the marks at its end."""
+    match = _CHUNK.match(text, start, min(len(text), start + 64))
+    return match.group().rstrip(".,;:!?)\"'") if match else ""
+
+
+def _index_after(view: _View, offset: int) -> int:
+    """Index of the first token at or behind a character offset."""
+    low, high = 0, len(view.tokens)
+    while low < high:
+        middle = (low + high) // 2
+        if view.tokens[middle].start < offset:
+            low = middle + 1
+        else:
+            high = middle
+    return low

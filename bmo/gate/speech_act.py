@@ -1,0 +1,128 @@
+"""Speech acts: statement, question, directive, standing instruction, remember, forget."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import Literal
+
+from bmo.language import Clause, LanguageCode, Words
+from bmo.language.lexicon import Phrases, match_phrase, phrase_table
+
+SpeechAct = Literal["statement", "question", "directive", "instruction", "remember", "forget"]
+"""What a clause does. An ``instruction`` is a standing one ("always", "from now on")."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechActLexicon:
+    """Phrases that open the speech acts of a language, from ``speech_acts.toml``.
+
+    Attributes:
+        questions: Openers of questions ("what", "do you", "is there").
+        not_questions: Openers that look like one and are none ("when i").
+        directives: Imperative verbs and request frames ("play", "can you", "i need you to").
+        instructions: Openers of standing instructions ("from now on", "never call").
+        not_directives: Openers that look like a request and state a goal ("i am trying to quit").
+        remember: Openers of a request to remember ("remember that").
+        forget: Openers of a request to forget ("forget that", "delete everything").
+        polite: Words before an imperative ("please", "just", "now").
+        inverted: Auxiliaries that, before a pronoun, ask.
+        pronouns: Subjects an inverted auxiliary asks about.
+        anywhere: Endings that make a question of a statement.
+        openers: Every first word of the above; a clause that begins otherwise is a statement.
+        manner_verbs: Verbs whose instruction may end with the opener ("speak slowly").
+    """
+
+    questions: Phrases
+    not_questions: Phrases
+    directives: Phrases
+    instructions: Phrases
+    not_directives: Phrases
+    remember: Phrases
+    forget: Phrases
+    polite: frozenset[str]
+    inverted: frozenset[str]
+    pronouns: frozenset[str]
+    manner_verbs: frozenset[str]
+    anywhere: tuple[tuple[str, ...], ...]
+    openers: frozenset[str]
+
+
+@lru_cache(maxsize=8)
+def speech_act_lexicon(language: LanguageCode) -> SpeechActLexicon:
+    """The speech act phrases of ``language``; empty where the pack has none."""
+    source = resources.files("bmo.gate") / "packs" / language / "speech_acts.toml"
+    raw = tomllib.loads(source.read_text("utf-8")) if source.is_file() else {}
+    tables = {
+        name: phrase_table(raw.get(name, []))
+        for name in (
+            "questions",
+            "not_questions",
+            "directives",
+            "instructions",
+            "not_directives",
+            "remember",
+            "forget",
+        )
+    }
+    inverted = frozenset(raw.get("inverted", []))
+    return SpeechActLexicon(
+        **tables,
+        polite=frozenset(raw.get("polite", [])),
+        inverted=inverted,
+        pronouns=frozenset(raw.get("pronouns", [])),
+        manner_verbs=frozenset(raw.get("manner_verbs", [])),
+        anywhere=tuple(tuple(p.split()) for p in raw.get("question_endings", [])),
+        openers=inverted.union(*(table.keys() for table in tables.values())),
+    )
+
+
+def speech_act(words: Words, clause: Clause, language: LanguageCode) -> tuple[SpeechAct, int]:
+    """What a clause does, and the index of the first word behind the phrase that says so.
+
+    Args:
+        words: The turn's repaired words.
+        clause: One of its clauses.
+        language: Whose phrases apply.
+    """
+    lexicon = speech_act_lexicon(language)
+    norm = words.norm
+    start, end = clause.start, clause.end
+    if "?" in clause.closed_by:
+        return "question", start
+    i = start
+    while i < end - 1 and norm[i] in lexicon.polite:
+        i += 1
+    if norm[i] not in lexicon.openers:
+        act: SpeechAct = "statement"
+        for ending in lexicon.anywhere:
+            if norm[end - 1] == ending[-1] and _ends_with(norm, start, end, ending):
+                act = "question"
+        return act, start
+    size = match_phrase(lexicon.instructions, norm, i)
+    if size and (i + size < end or (size > 1 and norm[i] in lexicon.manner_verbs)):
+        return "instruction", i + size
+    size = match_phrase(lexicon.forget, norm, i)
+    if size and i + size <= end:
+        return "forget", i + size
+    size = match_phrase(lexicon.remember, norm, i)
+    if size and i + size < end:
+        return "remember", i + size
+    if not match_phrase(lexicon.not_questions, norm, i):
+        if match_phrase(lexicon.questions, norm, i):
+            return "question", i
+        if norm[i] in lexicon.inverted and i + 1 < end and norm[i + 1] in lexicon.pronouns:
+            return "question", i
+    size = match_phrase(lexicon.directives, norm, i)
+    if size and i + size <= end and not match_phrase(lexicon.not_directives, norm, i):
+        return "directive", i + size
+    for ending in lexicon.anywhere:
+        if _ends_with(norm, start, end, ending):
+            return "question", start
+    return "statement", start
+
+
+def _ends_with(norm: list[str], start: int, end: int, ending: tuple[str, ...]) -> bool:
+    return end - start > len(ending) and tuple(norm[end - len(ending) : end]) == ending

@@ -1,0 +1,280 @@
+"""First person to third: "i drive a bus because i like it" to "drives a bus because they like it".
+
+The user has no subject word in a canonical text, so "i" and "we" at the front of a clause are
+dropped and the verb behind them agrees with the person left out; everywhere else they become
+"they".
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from importlib import resources
+
+from bmo.gate.people import PeopleLexicon, people_lexicon
+from bmo.language import Words, past_lemma, third_person
+from bmo.language.lexicon import Phrases, match_phrase, phrase_table, surface_lexicon
+
+_OPENS_CLAUSE = frozenset({"and", "but", "or"})
+_NAMED_BEHIND = frozenset(("called named aunt auntie uncle doctor dr mr mrs ms").split())
+_SENTENCE = re.compile(r"[^.!?]+[.!?]*")
+_WORD = re.compile(r"[^\W\d_][\w'’-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One word on its way to canonical text.
+
+    Attributes:
+        norm: Lower-case normal form, contractions expanded.
+        shown: As it will be written.
+        comma: A comma stood behind it.
+    """
+
+    norm: str
+    shown: str
+    comma: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ThirdPersonLexicon:
+    """The tables of ``third_person.toml``; attributes are its keys."""
+
+    pronouns: Mapping[str, str]
+    verbs: Mapping[str, str]
+    adverbs: frozenset[str]
+    fixed: frozenset[str]
+    past: frozenset[str]
+    base: frozenset[str]
+    bare_verbs: frozenset[str]
+    tails: tuple[tuple[str, ...], ...]
+    asides: frozenset[str]
+    announcements: Phrases
+    requests: frozenset[str]
+    yes: Phrases
+    no: Phrases
+    prepositions: frozenset[str]
+    fronted: frozenset[str]
+    deictic: frozenset[str]
+    capitalised: frozenset[str]
+    common_names: frozenset[str]
+    carried: frozenset[str]
+    people: PeopleLexicon
+
+
+@lru_cache(maxsize=1)
+def third_person_lexicon() -> ThirdPersonLexicon:
+    """The English tables, read from the package on first use."""
+    source = resources.files("bmo.gate") / "packs" / "en" / "third_person.toml"
+    raw = tomllib.loads(source.read_text("utf-8"))
+    words = raw["words"]
+    tails = sorted((tuple(tail.split()) for tail in words["tails"]), key=len, reverse=True)
+    return ThirdPersonLexicon(
+        pronouns=raw["pronouns"],
+        verbs=raw["verbs"],
+        tails=tuple(tails),
+        announcements=phrase_table(words["announcements"]),
+        yes=phrase_table(words["yes"]),
+        no=phrase_table(words["no"]),
+        carried=surface_lexicon("en").carried_verbs,
+        people=people_lexicon("en"),
+        **{
+            name: frozenset(words[name])
+            for name in (
+                "adverbs",
+                "fixed",
+                "past",
+                "base",
+                "bare_verbs",
+                "asides",
+                "requests",
+                "prepositions",
+                "fronted",
+                "deictic",
+                "capitalised",
+                "common_names",
+            )
+        },
+    )
+
+
+def written_names(assistant_before: str) -> dict[str, str]:
+    """Words the assistant wrote large inside a sentence: lower case -> as written."""
+    names: dict[str, str] = {}
+    for sentence in _SENTENCE.findall(assistant_before):
+        for place, word in enumerate(_WORD.findall(sentence)):
+            plain = re.sub(r"['’]s$", "", word)
+            if place and plain[:1].isupper() and plain != "I" and not plain.startswith("I'"):
+                names[plain.lower()] = plain
+    return names
+
+
+def tokens_of(words: Words, start: int, end: int, names: Mapping[str, str]) -> list[Token]:
+    """The words ``start`` to ``end`` with the case they will be written in.
+
+    Args:
+        words: Repaired words of a turn.
+        start: Index of the first word.
+        end: Index behind the last.
+        names: Lower case -> as written, from the assistant's words and the ledger.
+    """
+    lexicon = third_person_lexicon()
+    found: list[Token] = []
+    for i in range(start, end):
+        norm = words.norm[i]
+        raw = words.raw(i)
+        if norm == "'s" and found:
+            found[-1] = replace(found[-1], shown=found[-1].shown + "'s")
+            continue
+        shown = raw if raw.lower() == norm else norm
+        # A bare answer ("Gdansk") is written as it was said; the first word of a sentence is not.
+        opens = (i == 0 or words.after[i - 1][:1] in (".", "!", "?")) and len(words) > 2
+        if (
+            opens
+            and shown[:1].isupper()
+            and shown[1:].islower()
+            and norm not in lexicon.people.names
+        ):
+            shown = norm
+        if shown.islower():
+            shown = _cased(norm, words.norm[i - 1] if i else "", names, lexicon)
+        elif shown.isupper() and len(shown) > 4 and words.text.isupper():
+            shown = shown.lower()
+        found.append(Token(norm, shown, words.after[i][:1] == "," and i + 1 < end))
+    return found
+
+
+def _cased(word: str, before: str, names: Mapping[str, str], lexicon: ThirdPersonLexicon) -> str:
+    if word in names:
+        return names[word]
+    if word in lexicon.capitalised:
+        return word.capitalize()
+    if word in lexicon.people.names:
+        follows = (before,) in lexicon.people.forms or before in _NAMED_BEHIND
+        if follows or word not in lexicon.common_names:
+            return word.capitalize()
+    elif before in ("called", "named") and word.isalpha() and len(word) > 2:
+        if word not in surface_lexicon("en").classes:
+            return word.capitalize()
+    return word
+
+
+def joined(tokens: Sequence[Token]) -> str:
+    """Tokens as text."""
+    text = " ".join(token.shown + ("," if token.comma else "") for token in tokens)
+    return re.sub(r"\bcan not\b", "cannot", text).strip(" ,")
+
+
+def inner(tokens: Sequence[Token]) -> list[Token]:
+    """Words that are not the clause's own subject and verb, in the third person."""
+    pronouns = third_person_lexicon().pronouns
+    found: list[Token] = []
+    for i, token in enumerate(tokens):
+        before = tokens[i - 1].norm if i else ""
+        if token.norm in pronouns:
+            found.append(replace(token, shown=pronouns[token.norm]))
+        elif token.norm in ("am", "was") and before == "i":
+            found.append(replace(token, shown="are" if token.norm == "am" else "were"))
+        else:
+            found.append(token)
+    return found
+
+
+def predicate(tokens: Sequence[Token]) -> list[Token]:
+    """What stands behind a dropped "i" or "we", its verb in the third person singular."""
+    lexicon = third_person_lexicon()
+    place = 0
+    while place < len(tokens) - 1 and tokens[place].norm in lexicon.adverbs:
+        place += 1
+    if place >= len(tokens):
+        return []
+    front, verb, rest = list(tokens[:place]), tokens[place], list(tokens[place + 1 :])
+    if verb.norm == "do" and rest and rest[0].norm != "not" and _is_base_verb(rest[0].norm):
+        verb, rest = rest[0], rest[1:]  # "i do like": nothing is lost with the emphasis
+    agreed = [*front, replace(verb, shown=_agreeing(verb.norm, rest))]
+    return agreed + inner(_with_carried_verbs(rest))
+
+
+def _is_base_verb(word: str) -> bool:
+    lexicon = third_person_lexicon()
+    return (word in lexicon.bare_verbs or word in lexicon.carried) and not past_lemma(word)
+
+
+def _with_carried_verbs(tokens: Sequence[Token]) -> list[Token]:
+    """Makes verbs agree that "and" or "but" hangs on the same subject."""
+    lexicon = third_person_lexicon()
+    found = list(tokens)
+    for i in range(1, len(found)):
+        if found[i - 1].norm not in _OPENS_CLAUSE:
+            continue
+        k = i
+        if found[k].norm in ("i", "we") and k + 1 < len(found):
+            k += 1
+            if found[k].norm in lexicon.adverbs and k + 1 < len(found):
+                k += 1
+            found[k] = replace(found[k], shown=_agreeing(found[k].norm, found[k + 1 :]))
+            found[i] = replace(found[i], shown="", norm="")
+            continue
+        if found[k].norm in lexicon.adverbs and k + 1 < len(found):
+            k += 1
+        if found[k].norm in lexicon.carried and "to" not in [t.norm for t in found[:i]]:
+            found[k] = replace(found[k], shown=_agreeing(found[k].norm, found[k + 1 :]))
+    return [token for token in found if token.norm or token.shown]
+
+
+def _agreeing(verb: str, rest: Sequence[Token]) -> str:
+    """A verb's form behind the person left out."""
+    lexicon = third_person_lexicon()
+    if verb in lexicon.verbs:
+        return lexicon.verbs[verb]
+    if verb in lexicon.fixed or verb in lexicon.past or verb in lexicon.adverbs:
+        return verb
+    if verb == "got":
+        return "has" if rest and _opens_noun_phrase(rest[0].norm) else "got"
+    if verb == "been":
+        return "has been"
+    if verb == "born":
+        return "was born"
+    if verb in ("married", "retired") and not (rest and _opens_noun_phrase(rest[0].norm)):
+        return verb
+    if verb.endswith("ing") and len(verb) > 4:
+        return f"is {verb}"
+    if past_lemma(verb) and verb not in lexicon.base:
+        return verb
+    if verb.endswith("s") and not verb.endswith("ss"):
+        return verb
+    return third_person(verb)
+
+
+def _opens_noun_phrase(word: str) -> bool:
+    return (
+        word
+        in (
+            "a",
+            "an",
+            "my",
+            "our",
+            "some",
+            "no",
+            "lots",
+            "loads",
+            "plenty",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "one",
+        )
+        or word.isdigit()
+    )
+
+
+def phrase_length(table: Phrases, tokens: Sequence[Token], at: int = 0) -> int:
+    """How many words at ``at`` are a phrase of ``table``, or 0."""
+    if at >= len(tokens):
+        return 0
+    return match_phrase(table, [token.norm for token in tokens], at)

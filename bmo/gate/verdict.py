@@ -1,0 +1,123 @@
+"""The rules' verdict: facts allow; skips, questions and commands discard; the rest is held."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from bmo.gate.analysis import Analysis
+from bmo.gate.skip_rules import skip
+from bmo.language import LanguageCode, Words
+from bmo.turn import Category, Fact, Signal, Turn, Verdict
+
+_CATEGORY_SIGNALS: dict[Category, Signal] = {
+    "relationships": "relationship",
+    "preferences": "preference",
+    "goals": "goal",
+    "personal_facts": "personal_fact",
+    "policies": "policy",
+    "decisions": "decision",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RulesVerdict:
+    """What the rules say of a turn; fields as in ``Decision``."""
+
+    verdict: Verdict
+    signals: tuple[Signal, ...]
+    reason: str
+    confidence: float
+    rule_id: str = ""
+    facts: tuple[Fact, ...] = ()
+    open: bool = False
+    extraction_method: str = ""
+
+
+def rules_verdict(analysis: Analysis, turn: Turn, spoken: Words) -> RulesVerdict:
+    """Sums up the clauses of a turn.
+
+    Args:
+        analysis: What the rules made of each clause.
+        turn: The turn.
+        spoken: Its words before repair.
+    """
+    language = analysis.language
+    facts = analysis.facts
+    signals = _signals(analysis, facts)
+    if facts:
+        first = facts[0]
+        return RulesVerdict(
+            "allow",
+            signals,
+            _reason(first),
+            max(f.confidence for f in facts),
+            first.rule_id,
+            facts,
+            bool(analysis.open_clauses),
+        )
+    if turn.assistant_before and not analysis.answered and len(spoken.norm) <= 14:
+        skipped = skip(spoken.norm, language)
+        if skipped is not None:
+            return RulesVerdict("discard", (skipped[0],), skipped[1], 0.98)
+    acts = {clause.speech_act for clause in analysis.clauses}
+    if not acts:
+        return RulesVerdict("discard", ("other",), "empty", 0.99)
+    vetoed = next((c.vetoes[0] for c in analysis.clauses if c.vetoes), None)
+    substantive = [
+        c
+        for c in analysis.clauses
+        if c.speech_act not in ("question", "directive") and not _is_filler(c.norm, language)
+    ]
+    if not substantive:
+        if "question" in acts:
+            return RulesVerdict("discard", signals, "question", 0.97)
+        if "directive" in acts:
+            return RulesVerdict("discard", signals, "command", 0.95)
+        return RulesVerdict("discard", signals, "nothing said", 0.9)
+    if "question" in acts and all(len(c.norm) < 5 for c in substantive):
+        return RulesVerdict("discard", signals, "question", 0.9)
+    still_open = any(c.open for c in substantive)
+    if vetoed is not None:
+        return RulesVerdict("hold", signals, vetoed, 0.8, open=still_open)
+    return RulesVerdict("hold", signals, "no rule vouches", 0.5, open=still_open)
+
+
+@lru_cache(maxsize=4096)
+def _is_filler(norm: tuple[str, ...], language: LanguageCode) -> bool:
+    return len(norm) <= 6 and skip(norm, language) is not None
+
+
+def _signals(analysis: Analysis, facts: tuple[Fact, ...]) -> tuple[Signal, ...]:
+    found: list[Signal] = []
+    for fact in facts:
+        signal: Signal = "forget" if fact.op == "retract" else _CATEGORY_SIGNALS[fact.category]
+        if fact.op == "correct" and "correction" not in found:
+            found.append("correction")
+        if signal not in found:
+            found.append(signal)
+    for clause in analysis.clauses:
+        signal_: Signal | None = {
+            "question": "question",
+            "directive": "command",
+            "remember": "remember",
+            "forget": "forget",
+        }.get(clause.speech_act)  # type: ignore[assignment]
+        if signal_ is not None and signal_ not in found:
+            found.append(signal_)
+    return tuple(found) or ("other",)
+
+
+def _reason(fact: Fact) -> str:
+    if fact.op == "retract":
+        return "asked to forget"
+    if fact.op == "correct":
+        return "correction"
+    return {
+        "relationships": "stated relationship",
+        "preferences": "stated preference",
+        "goals": "stated goal",
+        "personal_facts": "stated personal fact",
+        "policies": "stated policy",
+        "decisions": "stated decision",
+    }[fact.category]

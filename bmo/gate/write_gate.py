@@ -1,0 +1,337 @@
+"""The write gate: rules on the loop in microseconds, then the local judge off it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from bmo.gate import injection, sensitive
+from bmo.gate.analysis import Analysis, analyse
+from bmo.gate.custom_rules import CustomMatch, CustomRules, load_custom_rules
+from bmo.gate.packs import load_pack, pack_version
+from bmo.gate.published_signals import is_sarcastic, is_work_advice, keep_signals
+from bmo.gate.skip_rules import match_skip
+from bmo.gate.verdict import RulesVerdict, rules_verdict
+from bmo.language import LANGUAGES, LanguageCode, identify, words
+from bmo.settings import Settings, load_settings
+from bmo.turn import Decision, DialogueContext, Fact, Turn
+
+if TYPE_CHECKING:
+    from bmo.judge import Judge, JudgeThresholds
+
+_NO_CONTEXT = DialogueContext()
+_JUDGED_MODES = ("local", "hybrid", "llm")
+_log = logging.getLogger("bmo.gate")
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """The rules' verdict and what it rests on."""
+
+    verdict: RulesVerdict
+    analysis: Analysis | None
+    turn: Turn
+
+
+class WriteGate:
+    """Decides what of a turn is kept, and writes it as canonical facts.
+
+    Attributes:
+        settings: Mode, thresholds and policies.
+        judge: The local judge, or None when there is none (see ``judge_problem``).
+        judge_problem: Why there is no judge although the mode asks for one, or "".
+        custom_rules: Rules of GATEKEEPER_CUSTOM_RULES_PATH; their problems are in ``problems``.
+    """
+
+    def __init__(self, settings: Settings, judge: Judge | None = None) -> None:
+        """A gate with these settings; ``from_settings`` also opens the judge."""
+        self.settings = settings
+        self.judge = judge
+        self.judge_problem = ""
+        self.custom_rules = CustomRules()
+        if settings.gatekeeper_custom_rules_path is not None:
+            self.custom_rules = load_custom_rules(settings.gatekeeper_custom_rules_path)
+        load_pack("en")
+        _warm_up()
+        versions = "".join(pack_version(language) for language in LANGUAGES)
+        self._rules_version = f"rules-{_short(versions)}"
+
+    @classmethod
+    def from_settings(
+        cls,
+        settings: Settings | None = None,
+        *,
+        judge: Judge | None = None,
+        load_judge: bool = True,
+    ) -> WriteGate:
+        """Builds the gate of these settings.
+
+        Args:
+            settings: Default: those of the process.
+            judge: A judge that is already open.
+            load_judge: Whether to open the package's judge when none is given and the mode uses
+                one. A judge that cannot be opened leaves ``judge_problem`` and the rules' word.
+        """
+        settings = settings if settings is not None else load_settings()
+        gate = cls(settings, judge)
+        if judge is None and load_judge and settings.effective_mode in _JUDGED_MODES:
+            from bmo.judge import Judge, JudgeUnavailable
+
+            try:
+                gate.judge = Judge.open()
+            except JudgeUnavailable as error:
+                gate.judge_problem = str(error)
+                _log.warning("no local judge: %s", error)
+        return gate
+
+    @property
+    def version(self) -> str:
+        """Version of rules and judge ("rules-1a2b3c4d+judge-...")."""
+        if self.judge is None or self.settings.effective_mode not in _JUDGED_MODES:
+            return self._rules_version
+        return f"{self._rules_version}+{self.judge.version}"
+
+    def decide_by_rules(self, turn: Turn, context: DialogueContext = _NO_CONTEXT) -> Decision:
+        """The rules' word: pure, in microseconds; it never raises, whatever the text."""
+        started = time.perf_counter_ns()
+        rules = self._rules(turn, context)
+        return self._finished(self._decision(self._last_stage(rules), rules.turn.text, started))
+
+    def decide(self, turn: Turn, context: DialogueContext = _NO_CONTEXT) -> Decision:
+        """Rules, then the judge where they leave the turn open (blocking, about 2 ms).
+
+        A judge that is missing or fails leaves the rules' word, with ``fallback`` set.
+        """
+        started = time.perf_counter_ns()
+        rules = self._rules(turn, context)
+        if rules.analysis is None or self.settings.effective_mode not in _JUDGED_MODES:
+            verdict = self._last_stage(rules)
+            return self._finished(self._decision(verdict, rules.turn.text, started))
+        decision = self._judged(rules, rules.analysis, context, started)
+        if decision.verdict == "hold" and self._allows_raw(decision.open):
+            raw = _raw(rules.turn, "fail policy open")
+            decision = replace(
+                decision,
+                verdict="allow",
+                facts=raw.facts,
+                reason=raw.reason,
+                extraction_method="raw",
+                open=False,
+            )
+        elapsed = (time.perf_counter_ns() - started) / 1000
+        return self._finished(replace(decision, elapsed_us=elapsed))
+
+    def _judged(
+        self, rules: _Rules, analysis: Analysis, context: DialogueContext, started: int
+    ) -> Decision:
+        from bmo.gate.judge_binding import bind, wants_judge
+        from bmo.judge import JudgeUnavailable
+
+        decision = self._decision(rules.verdict, rules.turn.text, started)
+        if not wants_judge(decision):
+            return decision
+        if self.judge is None:
+            return replace(decision, fallback=True)
+        try:
+            bound = bind(
+                decision, analysis, rules.turn, context, self.judge, self._thresholds(self.judge)
+            )
+        except JudgeUnavailable as error:
+            _log.warning("the local judge failed: %s", error)
+            return replace(decision, fallback=True)
+        return replace(bound, gate_version=self.version)
+
+    def _thresholds(self, judge: Judge) -> JudgeThresholds:
+        given = {
+            "allow": self.settings.bmo_judge_allow,
+            "discard": self.settings.bmo_judge_discard,
+            "read": self.settings.bmo_judge_read,
+        }
+        return replace(judge.thresholds, **{k: v for k, v in given.items() if v is not None})
+
+    def _rules(self, turn: Turn, context: DialogueContext) -> _Rules:
+        """Every stage before the judge."""
+        scan = sensitive.scan(turn.text, self.settings.bmo_sensitive)
+        if scan.secrets:
+            verdict = RulesVerdict("discard", ("sensitive",), "secret", 1.0, "sensitive")
+            return _Rules(verdict, None, replace(turn, text=scan.masked))
+        if scan.found:
+            turn = replace(turn, text=scan.masked)
+        if self.settings.effective_mode == "disabled":
+            return _Rules(_raw(turn, "gatekeeper disabled"), None, turn)
+        own = self.custom_rules.match_skip(turn.text) if self.custom_rules.skip else None
+        if own is not None:
+            verdict = RulesVerdict("discard", ("other",), own.reason, 1.0, own.rule_id)
+            return _Rules(verdict, None, turn)
+        asked = "?" in turn.assistant_before
+        skipped = None
+        if not asked and len(turn.text) < 120:
+            limit = self.settings.gatekeeper_greeting_length_limit
+            skipped = match_skip(turn.text, turn.language, greeting_limit=limit)
+        if skipped is not None:
+            verdict = RulesVerdict(
+                "discard", (skipped.signal,), skipped.reason, 0.99, skipped.rule_id
+            )
+            return _Rules(verdict, None, turn)
+        attack = injection.scan(turn.text)
+        if attack is not None:
+            verdict = RulesVerdict("hold", ("injection",), "injection", 0.95, attack.rule_id)
+            return _Rules(verdict, None, turn)
+        kept = None
+        if self.custom_rules.keep:
+            kept = self.custom_rules.match_keep(turn.text, turn.assistant_after)
+        if kept is not None:
+            return _Rules(_kept(turn, kept), None, turn)
+        language = self._language_of(turn)
+        if language is None:
+            verdict = RulesVerdict("hold", ("other",), "language", 0.5)
+            return _Rules(verdict, None, turn)
+        spoken = words(turn.text, language)
+        analysis = analyse(_with_own_question(turn, context), context, language, spoken)
+        verdict = rules_verdict(analysis, turn, spoken)
+        if scan.identifiers and self.settings.bmo_sensitive == "drop":
+            verdict = _without_identifiers(verdict)
+        verdict = self._with_published_signals(verdict, turn)
+        return _Rules(verdict, analysis, turn)
+
+    def _language_of(self, turn: Turn) -> LanguageCode | None:
+        """Whose rules apply; None for a language without a pack.
+
+        What is too short to tell is in the language the assistant speaks.
+        """
+        found = identify(turn.text, tag=turn.language, setting=self.settings.bmo_language)
+        if found.by == "default" and turn.assistant_before:
+            found = identify(turn.assistant_before)
+        return found.pack
+
+    def _with_published_signals(self, verdict: RulesVerdict, turn: Turn) -> RulesVerdict:
+        """Adds the published keep signals; a short exchange without any carries nothing."""
+        if verdict.verdict == "discard":
+            if verdict.signals[:1] == ("command",) and is_work_advice(turn.text):
+                return replace(verdict, verdict="hold", reason="work advice", open=True)
+            return verdict
+        if verdict.verdict == "allow" and is_sarcastic(turn.text):
+            return replace(verdict, verdict="hold", reason="sarcasm", facts=(), open=False)
+        found = keep_signals(turn.text, turn.assistant_after)
+        if found:
+            known = tuple(s for s in verdict.signals if s != "other")
+            return replace(verdict, signals=(*known, *(s for s in found if s not in known)))
+        short = (
+            verdict.verdict == "hold"
+            and turn.assistant_after != ""
+            and len(turn.text.strip()) < self.settings.gatekeeper_short_user_threshold
+            and len(turn.assistant_after.strip())
+            < self.settings.gatekeeper_short_assistant_threshold
+        )
+        if short:
+            return replace(verdict, verdict="discard", reason="short exchange", open=False)
+        return verdict
+
+    def _allows_raw(self, still_open: bool) -> bool:
+        return still_open and self.settings.gatekeeper_fail_policy == "open"
+
+    def _last_stage(self, rules: _Rules) -> RulesVerdict:
+        """GATEKEEPER_FAIL_POLICY=open: what nothing vouched for is allowed raw."""
+        verdict = rules.verdict
+        if verdict.verdict == "hold" and self._allows_raw(verdict.open):
+            return replace(_raw(rules.turn, "fail policy open"), signals=verdict.signals)
+        return verdict
+
+    def _decision(self, verdict: RulesVerdict, text: str, started: int) -> Decision:
+        method = f"pattern:{verdict.rule_id}" if verdict.rule_id else "pattern"
+        return Decision(
+            verdict.verdict,
+            verdict.signals,
+            verdict.reason,
+            verdict.confidence,
+            verdict.rule_id,
+            verdict.facts,
+            self._rules_version,
+            verdict.extraction_method or method,
+            False,
+            verdict.open,
+            text,
+            (time.perf_counter_ns() - started) / 1000,
+        )
+
+    def _finished(self, decision: Decision) -> Decision:
+        """Writes the debug line (GATEKEEPER_DEBUG)."""
+        if self.settings.gatekeeper_debug:
+            word = {"allow": "KEEP", "hold": "HOLD", "discard": "SKIP"}[decision.verdict]
+            shown = decision.text if len(decision.text) <= 80 else decision.text[:77] + "..."
+            _log.warning(
+                '[gatekeeper] %s (%s): "%s" - %s',
+                word,
+                decision.signals[0],
+                shown,
+                decision.reason,
+            )
+        return decision
+
+
+def _warm_up() -> None:
+    """Reads and compiles every table a turn may need (0.2 s), so that no turn waits for it."""
+    sensitive.scan("call me on +1 212 555 0100")
+    injection.scan("hello")
+    match_skip("hello there")
+    keep_signals("hello")
+    identify("hello there")
+
+
+def _with_own_question(turn: Turn, context: DialogueContext) -> Turn:
+    """Lets a short answer settle what the user asked the turn before.
+
+    "Which database should we use?" "your choice" "postgres": the assistant asked nothing itself.
+    """
+    if "?" in turn.assistant_before or not context.recent_turns or len(turn.text) > 40:
+        return turn
+    asked = context.recent_turns[0][0]
+    words_of = asked.lower().split()
+    if not asked.rstrip().endswith("?") or not {"we", "our"} & set(words_of):
+        return turn
+    return replace(turn, assistant_before=asked)
+
+
+def _raw(turn: Turn, reason: str) -> RulesVerdict:
+    """The turn as it was said, as one memory of kind fact."""
+    text = turn.text.strip()
+    if not text:
+        return RulesVerdict("discard", ("other",), "empty", 1.0)
+    fact = Fact(text=text, category="personal_facts", confidence=0.5, extraction_method="raw")
+    return RulesVerdict("allow", ("other",), reason, 0.5, "", (fact,), extraction_method="raw")
+
+
+def _kept(turn: Turn, match: CustomMatch) -> RulesVerdict:
+    """A custom keep rule's memory: its template, or the turn as it was said."""
+    fact = Fact(
+        text=match.text or turn.text.strip(),
+        category=match.category or "personal_facts",
+        rule_id=match.rule_id,
+        extraction_method=f"pattern:{match.rule_id}",
+    )
+    return RulesVerdict("allow", ("other",), match.reason, 0.9, match.rule_id, (fact,))
+
+
+def _without_identifiers(verdict: RulesVerdict) -> RulesVerdict:
+    """Drops facts that would hold a masked identifier."""
+    facts = tuple(fact for fact in verdict.facts if "[" not in fact.text)
+    if len(facts) == len(verdict.facts):
+        return verdict
+    if facts:
+        return replace(verdict, facts=facts)
+    return replace(
+        verdict,
+        verdict="discard",
+        facts=(),
+        reason="personal identifier",
+        open=False,
+        signals=("sensitive", *verdict.signals),
+    )
+
+
+def _short(versions: str) -> str:
+    import hashlib
+
+    return hashlib.sha256(versions.encode()).hexdigest()[:8]

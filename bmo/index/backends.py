@@ -1,0 +1,88 @@
+"""Opening a store: Qdrant Edge, qdrant-client's local mode, or a server."""
+
+from __future__ import annotations
+
+import logging
+import re
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from bmo.index.embedders import Embedder
+from bmo.index.entries import EntryStore
+from bmo.settings import Settings
+
+if TYPE_CHECKING:
+    from qdrant_client import QdrantClient
+
+SERVER_TIMEOUT_S = 2
+"""Longest a request to a Qdrant server may take, in seconds."""
+
+_THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
+
+logger = logging.getLogger(__name__)
+
+
+def collection_name(embedder: Embedder) -> str:
+    """Name of the collection for an embedder: another model never reads its vectors."""
+    slug = re.sub(r"[^a-z0-9]+", "-", embedder.name.lower()).strip("-")
+    return f"bmo-{slug}-{embedder.dims}"
+
+
+def has_edge() -> bool:
+    """Whether Qdrant Edge has a wheel for this platform."""
+    try:
+        import qdrant_edge  # noqa: F401  # only whether there is a wheel for this platform
+    except ImportError:
+        return False
+    return True
+
+
+def open_edge(directory: Path, _collection: str, dims: int) -> EntryStore:
+    """Qdrant Edge in a directory of its own."""
+    from bmo.index.edge_store import EdgeStore
+
+    return EdgeStore(directory, dims)
+
+
+def open_local(directory: Path, collection: str, dims: int) -> EntryStore:
+    """qdrant-client's local mode in a directory of its own."""
+    from qdrant_client import QdrantClient
+
+    from bmo.index.qdrant_store import LocalStore
+
+    return LocalStore(QdrantClient(path=str(directory)), collection, dims, directory)
+
+
+def open_server(settings: Settings, collection: str, dims: int) -> EntryStore:
+    """A collection of the server that ``QDRANT_URL`` names."""
+    from bmo.index.qdrant_store import ServerStore
+
+    client = server_client(settings)
+    try:
+        store: EntryStore = ServerStore(collection, dims, client=client)
+    except BaseException:
+        client.close()
+        raise
+    return store
+
+
+def server_client(settings: Settings) -> QdrantClient:
+    """A client of the server that ``QDRANT_URL`` names, with a timeout of our own."""
+    from qdrant_client import QdrantClient
+
+    url, key = settings.qdrant_url or "", settings.qdrant_api_key
+    parts = urlsplit(url)
+    if key is not None and parts.scheme == "http" and parts.hostname not in _THIS_MACHINE:
+        logger.warning("QDRANT_API_KEY is sent unencrypted to %s; use https", parts.hostname)
+    with warnings.catch_warnings():
+        # qdrant-client warns of every key without TLS, also on this machine; see above.
+        warnings.filterwarnings("ignore", message="Api key is used with an insecure connection")
+        return QdrantClient(
+            url=url,
+            api_key=key.get_secret_value() if key is not None else None,
+            timeout=SERVER_TIMEOUT_S,
+            # It would ask the server for its version, and wait for it, at construction.
+            check_compatibility=False,
+        )

@@ -1,0 +1,135 @@
+"""Mem0 around a store: connected when first needed, and again after a failure."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bmo.index.embedders import Embedder
+from bmo.index.entries import EntryStore
+from bmo.index.errors import IndexUnavailable
+
+if TYPE_CHECKING:
+    from mem0 import Memory
+
+FIRST_RETRY_S = 1.0
+LAST_RETRY_S = 30.0
+"""How long an unreachable server is left alone, from the first failure to the last."""
+
+
+class Connection:
+    """One Mem0 ``Memory`` and its store, for one owner. Safe from any thread.
+
+    Attributes:
+        down: Why it cannot be used now, or "".
+    """
+
+    def __init__(
+        self,
+        open_store: Callable[[], EntryStore],
+        embedder: Embedder,
+        collection: str,
+        history_db: Path,
+        *,
+        server: bool,
+    ) -> None:
+        """Nothing is opened yet.
+
+        Args:
+            open_store: Opens the store; may raise what a server that does not answer raises.
+            embedder: Makes the vectors.
+            collection: Name of the collection.
+            history_db: Mem0's own SQLite file.
+            server: Whether it is worth trying again later.
+        """
+        self.down = ""
+        self._open_store = open_store
+        self._embedder = embedder
+        self._collection = collection
+        self._history_db = history_db
+        self._server = server
+        self._connecting = threading.Lock()
+        self._memory: Memory | None = None
+        self._retry_at = 0.0
+        self._retry_s = FIRST_RETRY_S
+        self._closed = False
+
+    @contextmanager
+    def parts(self) -> Iterator[tuple[Memory, EntryStore]]:
+        """Mem0 and the store.
+
+        Raises:
+            IndexUnavailable: They cannot be reached, now or in the middle of the work.
+        """
+        memory = self.connected()
+        try:
+            yield memory, memory.vector_store
+        except _connection_errors() as error:
+            raise self._failed(error) from error
+        self.down, self._retry_s = "", FIRST_RETRY_S
+
+    def connected(self) -> Memory:
+        """Mem0, connected; an unreachable server is tried again after a while.
+
+        Raises:
+            IndexUnavailable: It cannot be reached, or it is too early to try again.
+        """
+        memory = self._memory
+        if self._closed:
+            raise IndexUnavailable("The index is closed; open the memory service again.")
+        if memory is not None and not self.down:
+            return memory
+        if self.down and time.monotonic() < self._retry_at:
+            raise IndexUnavailable(self.down)
+        with self._connecting:
+            if self._memory is None:
+                from bmo.index.mem0_parts import build_memory
+
+                try:
+                    store = self._open_store()
+                except _connection_errors() as error:
+                    raise self._failed(error) from error
+                try:
+                    self._memory = build_memory(
+                        store, self._embedder, self._collection, self._history_db
+                    )
+                except BaseException:
+                    store.close()
+                    raise
+            return self._memory
+
+    def _failed(self, error: Exception) -> IndexUnavailable:
+        reason = str(error).strip().splitlines()[0][:200] if str(error).strip() else repr(error)
+        if self._server:
+            key = "Unauthorized" in str(error) or "Forbidden" in str(error)
+            fix = (
+                "set QDRANT_API_KEY to the server's key."
+                if key
+                else "start it, correct QDRANT_URL, or unset it to use the store in BMO_HOME."
+            )
+            self.down = f"The Qdrant server of QDRANT_URL does not answer ({reason}); {fix}"
+            self._retry_at = time.monotonic() + self._retry_s
+            self._retry_s = min(self._retry_s * 2, LAST_RETRY_S)
+        return IndexUnavailable(self.down or f"The index failed ({reason}).")
+
+    def close(self) -> None:
+        """Closes Mem0 and the store. Safe to call twice."""
+        with self._connecting:
+            if self._closed:
+                return
+            self._closed = True
+            memory, self._memory = self._memory, None
+            if memory is not None:
+                memory.close()
+                memory.vector_store.close()
+
+
+def _connection_errors() -> tuple[type[Exception], ...]:
+    from qdrant_client.http.exceptions import ApiException
+
+    # qdrant-client wraps what httpx raises; OSError covers the local files.
+    return (ApiException, OSError)

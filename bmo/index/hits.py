@@ -1,0 +1,50 @@
+"""What an entry says of its fact, and what a search gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bmo.turn import StoredFact
+
+Metadata = Mapping[str, str | float | bool]
+"""What is written beside a memory's text."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexHit:
+    """One entry that a search found.
+
+    Attributes:
+        fact_id: The ledger's id; "" for a raw turn.
+        index_id: Mem0's id.
+        text: The memory's text.
+        score: Cosine similarity to the query.
+        metadata: Everything else on the entry.
+    """
+
+    fact_id: str
+    index_id: str
+    text: str
+    score: float
+    metadata: Mapping[str, Any]
+
+
+def fact_metadata(fact: StoredFact) -> dict[str, str | float | bool]:
+    """What every entry says of its fact; what the write gate said comes beside it."""
+    return {
+        "fact_id": fact.id,
+        "mode": "gated",
+        "category": fact.category,
+        "kind": fact.kind,
+        "slot": fact.slot or "",
+        "subject": fact.subject,
+        "polarity": fact.polarity,
+        "domain": fact.domain or "",
+        "valid_from": fact.valid_from.isoformat(),
+        "turn_id": fact.turn_id or "",
+        "extraction_version": fact.extraction_version,
+        "source_type": fact.source_type,
+        "write_verdict": "allow",
+    }

@@ -1,0 +1,136 @@
+"""The parts Mem0 builds through its factories: our store, our embedder, no language model.
+
+Mem0 makes its parts from class paths and plain configuration. What is already open here (a store,
+an embedder) is handed over by a key in ``_HANDED_OVER`` for the moment of construction.
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from mem0 import Memory
+from mem0.configs.base import MemoryConfig
+from mem0.embeddings.base import EmbeddingBase
+from mem0.embeddings.configs import EmbedderConfig
+from mem0.llms.base import LLMBase
+from mem0.llms.configs import LlmConfig
+from mem0.utils import spacy_models
+from mem0.utils.factory import EmbedderFactory, LlmFactory, VectorStoreFactory
+from mem0.vector_stores.configs import VectorStoreConfig
+from pydantic import BaseModel
+
+from bmo.index.embedders import Embedder
+from bmo.index.entries import Entry, EntryStore
+
+# Mem0 writes memories' texts into its log at INFO, and warns of what is left out here on purpose.
+logging.getLogger("mem0").setLevel(logging.ERROR)
+# It silences urllib3 for the whole process at import; that is not its business.
+logging.getLogger("urllib3").setLevel(logging.NOTSET)
+# Where spaCy is installed without its English model Mem0 downloads it at the first add: 40 s of
+# waiting without network. Its only uses are BM25 and entity boosts, which are off here.
+spacy_models._load_failed_full = True
+spacy_models._load_failed_lemma = True
+
+_PROVIDER = "bmo"
+_HANDED_OVER: dict[str, tuple[EntryStore, Embedder]] = {}
+
+
+class StoreConfig(BaseModel):
+    """What Mem0 keeps of the store's configuration."""
+
+    collection_name: str
+    key: str
+
+
+class Mem0Embedder(EmbeddingBase):  # type: ignore[misc]  # mem0 ships no types
+    """Our embedder under Mem0's interface."""
+
+    def __init__(self, config: Any) -> None:
+        """Takes the embedder that was handed over under ``config.model``."""
+        super().__init__(config)
+        self._embedder = _HANDED_OVER[config.model][1]
+
+    def embed(self, text: str, memory_action: str | None = None) -> list[float]:
+        """One text as a list of floats."""
+        vector: list[float] = self._embedder.embed([text])[0].tolist()
+        return vector
+
+
+class NoLlm(LLMBase):  # type: ignore[misc]  # mem0 ships no types
+    """No language model: memories are written as they are given (``infer=False``)."""
+
+    def generate_response(self, messages: Any, tools: Any = None, tool_choice: Any = "auto") -> str:
+        """Mem0 must never get here.
+
+        Raises:
+            RuntimeError: Always; a call with ``infer=False`` was forgotten.
+        """
+        raise RuntimeError("Mem0 asked for a language model: call add with infer=False")
+
+
+class NoEntities:
+    """An empty entity store: Mem0 looks into one on every delete."""
+
+    def list(self, filters: Any = None, top_k: Any = None) -> Sequence[Sequence[Entry]]:
+        """Nothing."""
+        return [[]]
+
+    def search(self, *args: Any, **kwargs: Any) -> Sequence[Entry]:
+        """Nothing."""
+        return []
+
+    def search_batch(self, queries: Any, *args: Any, **kwargs: Any) -> Sequence[Sequence[Entry]]:
+        """Nothing for each query."""
+        return [[] for _ in queries]
+
+    def insert(self, *args: Any, **kwargs: Any) -> None:
+        """Entities are in the ledger."""
+
+    def reset(self) -> None:
+        """There is nothing to reset."""
+
+
+def vector_store(collection_name: str, key: str) -> Any:
+    """What Mem0's factory calls: our store, or none for its entities."""
+    return _HANDED_OVER[key][0] if key in _HANDED_OVER else NoEntities()
+
+
+def build_memory(
+    store: EntryStore, embedder: Embedder, collection: str, history_db: Path
+) -> Memory:
+    """A Mem0 ``Memory`` around an open store and embedder.
+
+    Args:
+        store: An open store.
+        embedder: Makes the vectors.
+        collection: The collection's name.
+        history_db: Mem0's own SQLite file; its directory is made.
+    """
+    VectorStoreFactory.provider_to_class[_PROVIDER] = f"{__name__}.vector_store"
+    EmbedderFactory.provider_to_class[_PROVIDER] = f"{__name__}.Mem0Embedder"
+    LlmFactory.register_provider(_PROVIDER, f"{__name__}.NoLlm")
+    history_db.parent.mkdir(parents=True, exist_ok=True)
+    key = uuid.uuid4().hex
+    _HANDED_OVER[key] = (store, embedder)
+    try:
+        # model_construct: Mem0's validators know a fixed list of providers.
+        return Memory(
+            MemoryConfig.model_construct(
+                vector_store=VectorStoreConfig.model_construct(
+                    provider=_PROVIDER, config=StoreConfig(collection_name=collection, key=key)
+                ),
+                embedder=EmbedderConfig.model_construct(provider=_PROVIDER, config={"model": key}),
+                llm=LlmConfig.model_construct(provider=_PROVIDER, config={}),
+                history_db_path=str(history_db),
+                reranker=None,
+                version="v1.1",
+                custom_instructions=None,
+            )
+        )
+    finally:
+        # Mem0 makes its entity store on first use, much later: it finds no key then.
+        del _HANDED_OVER[key]

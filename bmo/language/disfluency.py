@@ -1,0 +1,218 @@
+"""Disfluency repair: fillers, repetitions, and reparandum - interregnum - repair.
+
+Terms after Shriberg (1994): in "a dentist no sorry a dental hygienist" the reparandum is "a
+dentist", the interregnum (editing term) "no sorry", the repair "a dental hygienist". The repair
+replaces the reparandum, which begins at the last word of the same class as the repair's first
+word (a rough copy), or, after a strong editing term, behind the last function word.
+"""
+
+from __future__ import annotations
+
+from bmo.language.lexicon import LanguageCode, SurfaceLexicon, match_phrase, surface_lexicon
+from bmo.language.times import NUMBER_WORDS, calendar_class
+from bmo.language.tokens import Words
+
+_WINDOW = 8
+_LONGEST_REPEAT = 4
+_LEGITIMATE_REPEATS = frozenset(
+    {"very", "really", "so", "bye", "had", "that", "night", "knock", "no", "never", "many", "much"}
+)
+_AFFIRMED_KNOW = frozenset(
+    {"do", "did", "if", "as", "to", "let", "would", "should", "could", "what", "not", "so", "how"}
+)
+
+
+def repair(words: Words, language: LanguageCode = "en") -> Words:
+    """Returns the words without fillers, repetitions and misspoken parts.
+
+    Idempotent: repairing what is repaired changes nothing.
+    """
+    lexicon = surface_lexicon(language)
+    norm = words.norm
+    size = len(norm)
+    if size < 2:
+        return words
+    touched = not lexicon.disfluency_cues.isdisjoint(norm)
+    padded = ("like" in norm and "," in "".join(words.after)) or (
+        "you" in norm and ("know" in norm or "see" in norm)
+    )
+    if not touched and not padded:
+        previous = ""
+        for word in norm:
+            if word == previous:
+                break
+            previous = word
+        else:
+            return words
+    kept = _without_fillers(words, lexicon)
+    kept = _without_repetitions(norm, kept)
+    if touched:
+        repaired = _without_reparanda(words, kept, lexicon)
+        if repaired is not kept:
+            kept = _without_repetitions(norm, repaired)
+    if len(kept) == size:
+        return words
+    return _select_keeping_borders(words, kept)
+
+
+def _select_keeping_borders(words: Words, kept: list[int]) -> Words:
+    """Selects, and hands the punctuation of a dropped word to the word before it."""
+    result = words.select(kept)
+    for position, index in enumerate(kept[:-1]):
+        if not result.after[position]:
+            for dropped in range(index + 1, kept[position + 1]):
+                mark = words.after[dropped]
+                if mark and mark[0] in ".!?;":
+                    result.after[position] = mark
+                    break
+    if kept and kept[-1] != len(words.norm) - 1 and not result.after[-1]:
+        result.after[-1] = words.after[-1]
+    return result
+
+
+def _without_fillers(words: Words, lexicon: SurfaceLexicon) -> list[int]:
+    norm = words.norm
+    size = len(norm)
+    fillers = lexicon.fillers
+    kept: list[int] = []
+    i = 0
+    while i < size:
+        word = norm[i]
+        if word in fillers:
+            i += 1
+            continue
+        if lexicon.language == "en":
+            if word == "you" and i + 1 < size and norm[i + 1] in ("know", "see"):
+                before = norm[i - 1] if i else ""
+                after = norm[i + 2] if i + 2 < size else ""
+                if (
+                    i
+                    and before not in _AFFIRMED_KNOW
+                    and after not in ("what", "how", "who", "that", "where", "when", "my", "the")
+                ):
+                    i += 2
+                    continue
+            if word == "like" and i and _filler_like(words, i, fillers):
+                i += 1
+                continue
+        kept.append(i)
+        i += 1
+    return kept
+
+
+def _filler_like(words: Words, i: int, fillers: frozenset[str]) -> bool:
+    """Whether "like" at ``i`` fills a pause: between commas, between "um"s, or intensified."""
+    norm = words.norm
+    before = norm[i - 1]
+    after = norm[i + 1] if i + 1 < len(norm) else ""
+    if before in fillers and after in fillers:
+        return True
+    if words.after[i - 1] == "," and words.after[i] == ",":
+        return True
+    return before in ("is", "am", "are", "was", "been") and after in (
+        "really",
+        "so",
+        "super",
+        "very",
+    )
+
+
+def _without_repetitions(norm: list[str], kept: list[int]) -> list[int]:
+    """Collapses immediate repeats of one to four words ("i i", "ninth of june ninth of june")."""
+    numbers = {word for word in norm if word in NUMBER_WORDS or word[0].isdigit()}
+    result: list[int] = []
+    for index in kept:
+        result.append(index)
+        length = len(result)
+        for span in range(1, _LONGEST_REPEAT + 1):
+            if 2 * span > length:
+                break
+            if norm[result[-1]] != norm[result[-1 - span]]:
+                continue
+            if span == 1:
+                word = norm[index]
+                if word in _LEGITIMATE_REPEATS or word in numbers:
+                    continue
+                result.pop()
+                break
+            first = [norm[i] for i in result[-2 * span : -span]]
+            if first == [norm[i] for i in result[-span:]] and not numbers.issuperset(first):
+                del result[-span:]
+                break
+    return result
+
+
+def _without_reparanda(words: Words, kept: list[int], lexicon: SurfaceLexicon) -> list[int]:
+    norm = [words.norm[i] for i in kept]
+    marks = [words.after[i] for i in kept]
+    size = len(norm)
+    result: list[int] = []  # positions in ``kept``
+    changed = False
+    i = 0
+    while i < size:
+        length = match_phrase(lexicon.strong_edits, norm, i)
+        strong = length > 0
+        if not length and result:
+            length = match_phrase(lexicon.weak_edits, norm, i)
+        if not length or not result or i + length >= size:
+            result.append(i)
+            i += 1
+            continue
+        follow = i + length
+        if norm[follow] in ("not", "nicht") and not strong:
+            follow = _skip_denied_copy(norm, result, follow)
+        cut = -1
+        if follow < size and (not marks[result[-1]] or marks[result[-1]][0] in ",-—–"):
+            cut = _reparandum_start(norm, result, follow, strong, lexicon)
+        if cut < 0:
+            if strong and norm[i] == "i":  # "i mean" that repairs nothing
+                i += length
+                changed = True
+                continue
+            result.append(i)
+            i += 1
+            continue
+        del result[cut:]
+        changed = True
+        i = follow
+    return [kept[p] for p in result] if changed else kept
+
+
+def _skip_denied_copy(norm: list[str], result: list[int], follow: int) -> int:
+    """In "a terrier no not a terrier a dachshund": the index behind the second "a terrier"."""
+    said = [norm[p] for p in result[-4:]]
+    for length in range(min(4, len(norm) - follow - 2), 0, -1):
+        if norm[follow + 1 : follow + 1 + length] == said[-length:]:
+            return follow + 1 + length
+    return follow
+
+
+def _reparandum_start(
+    norm: list[str], result: list[int], follow: int, strong: bool, lexicon: SurfaceLexicon
+) -> int:
+    """Index in ``result`` from which the repair at ``follow`` replaces, or -1 for no repair."""
+    first = norm[follow]
+    low = max(0, len(result) - _WINDOW)
+    classes = lexicon.classes
+    kind = classes.get(first) or calendar_class(first)
+    pronoun = kind == "pronoun"
+    for position in range(len(result) - 1, low - 1, -1):
+        word = norm[result[position]]
+        if word == first:
+            if pronoun and not strong and follow + 1 < len(norm):
+                # "no i like it" answers; only "i was in no i am in" repairs.
+                continue
+            return position
+        if kind and kind != "be" and kind == (classes.get(word) or calendar_class(word)):
+            if pronoun and not strong:
+                continue
+            return position
+    if pronoun or not strong:
+        return -1
+    if kind == "be":
+        return -1
+    for position in range(len(result) - 1, max(low, len(result) - 4) - 1, -1):
+        word = norm[result[position]]
+        if word in classes and position + 1 < len(result):
+            return position + 1
+    return len(result) - 1

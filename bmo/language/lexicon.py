@@ -1,0 +1,138 @@
+"""Surface-form tables of one language, read once from ``data/<language>.toml``."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import Literal, get_args
+
+LanguageCode = Literal["en", "de", "fr", "es"]
+"""Languages that have a table and rule packs."""
+
+LANGUAGES: tuple[LanguageCode, ...] = get_args(LanguageCode)
+
+Phrases = dict[str, tuple[int, frozenset[tuple[str, ...]]]]
+"""First word -> length of the longest phrase that starts with it, and all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class SurfaceLexicon:
+    """Words that shape speech: fillers, editing terms, clause borders.
+
+    Attributes:
+        language: ISO 639-1 code.
+        contractions: Heard form -> the words it stands for.
+        fillers: Words without content.
+        openers: Phrases taken off the front of a clause.
+        denials: Words of denial, taken off where a subject follows ("no his name is tom").
+        strong_edits: Editing terms that repair even without a rough copy.
+        weak_edits: Editing terms that repair only with a rough copy.
+        classes: Function word -> class ("article", "preposition", "pronoun", "possessive", "be").
+        clause_subjects: Pronouns that start a clause.
+        weak_clause_subjects: Pronouns that start a clause when a finite verb follows.
+        finite_verbs: Verbs that show that a clause has begun.
+        coordinators: Conjunctions between clauses.
+        subordinators: Conjunctions that always start a clause.
+        embedders: Words after which a pronoun belongs to the clause it stands in.
+        carried_verbs: Verbs that, after "and", take the subject of the clause before.
+        disfluency_cues: Words whose absence means that nothing is to be repaired.
+    """
+
+    language: LanguageCode
+    contractions: dict[str, tuple[str, ...]]
+    fillers: frozenset[str]
+    openers: Phrases
+    denials: frozenset[str]
+    strong_edits: Phrases
+    weak_edits: Phrases
+    classes: dict[str, str]
+    clause_subjects: frozenset[str]
+    weak_clause_subjects: frozenset[str]
+    finite_verbs: frozenset[str]
+    coordinators: frozenset[str]
+    subordinators: frozenset[str]
+    embedders: frozenset[str]
+    carried_verbs: frozenset[str]
+    disfluency_cues: frozenset[str]
+
+
+def phrase_table(phrases: list[str]) -> Phrases:
+    """Groups phrases by first word, for a scan from left to right."""
+    table: dict[str, set[tuple[str, ...]]] = {}
+    for phrase in phrases:
+        words = tuple(phrase.split())
+        table.setdefault(words[0], set()).add(words)
+    return {first: (max(map(len, items)), frozenset(items)) for first, items in table.items()}
+
+
+def match_phrase(table: Phrases, words: list[str], at: int) -> int:
+    """Length of the longest phrase of ``table`` that stands at ``words[at]``, or 0."""
+    entry = table.get(words[at])
+    if entry is None:
+        return 0
+    longest, phrases = entry
+    if longest == 1:
+        return 1
+    for size in range(min(longest, len(words) - at), 0, -1):
+        if tuple(words[at : at + size]) in phrases:
+            return size
+    return 0
+
+
+_COMMON_IN_EDITS = frozenset(
+    "i or that what am let me oh hold hang on say should make you is ich ou je dire veux o".split()
+)
+
+
+def _telling_words(phrases: Phrases) -> frozenset[str]:
+    """For each phrase a word that ordinary sentences seldom hold."""
+    found: set[str] = set()
+    for _, items in phrases.values():
+        for phrase in sorted(items):
+            telling = [word for word in phrase if word not in _COMMON_IN_EDITS]
+            found.add(max(telling or phrase, key=len))
+    return frozenset(found)
+
+
+@lru_cache(maxsize=8)
+def surface_lexicon(language: LanguageCode) -> SurfaceLexicon:
+    """The tables of ``language``; read from the package on first use."""
+    source = resources.files("bmo.language") / "data" / f"{language}.toml"
+    raw = tomllib.loads(source.read_text("utf-8"))
+    contractions = {key: tuple(value.split()) for key, value in raw["contractions"].items()}
+
+    def spoken(phrase: str) -> str:
+        """The phrase after contractions, because that is what it is compared with."""
+        return " ".join(w for word in phrase.split() for w in contractions.get(word, (word,)))
+
+    classes: dict[str, str] = {}
+    for name, key in (
+        ("be", "be_forms"),
+        ("article", "articles"),
+        ("preposition", "prepositions"),
+        ("possessive", "possessives"),
+        ("pronoun", "subject_pronouns"),
+    ):
+        classes.update(dict.fromkeys(raw[key], name))
+    strong = phrase_table([spoken(p) for p in raw["strong_edits"]])
+    weak = phrase_table([spoken(p) for p in raw["weak_edits"]])
+    return SurfaceLexicon(
+        language=language,
+        contractions=contractions,
+        fillers=frozenset(raw["fillers"]),
+        openers=phrase_table([spoken(p) for p in raw["openers"]]),
+        denials=frozenset(raw.get("denials", [])),
+        strong_edits=strong,
+        weak_edits=weak,
+        classes=classes,
+        clause_subjects=frozenset(raw["clause_subjects"]),
+        weak_clause_subjects=frozenset(raw["weak_clause_subjects"]),
+        finite_verbs=frozenset(raw["finite_verbs"]),
+        coordinators=frozenset(raw["coordinators"]),
+        subordinators=frozenset(raw["subordinators"]),
+        embedders=frozenset(raw["embedders"]),
+        carried_verbs=frozenset(raw["carried_verbs"]),
+        disfluency_cues=frozenset(raw["fillers"]) | _telling_words(strong) | _telling_words(weak),
+    )

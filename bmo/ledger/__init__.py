@@ -1,0 +1,48 @@
+"""The ledger: what was said, what was decided, what is true, and what must be forgotten.
+
+SQLAlchemy Core on SQLite or PostgreSQL; the truth of which the index is a copy.
+"""
+
+from bmo.ledger.engine import LedgerUnavailable
+from bmo.ledger.exchange import ExchangeError, Imported
+from bmo.ledger.inspection import Inspection, inspect_ledger
+from bmo.ledger.ledger import Ledger
+from bmo.ledger.recall_log import words_used
+from bmo.ledger.records import (
+    Ended,
+    EndReason,
+    HeldResolution,
+    LedgerCounts,
+    LoggedTurn,
+    NearDuplicates,
+    OutboxItem,
+    OutboxOp,
+    PendingErasure,
+    Receipt,
+    Recorded,
+    Why,
+)
+from bmo.ledger.restating import Restated
+
+__all__ = [
+    "EndReason",
+    "Ended",
+    "ExchangeError",
+    "HeldResolution",
+    "Imported",
+    "Inspection",
+    "Ledger",
+    "LedgerCounts",
+    "LedgerUnavailable",
+    "LoggedTurn",
+    "NearDuplicates",
+    "OutboxItem",
+    "OutboxOp",
+    "PendingErasure",
+    "Receipt",
+    "Recorded",
+    "Restated",
+    "Why",
+    "inspect_ledger",
+    "words_used",
+]

@@ -1,0 +1,45 @@
+"""One database of the ledger: connections, transactions, vacuum."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy.engine import Connection, Engine
+
+from bmo.ledger.engine import reading, vacuum, writing
+
+
+class Database:
+    """Connections to one database; safe from any thread."""
+
+    def __init__(self, engine: Engine) -> None:
+        """Use ``open``."""
+        self.engine = engine
+        # SQLite has one writer: waiting here is fair, waiting there is a busy loop.
+        self._writer = threading.RLock()
+
+    def close(self) -> None:
+        """Closes all connections. Safe to call twice."""
+        self.engine.dispose()
+
+    def vacuum(self) -> None:
+        """Rewrites the database file without its free pages, and empties its write-ahead log.
+
+        PostgreSQL is left to its own vacuum: VACUUM there only marks pages for reuse.
+        """
+        with self._writer:
+            vacuum(self.engine)
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection for reading, for the modules beside this one."""
+        with reading(self.engine) as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A writing transaction, for the modules beside this one."""
+        with self._writer, writing(self.engine) as connection:
+            yield connection

@@ -1,0 +1,374 @@
+"""Forgetting: what is removed from the ledger when a fact must leave no trace.
+
+One transaction removes the row, its words, recalls, feedback and outbox entries, takes the words
+out of the turns they came from, and puts ``purge`` entries in the outbox for the index. The
+recorder applies those, has the index compacted and the database vacuumed, and then the receipt
+is complete.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from bmo.ledger import outbox as outbox_ops
+from bmo.ledger.records import Receipt
+from bmo.ledger.schema import (
+    decisions,
+    erasures,
+    fact_turns,
+    fact_words,
+    facts,
+    feedback,
+    meta,
+    outbox,
+    recall_items,
+    recalls,
+    tombstones,
+    turns,
+)
+from bmo.ledger.subjects import name_of
+from bmo.ledger.values import content_words, mask_words, value_key
+from bmo.turn import Fact, StoredFact, new_id
+
+MASK = "[forgotten]"
+"""Stands in a turn's text where erased words stood."""
+
+_SALT = "tombstone_salt"
+_CHUNK = 400
+
+
+def erase_facts(
+    connection: Connection,
+    user_id: str,
+    gone: Sequence[StoredFact],
+    *,
+    scope: str,
+    at: datetime,
+    now: datetime,
+    turn_id: str | None,
+    erasure_id: str | None = None,
+) -> Receipt:
+    """Erases facts, live or ended.
+
+    Args:
+        connection: A writing connection.
+        user_id: Whose facts; facts of others are never touched.
+        gone: The facts.
+        scope: For the receipt.
+        at: When it was asked for; what is said later may be stored again.
+        now: The present moment, for the outbox.
+        turn_id: The turn that asked, whose words go as well.
+        erasure_id: Of a request that waited for its confirmation; None for a new one.
+
+    Returns:
+        The receipt so far; the index's part follows.
+    """
+    gone = [fact for fact in gone if fact.user_id == user_id]
+    ids = [fact.id for fact in gone]
+    receipt_id = erasure_id or new_id()
+    words = _forgettable_words(connection, user_id, gone)
+    places = {"turns": 0, "turns_masked": 0, "outbox": 0, "recalls": 0, "feedback": 0}
+    places |= _redact_turns(connection, user_id, ids, words, turn_id)
+    salt = _made_salt(connection)
+    for fact in gone:
+        _bury(
+            connection,
+            _digest(salt, user_id, fact.subject, fact.slot, fact.value, fact.text),
+            user_id,
+            at,
+        )
+        places["outbox"] += outbox_ops.drop_for_fact(connection, fact.id)
+        outbox_ops.put(
+            connection,
+            "purge",
+            user_id,
+            fact.id,
+            now,
+            index_id=fact.index_id,
+            erasure_id=receipt_id,
+        )
+    places["recalls"] = _delete_in(connection, recall_items, recall_items.c.fact_id, ids)
+    places["feedback"] = _delete_in(connection, feedback, feedback.c.fact_id, ids)
+    places["words"] = _delete_in(connection, fact_words, fact_words.c.fact_id, ids)
+    _delete_in(connection, fact_turns, fact_turns.c.fact_id, ids)
+    _forget_links(connection, ids)
+    places["facts"] = _delete_in(connection, facts, facts.c.id, ids)
+    places["tombstones"] = len(ids)
+    return _write_receipt(connection, receipt_id, user_id, scope, at, turn_id, places)
+
+
+def erase_user(
+    connection: Connection,
+    user_id: str,
+    *,
+    at: datetime,
+    now: datetime,
+    erasure_id: str | None = None,
+) -> Receipt:
+    """Erases all there is of a user: facts, turns, decisions, recalls, feedback.
+
+    A tombstone for the user remains, so that nothing said before can be brought back.
+    """
+    erasure_id = erasure_id or new_id()
+    entries = [
+        (str(fact_id), index_id)
+        for fact_id, index_id in connection.execute(
+            sa.select(facts.c.id, facts.c.index_id).where(facts.c.user_id == user_id)
+        )
+    ]
+    places: dict[str, int] = {}
+    waiting = connection.execute(sa.delete(outbox).where(outbox.c.user_id == user_id))
+    places["outbox"] = waiting.rowcount
+    mine = sa.select(facts.c.id).where(facts.c.user_id == user_id).scalar_subquery()
+    for name, table, condition in (
+        ("recalls", recalls, recalls.c.user_id == user_id),
+        ("feedback", feedback, feedback.c.user_id == user_id),
+        ("words", fact_words, fact_words.c.user_id == user_id),
+        ("links", fact_turns, fact_turns.c.fact_id.in_(mine)),
+        ("facts", facts, facts.c.user_id == user_id),
+        ("decisions", decisions, decisions.c.user_id == user_id),
+        ("turns", turns, turns.c.user_id == user_id),
+        ("tombstones_replaced", tombstones, tombstones.c.user_id == user_id),
+    ):
+        places[name] = connection.execute(sa.delete(table).where(condition)).rowcount
+    for fact_id, index_id in entries:
+        outbox_ops.put(
+            connection, "purge", user_id, fact_id, now, index_id=index_id, erasure_id=erasure_id
+        )
+    # Raw turns (MEM0_SETTING=NORMAL) have no fact: the index is asked for everything of the user.
+    outbox_ops.put(connection, "purge", user_id, "*", now, erasure_id=erasure_id)
+    _bury(connection, _digest(_made_salt(connection), user_id, "*", None, "*", ""), user_id, at)
+    return _write_receipt(connection, erasure_id, user_id, "all", at, None, places)
+
+
+def empty_turns(connection: Connection, user_id: str, turn_ids: Sequence[str]) -> None:
+    """Takes all words out of turns; their decisions stay."""
+    for start in range(0, len(turn_ids), _CHUNK):
+        connection.execute(
+            sa.update(turns)
+            .where(turns.c.user_id == user_id, turns.c.id.in_(turn_ids[start : start + _CHUNK]))
+            .values(text="", assistant_before="", assistant_after="", redacted=True)
+        )
+
+
+def is_buried(connection: Connection, user_id: str, fact: Fact, at: datetime) -> bool:
+    """Whether a fact said at ``at`` was erased since. What is said after an erasure is not."""
+    salt = _salt(connection)
+    if salt is None:
+        return False
+    digests = [
+        _digest(salt, user_id, fact.subject, fact.slot, fact.value, fact.text),
+        _digest(salt, user_id, "*", None, "*", ""),
+    ]
+    query = sa.select(tombstones.c.digest).where(
+        tombstones.c.digest.in_(digests), tombstones.c.at >= at
+    )
+    return connection.execute(query.limit(1)).first() is not None
+
+
+def lift(connection: Connection, user_id: str, fact: Fact) -> None:
+    """Takes a fact's tombstone away: the user said it again after it was erased."""
+    salt = _salt(connection)
+    if salt is not None:
+        digest = _digest(salt, user_id, fact.subject, fact.slot, fact.value, fact.text)
+        connection.execute(sa.delete(tombstones).where(tombstones.c.digest == digest))
+
+
+def add_places(connection: Connection, erasure_id: str, places: Mapping[str, int]) -> None:
+    """Adds counts to a receipt."""
+    row = connection.execute(
+        sa.select(erasures.c.receipt).where(erasures.c.id == erasure_id)
+    ).first()
+    if row is None:
+        return
+    total = dict(row.receipt)
+    for place, count in places.items():
+        total[place] = total.get(place, 0) + count
+    connection.execute(sa.update(erasures).where(erasures.c.id == erasure_id).values(receipt=total))
+
+
+def purged(connection: Connection) -> list[str]:
+    """Erasures whose index entries are gone, but not yet the traces in files."""
+    waiting = sa.select(outbox.c.erasure_id).where(outbox.c.erasure_id.is_not(None))
+    query = sa.select(erasures.c.id).where(
+        erasures.c.status == "erasing", erasures.c.id.not_in(waiting)
+    )
+    return [str(erasure_id) for erasure_id in connection.execute(query).scalars()]
+
+
+def complete(connection: Connection, erasure_ids: Collection[str]) -> None:
+    """Marks receipts as complete."""
+    connection.execute(
+        sa.update(erasures).where(erasures.c.id.in_(erasure_ids)).values(status="done")
+    )
+
+
+def read_receipt(connection: Connection, user_id: str, erasure_id: str) -> Receipt | None:
+    """A receipt of a user, or None."""
+    row = connection.execute(
+        sa.select(erasures).where(erasures.c.id == erasure_id, erasures.c.user_id == user_id)
+    ).first()
+    if row is None:
+        return None
+    return Receipt(row.id, row.user_id, row.scope, row.asked_at, row.receipt, row.status == "done")
+
+
+def _write_receipt(
+    connection: Connection,
+    erasure_id: str,
+    user_id: str,
+    scope: str,
+    at: datetime,
+    turn_id: str | None,
+    places: Mapping[str, int],
+) -> Receipt:
+    counted = {place: count for place, count in places.items() if count}
+    known = connection.execute(
+        sa.update(erasures)
+        .where(erasures.c.id == erasure_id)
+        .values(status="erasing", receipt=counted)
+    )
+    if known.rowcount == 0:
+        connection.execute(
+            sa.insert(erasures).values(
+                id=erasure_id,
+                user_id=user_id,
+                scope=scope,
+                turn_id=turn_id,
+                asked_at=at,
+                status="erasing",
+                receipt=counted,
+            )
+        )
+    return Receipt(erasure_id, user_id, scope, at, counted, complete=False)
+
+
+def _forgettable_words(
+    connection: Connection, user_id: str, gone: Sequence[StoredFact]
+) -> frozenset[str]:
+    """The words to take out of the turns: those of the erased facts that no other fact has."""
+    wanted: set[str] = set()
+    for fact in gone:
+        told = [fact.value, name_of(fact.subject), *fact.entities]
+        wanted |= content_words(told if any(told) else [fact.text])
+    wanted = {word for word in wanted if len(word) > 2}
+    if not wanted:
+        return frozenset()
+    ids = {fact.id for fact in gone}
+    rows = connection.execute(
+        sa.select(fact_words.c.word, fact_words.c.fact_id).where(
+            fact_words.c.user_id == user_id, fact_words.c.word.in_(sorted(wanted))
+        )
+    )
+    return frozenset(wanted - {row.word for row in rows if row.fact_id not in ids})
+
+
+def _redact_turns(
+    connection: Connection,
+    user_id: str,
+    ids: Sequence[str],
+    words: frozenset[str],
+    turn_id: str | None,
+) -> dict[str, int]:
+    """Takes words out of turns.
+
+    The turn that asked and turns from which nothing else is known lose all their words; in all
+    other turns of the user the erased words are masked.
+    """
+    touched = _linked_turns(connection, ids)
+    kept = _turns_with_other_facts(connection, touched, ids)
+    emptied = [*(touched - kept), *([turn_id] if turn_id is not None else [])]
+    empty_turns(connection, user_id, emptied)
+    masked = 0
+    if words:
+        columns = (turns.c.text, turns.c.assistant_before, turns.c.assistant_after)
+        rows = connection.execute(sa.select(turns.c.id, *columns).where(turns.c.user_id == user_id))
+        for row in rows.all():
+            before = {column.name: row._mapping[column.name] for column in columns}
+            after = {name: mask_words(text, words, MASK) for name, text in before.items()}
+            if after != before:
+                masked += 1
+                connection.execute(
+                    sa.update(turns).where(turns.c.id == row.id).values(redacted=True, **after)
+                )
+    return {"turns": len(emptied), "turns_masked": masked}
+
+
+def _linked_turns(connection: Connection, ids: Sequence[str]) -> set[str]:
+    found: set[str] = set()
+    for start in range(0, len(ids), _CHUNK):
+        chunk = ids[start : start + _CHUNK]
+        query = sa.select(fact_turns.c.turn_id).where(fact_turns.c.fact_id.in_(chunk))
+        found.update(str(turn_id) for turn_id in connection.execute(query).scalars())
+    return found
+
+
+def _turns_with_other_facts(
+    connection: Connection, turn_ids: Iterable[str], ids: Sequence[str]
+) -> set[str]:
+    gone = set(ids)
+    kept: set[str] = set()
+    wanted = sorted(turn_ids)
+    for start in range(0, len(wanted), _CHUNK):
+        query = sa.select(fact_turns.c.turn_id, fact_turns.c.fact_id).where(
+            fact_turns.c.turn_id.in_(wanted[start : start + _CHUNK])
+        )
+        kept.update(row.turn_id for row in connection.execute(query) if row.fact_id not in gone)
+    return kept
+
+
+def _forget_links(connection: Connection, ids: Sequence[str]) -> None:
+    """What was superseded by an erased fact stays ended, but no longer points at it."""
+    for start in range(0, len(ids), _CHUNK):
+        connection.execute(
+            sa.update(facts)
+            .where(facts.c.superseded_by.in_(ids[start : start + _CHUNK]))
+            .values(superseded_by=None)
+        )
+
+
+def _delete_in(
+    connection: Connection,
+    table: sa.Table,
+    column: sa.Column[str],
+    ids: Sequence[str],
+) -> int:
+    count = 0
+    for start in range(0, len(ids), _CHUNK):
+        chunk = ids[start : start + _CHUNK]
+        count += connection.execute(sa.delete(table).where(column.in_(chunk))).rowcount
+    return count
+
+
+def _bury(connection: Connection, digest: str, user_id: str, at: datetime) -> None:
+    connection.execute(sa.delete(tombstones).where(tombstones.c.digest == digest))
+    connection.execute(sa.insert(tombstones).values(digest=digest, user_id=user_id, at=at))
+
+
+def _salt(connection: Connection) -> bytes | None:
+    """Key of the hashes, or None while nothing was ever erased."""
+    found = connection.execute(sa.select(meta.c.value).where(meta.c.key == _SALT)).scalar()
+    return None if found is None else bytes.fromhex(found)
+
+
+def _made_salt(connection: Connection) -> bytes:
+    """Key of the hashes: without it a list of common words would give the erased ones away."""
+    salt = _salt(connection)
+    if salt is None:
+        salt = secrets.token_bytes(32)
+        connection.execute(sa.insert(meta).values(key=_SALT, value=salt.hex()))
+    return salt
+
+
+def _digest(
+    salt: bytes, user_id: str, subject: str, slot: str | None, value: str, text: str
+) -> str:
+    what = value_key(value) if value else value_key(text)
+    content = "\x1f".join((user_id, subject, slot or "", what))
+    return hashlib.blake2b(content.encode("utf-8", "replace"), key=salt, digest_size=24).hexdigest()

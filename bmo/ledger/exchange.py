@@ -1,0 +1,259 @@
+"""Export and import of a user's memory as JSON lines, without loss.
+
+The first line is ``{"type": "bmo-ledger", "version": 1, "user_id": ...}``. Every other line is a
+row: ``type`` is the table (``turns``, ``decisions``, ``facts``, ``fact_turns``, ``feedback``), the
+other keys are its columns; moments are ISO 8601 in UTC. Ids are kept, so that importing twice
+changes nothing. The index is not exported: it is made from the facts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from bmo.ledger import erasure, outbox
+from bmo.ledger import facts as rows
+from bmo.ledger.recording import as_fact
+from bmo.ledger.schema import (
+    UtcDateTime,
+    as_utc,
+    decisions,
+    fact_turns,
+    facts,
+    feedback,
+    turns,
+)
+from bmo.ledger.values import text_key, value_key
+from bmo.settings import checked_user_id
+
+FORMAT = "bmo-ledger"
+VERSION = 1
+
+_TABLES: dict[str, sa.Table] = {
+    "turns": turns,
+    "decisions": decisions,
+    "facts": facts,
+    "fact_turns": fact_turns,
+    "feedback": feedback,
+}
+# Of this ledger alone: where the index keeps the fact, what waits for a confirmation, and ids
+# that are only counters.
+_LEFT_OUT = {
+    "facts": {"index_id", "withdrawn_by", "value_key", "text_key"},
+    "turns": {"seq"},
+    "decisions": {"id"},
+    "feedback": {"id"},
+}
+
+
+class ExchangeError(ValueError):
+    """A line cannot be read; the message names the line and what is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import did.
+
+    Attributes:
+        added: Rows written.
+        known: Rows that were there already.
+        suppressed: Facts that were erased here and stay so.
+    """
+
+    added: int
+    known: int
+    suppressed: int
+
+
+def export_lines(connection: Connection, user_id: str) -> Iterator[str]:
+    """All of a user's memory, a JSON object a line, without line ends."""
+    yield json.dumps({"type": FORMAT, "version": VERSION, "user_id": user_id})
+    for name, table in _TABLES.items():
+        for row in connection.execute(_rows_of(table, user_id)):
+            values = {
+                key: value.isoformat() if isinstance(value, datetime) else value
+                for key, value in row._mapping.items()
+                if key not in _LEFT_OUT.get(name, ())
+            }
+            yield json.dumps({"type": name, **values}, ensure_ascii=False)
+
+
+def import_lines(
+    connection: Connection, lines: Iterable[str], now: datetime, *, user_id: str | None = None
+) -> Imported:
+    """Reads what :func:`export_lines` wrote; all of it or nothing.
+
+    Args:
+        connection: A writing connection.
+        lines: The lines.
+        now: The present moment, for the outbox.
+        user_id: Whose memory it becomes; None for the user in the file.
+
+    Raises:
+        ExchangeError: A line is not what it should be.
+    """
+    counts = {"added": 0, "known": 0, "suppressed": 0}
+    header: dict[str, Any] | None = None
+    skipped: set[str] = set()
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        row = _parse(line, number)
+        if header is None:
+            header = _checked_header(row, number)
+            user_id = checked_user_id(header["user_id"] if user_id is None else user_id)
+            continue
+        assert user_id is not None
+        name = str(row.pop("type", ""))
+        if name not in _TABLES:
+            raise ExchangeError(f"line {number}: type {name!r} is not one of {sorted(_TABLES)}")
+        if row.get("fact_id") in skipped:
+            counts["suppressed"] += 1
+            continue
+        result = _import_row(connection, name, row, user_id, now, number)
+        if result == "suppressed":
+            skipped.add(str(row["id"]))
+        counts[result] += 1
+    if header is None:
+        raise ExchangeError("there is nothing to import: the file is empty")
+    return Imported(**counts)
+
+
+def _import_row(
+    connection: Connection,
+    name: str,
+    row: dict[str, Any],
+    user_id: str,
+    now: datetime,
+    number: int,
+) -> str:
+    table = _TABLES[name]
+    values = _columns(table, row, number)
+    if "user_id" in table.c:
+        values["user_id"] = user_id
+    key = {column.name: values.get(column.name) for column in table.primary_key}
+    if name in ("decisions", "feedback"):
+        key = {k: v for k, v in values.items() if k in ("turn_id", "at", "user_id", "fact_id")}
+    same = [table.c[column] == value for column, value in key.items()]
+    if connection.execute(sa.select(sa.literal(1)).where(*same).limit(1)).first() is not None:
+        return "known"
+    _check_owner(connection, name, values, user_id, number)
+    if name == "turns":
+        values["seq"] = (connection.execute(sa.select(sa.func.max(turns.c.seq))).scalar() or 0) + 1
+    if name == "facts":
+        return _import_fact(connection, values, user_id, now)
+    connection.execute(sa.insert(table).values(**values))
+    return "added"
+
+
+def _import_fact(
+    connection: Connection, values: dict[str, Any], user_id: str, now: datetime
+) -> str:
+    values["value_key"] = value_key(values["value"])
+    values["text_key"] = text_key(values["text"])
+    connection.execute(sa.insert(facts).values(**values))
+    fact = rows.by_ids(connection, user_id, [values["id"]])[0]
+    if erasure.is_buried(connection, user_id, as_fact(fact), values["recorded_at"]):
+        connection.execute(sa.delete(facts).where(facts.c.id == fact.id))
+        return "suppressed"
+    rows.write_words(
+        connection, user_id, fact.id, fact.subject, fact.text, fact.value, fact.entities
+    )
+    if fact.valid_until is None:
+        outbox.put(connection, "add", user_id, fact.id, now)
+    return "added"
+
+
+def _check_owner(
+    connection: Connection, name: str, values: dict[str, Any], user_id: str, number: int
+) -> None:
+    """Rows may only hang on the same user's turns and facts, and take nobody's id."""
+    references = {"turn_id": turns, "fact_id": facts}
+    for column, table in references.items():
+        wanted = values.get(column)
+        if wanted is None or (name == "facts" and column == "fact_id"):
+            continue
+        owner = connection.execute(sa.select(table.c.user_id).where(table.c.id == wanted)).scalar()
+        if owner != user_id:
+            if name == "facts":
+                values[column] = None
+                continue
+            raise ExchangeError(
+                f"line {number}: {column} {wanted!r} is not in this file or another user's"
+            )
+
+
+def _rows_of(table: sa.Table, user_id: str) -> sa.Select[Any]:
+    if table is fact_turns:
+        mine = sa.select(facts.c.id).where(facts.c.user_id == user_id)
+        return sa.select(fact_turns).where(fact_turns.c.fact_id.in_(mine))
+    query = sa.select(table).where(table.c.user_id == user_id)
+    if table is turns:
+        return query.order_by(turns.c.seq)
+    return query.order_by(*table.primary_key)
+
+
+def _columns(table: sa.Table, row: dict[str, Any], number: int) -> dict[str, Any]:
+    unknown = sorted(set(row) - set(table.c.keys()))
+    if unknown:
+        raise ExchangeError(f"line {number}: {table.name} has no {unknown[0]!r}")
+    values: dict[str, Any] = {}
+    for column in table.c:
+        if column.name in _LEFT_OUT.get(table.name, ()) or column.name not in row:
+            if not column.nullable and column.default is None and not column.primary_key:
+                if column.name in ("user_id", *_LEFT_OUT.get(table.name, ())):
+                    continue
+                raise ExchangeError(f"line {number}: {table.name} needs {column.name!r}")
+            continue
+        values[column.name] = _value(column, row[column.name], number)
+    return values
+
+
+def _value(column: sa.Column[Any], value: Any, number: int) -> Any:
+    problem = ExchangeError(f"line {number}: {column.table.name}.{column.name} cannot be {value!r}")
+    if value is None:
+        if column.nullable:
+            return None
+        raise problem
+    if isinstance(column.type, UtcDateTime):
+        try:
+            return as_utc(datetime.fromisoformat(value))
+        except (TypeError, ValueError):
+            raise problem from None
+    kind: dict[type[Any], Callable[[Any], bool]] = {
+        sa.Boolean: lambda v: isinstance(v, bool),
+        sa.Float: lambda v: isinstance(v, int | float) and not isinstance(v, bool),
+        sa.Integer: lambda v: isinstance(v, int) and not isinstance(v, bool),
+        sa.JSON: lambda v: isinstance(v, list),
+    }
+    fits = kind.get(type(column.type), lambda v: isinstance(v, str))
+    if not fits(value):
+        raise problem
+    return value
+
+
+def _parse(line: str, number: int) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise ExchangeError(f"line {number}: not JSON ({error.msg})") from None
+    if not isinstance(row, dict):
+        raise ExchangeError(f"line {number}: not a JSON object")
+    return row
+
+
+def _checked_header(row: dict[str, Any], number: int) -> dict[str, Any]:
+    if row.get("type") != FORMAT or not isinstance(row.get("user_id"), str):
+        raise ExchangeError(
+            f'line {number}: the first line must be {{"type": "{FORMAT}", "version": {VERSION}, '
+            '"user_id": ...}'
+        )
+    if row.get("version") != VERSION:
+        raise ExchangeError(f"line {number}: version {row.get('version')!r} is not {VERSION}")
+    return row

@@ -1,0 +1,273 @@
+"""The ledger's side for whoever looks at facts: live, past, by words, why."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from bmo.ledger import facts as rows
+from bmo.ledger import outbox
+from bmo.ledger.database import Database
+from bmo.ledger.provenance import history_of, why_of
+from bmo.ledger.recording import as_fact
+from bmo.ledger.records import (
+    LedgerCounts,
+    Why,
+)
+from bmo.ledger.schema import decisions, fact_words, facts, recalls, turns
+from bmo.ledger.schema import outbox as outbox_table
+from bmo.ledger.subjects import is_person, name_of, relation_of
+from bmo.ledger.values import content_words
+from bmo.settings import checked_user_id
+from bmo.turn import Category, StoredFact, utc_now
+
+
+class FactQueries(Database):
+    """Reading facts, and correcting one by hand."""
+
+    def live_facts(
+        self,
+        user_id: str,
+        *,
+        subjects: Collection[str] | None = None,
+        slots: Collection[str] | None = None,
+        categories: Collection[Category] | None = None,
+        include_past: bool = False,
+        at: datetime | None = None,
+        limit: int | None = None,
+        extraction_version: str | None = None,
+    ) -> list[StoredFact]:
+        """Facts that are not ended, not expired and not withdrawn, newest first.
+
+        Args:
+            user_id: Whose facts.
+            subjects: Only these subjects; "user.brother" includes "user.brother:sam".
+            slots: Only these slots.
+            categories: Only these categories.
+            include_past: Ended facts too, but none that was never true (corrected, edited).
+            at: As of this moment: what was known and true then. None is now.
+            limit: Facts at most.
+            extraction_version: Only facts written by this gate version.
+        """
+        checked_user_id(user_id)
+        moment = at or utc_now()
+        query = rows.select_facts().where(facts.c.user_id == user_id)
+        if include_past:
+            query = query.where(
+                facts.c.withdrawn_by.is_(None),
+                facts.c.recorded_at <= moment if at else sa.true(),
+                facts.c.end_reason.not_in(rows.NEVER_TRUE),
+            )
+        else:
+            query = query.where(rows.was_live(moment) if at else rows.is_live(moment))
+        if subjects is not None:
+            query = query.where(_in_subjects(subjects))
+        if slots is not None:
+            query = query.where(facts.c.slot.in_(list(slots)))
+        if categories is not None:
+            query = query.where(facts.c.category.in_(list(categories)))
+        if extraction_version is not None:
+            query = query.where(facts.c.extraction_version == extraction_version)
+        query = query.order_by(facts.c.valid_from.desc(), facts.c.id).limit(limit)
+        with self.reading() as connection:
+            return rows.fetch(connection, query)
+
+    def facts_by_id(
+        self, user_id: str, ids: Collection[str], *, live_at: datetime | None = None
+    ) -> list[StoredFact]:
+        """Facts of a user in the order of ``ids``; others' are left out.
+
+        Args:
+            user_id: Whose facts.
+            ids: Ids of the facts.
+            live_at: Only those known and true at this moment. None: live or ended.
+        """
+        checked_user_id(user_id)
+        with self.reading() as connection:
+            if live_at is None:
+                return rows.by_ids(connection, user_id, ids)
+            query = rows.select_facts().where(
+                facts.c.user_id == user_id, facts.c.id.in_(list(ids)), rows.was_live(live_at)
+            )
+            found = {fact.id: fact for fact in rows.fetch(connection, query)}
+        return [found[fact_id] for fact_id in ids if fact_id in found]
+
+    def find_facts(self, user_id: str, prefix: str) -> list[StoredFact]:
+        """Facts, live or ended, whose id begins with ``prefix``: what people type."""
+        checked_user_id(user_id)
+        query = rows.select_facts().where(
+            facts.c.user_id == user_id, facts.c.id.startswith(prefix, autoescape=True)
+        )
+        with self.reading() as connection:
+            return rows.fetch(connection, query.order_by(facts.c.id))
+
+    def search_words(self, user_id: str, query: str, limit: int) -> list[tuple[StoredFact, float]]:
+        """Live facts that share words with ``query``, best first.
+
+        Returns:
+            (fact, share of the query's rare words it has, 0..1).
+        """
+        checked_user_id(user_id)
+        now = utc_now()
+        with self.reading() as connection:
+            found = rows.by_words(
+                connection, user_id, content_words([query]), live=True, limit=limit
+            )
+        return [
+            (fact, share)
+            for fact, share in found
+            if fact.expires_at is None or fact.expires_at > now
+        ]
+
+    def word_counts(self, user_id: str, words: Collection[str]) -> dict[str, int]:
+        """Number of the user's facts that hold each of ``words`` (as of ``content_words``)."""
+        checked_user_id(user_id)
+        mine = sa.and_(fact_words.c.user_id == user_id, fact_words.c.word.in_(list(words)))
+        query = (
+            sa.select(fact_words.c.word, sa.func.count()).where(mine).group_by(fact_words.c.word)
+        )
+        with self.reading() as connection:
+            return {str(word): int(count) for word, count in connection.execute(query).all()}
+
+    def count_live(self, user_id: str) -> int:
+        """Number of live facts of a user."""
+        checked_user_id(user_id)
+        query = sa.select(sa.func.count()).where(
+            facts.c.user_id == user_id, rows.is_live(utc_now())
+        )
+        with self.reading() as connection:
+            return int(connection.execute(query).scalar_one())
+
+    def known_subjects(self, user_id: str) -> dict[str, str]:
+        """Lower-case name -> subject of everybody a live fact is about, newest names first."""
+        checked_user_id(user_id)
+        newest = sa.func.max(facts.c.valid_from)
+        query = (
+            sa.select(facts.c.subject)
+            .where(facts.c.user_id == user_id, rows.is_live(), facts.c.subject.contains(":"))
+            .group_by(facts.c.subject)
+            .order_by(newest.desc(), facts.c.subject)
+        )
+        found: dict[str, str] = {}
+        with self.reading() as connection:
+            for subject in connection.execute(query).scalars():
+                if is_person(subject):
+                    found.setdefault(name_of(subject), subject)
+        return found
+
+    def conflicts(self, user_id: str) -> list[tuple[StoredFact, ...]]:
+        """Live facts that contradict each other, grouped by subject and slot."""
+        checked_user_id(user_id)
+        query = rows.select_facts().where(
+            facts.c.user_id == user_id, rows.is_live(), facts.c.conflict.is_(True)
+        )
+        groups: dict[tuple[str, str | None], list[StoredFact]] = {}
+        with self.reading() as connection:
+            for fact in rows.fetch(connection, query.order_by(facts.c.valid_from, facts.c.id)):
+                groups.setdefault((fact.subject, fact.slot), []).append(fact)
+        return [tuple(group) for group in groups.values() if len(group) > 1]
+
+    def history(self, user_id: str, fact_id: str) -> list[StoredFact]:
+        """A fact and everything it replaced or was replaced by, oldest first."""
+        checked_user_id(user_id)
+        with self.reading() as connection:
+            return history_of(connection, user_id, fact_id)
+
+    def why(self, user_id: str, fact_id: str) -> Why | None:
+        """Where a fact comes from: date, words, rule, what it replaced. None if unknown."""
+        checked_user_id(user_id)
+        with self.reading() as connection:
+            return why_of(connection, user_id, fact_id)
+
+    def users(self) -> list[str]:
+        """Every user the ledger knows, for maintenance on this machine."""
+        query = sa.select(turns.c.user_id).union(sa.select(facts.c.user_id))
+        with self.reading() as connection:
+            return sorted(str(user) for user in connection.execute(query).scalars())
+
+    def counts(self, user_id: str | None = None) -> LedgerCounts:
+        """Sizes, of one user or of all."""
+        if user_id is not None:
+            checked_user_id(user_id)
+
+        def of(table: sa.Table, *more: sa.ColumnElement[bool]) -> sa.Select[int]:
+            mine = [table.c.user_id == user_id] if user_id is not None else []
+            return sa.select(sa.func.count()).select_from(table).where(*mine, *more)
+
+        by_verdict = sa.select(decisions.c.verdict, sa.func.count()).group_by(decisions.c.verdict)
+        if user_id is not None:
+            by_verdict = by_verdict.where(decisions.c.user_id == user_id)
+        with self.reading() as connection:
+            return LedgerCounts(
+                turns=connection.execute(of(turns)).scalar_one(),
+                decisions={row[0]: row[1] for row in connection.execute(by_verdict)},
+                facts=connection.execute(of(facts)).scalar_one(),
+                live_facts=connection.execute(of(facts, rows.is_live(utc_now()))).scalar_one(),
+                outbox=connection.execute(of(outbox_table)).scalar_one(),
+                recalls=connection.execute(of(recalls)).scalar_one(),
+                fallbacks=connection.execute(
+                    of(decisions, decisions.c.fallback.is_(True))
+                ).scalar_one(),
+            )
+
+    def edit(
+        self,
+        user_id: str,
+        fact_id: str,
+        *,
+        text: str | None = None,
+        value: str | None = None,
+        category: Category | None = None,
+        at: datetime | None = None,
+    ) -> StoredFact:
+        """Corrects a fact by hand: a new row takes the old one's place.
+
+        Args:
+            user_id: Whose fact.
+            fact_id: A live fact.
+            text: New canonical text.
+            value: New value of its slot.
+            category: New category.
+            at: When; None is now.
+
+        Raises:
+            ValueError: No such live fact of this user, or nothing to change.
+        """
+        checked_user_id(user_id)
+        if text is None and value is None and category is None:
+            raise ValueError("nothing to change: give a text, a value or a category")
+        if text is not None and not text.strip():
+            raise ValueError("a memory needs words; to remove it use erase")
+        now = utc_now()
+        with self.writing() as connection:
+            found = rows.by_ids(connection, user_id, [fact_id])
+            if not found or found[0].valid_until is not None:
+                raise ValueError(f"user {user_id!r} has no live fact {fact_id!r}")
+            old = found[0]
+            fact = replace(
+                as_fact(old),
+                text=text or old.text,
+                value=old.value if value is None else value,
+                category=category or old.category,
+                confidence=1.0,
+                extraction_method="manual",
+            )
+            stamp = rows.Stamp(user_id, at or now, old.turn_id, "manual", old.extraction_version)
+            new = rows.insert(connection, fact, stamp, valid_from=old.valid_from)
+            rows.end(connection, old.id, at=stamp.at, why="edited", superseded_by=new.id)
+            outbox.put(connection, "delete", user_id, old.id, now, index_id=old.index_id)
+            outbox.put(connection, "add", user_id, new.id, now)
+            return new
+
+
+def _in_subjects(subjects: Collection[str]) -> sa.ColumnElement[bool]:
+    wanted: list[sa.ColumnElement[bool]] = [facts.c.subject.in_(list(subjects))]
+    wanted += [
+        facts.c.subject.startswith(f"{subject}:", autoescape=True)
+        for subject in subjects
+        if is_person(subject) and relation_of(subject) == subject
+    ]
+    return sa.or_(*wanted)

@@ -1,0 +1,158 @@
+"""The ledger's side for forgetting: at once, or asked first, with a receipt."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from bmo.ledger import erasure, outbox
+from bmo.ledger import facts as rows
+from bmo.ledger.database import Database
+from bmo.ledger.records import (
+    PendingErasure,
+    Receipt,
+)
+from bmo.ledger.schema import erasures, facts
+from bmo.settings import checked_user_id
+from bmo.turn import StoredFact, utc_now
+
+
+class Forgetting(Database):
+    """Erasing facts or all of a user."""
+
+    def erase(
+        self,
+        user_id: str,
+        ids: Collection[str],
+        *,
+        at: datetime | None = None,
+        scope: str = "fact",
+    ) -> Receipt:
+        """Erases facts, live or ended; the index's part follows through the outbox.
+
+        Args:
+            user_id: Whose facts; ids of others are left alone.
+            ids: Ids of the facts.
+            at: When it was asked for; None is now.
+            scope: For the receipt.
+        """
+        checked_user_id(user_id)
+        now = utc_now()
+        with self.writing() as connection:
+            gone = rows.by_ids(connection, user_id, ids)
+            return erasure.erase_facts(
+                connection, user_id, gone, scope=scope, at=at or now, now=now, turn_id=None
+            )
+
+    def erase_user(self, user_id: str, *, at: datetime | None = None) -> Receipt:
+        """Erases everything of a user: facts, turns, decisions, recalls."""
+        checked_user_id(user_id)
+        now = utc_now()
+        with self.writing() as connection:
+            return erasure.erase_user(connection, user_id, at=at or now, now=now)
+
+    def pending_erasures(self, user_id: str) -> list[PendingErasure]:
+        """Wide requests to forget that wait to be confirmed, oldest first."""
+        checked_user_id(user_id)
+        query = sa.select(erasures).where(
+            erasures.c.user_id == user_id, erasures.c.status == "pending"
+        )
+        with self.reading() as connection:
+            return [
+                PendingErasure(
+                    row.id,
+                    user_id,
+                    row.scope,
+                    row.asked_at,
+                    tuple(_withdrawn_by(connection, row.id)),
+                )
+                for row in connection.execute(query.order_by(erasures.c.asked_at)).all()
+            ]
+
+    def confirm_erasure(self, user_id: str, erasure_id: str) -> Receipt:
+        """Erases what a wide request asked for.
+
+        Raises:
+            ValueError: There is no such request of this user waiting.
+        """
+        checked_user_id(user_id)
+        now = utc_now()
+        with self.writing() as connection:
+            request = _waiting(connection, user_id, erasure_id)
+            if request.scope == "all":
+                return erasure.erase_user(
+                    connection, user_id, at=request.asked_at, now=now, erasure_id=erasure_id
+                )
+            return erasure.erase_facts(
+                connection,
+                user_id,
+                _withdrawn_by(connection, erasure_id),
+                scope=request.scope,
+                at=request.asked_at,
+                now=now,
+                turn_id=request.turn_id,
+                erasure_id=erasure_id,
+            )
+
+    def cancel_erasure(self, user_id: str, erasure_id: str) -> list[StoredFact]:
+        """Puts back what a wide request had taken out of recall; returns the live facts.
+
+        Raises:
+            ValueError: There is no such request of this user waiting.
+        """
+        checked_user_id(user_id)
+        now = utc_now()
+        with self.writing() as connection:
+            _waiting(connection, user_id, erasure_id)
+            restored = [f for f in _withdrawn_by(connection, erasure_id) if f.valid_until is None]
+            connection.execute(
+                sa.update(facts).where(facts.c.withdrawn_by == erasure_id).values(withdrawn_by=None)
+            )
+            for fact in restored:
+                outbox.put(connection, "add", user_id, fact.id, now)
+            connection.execute(
+                sa.update(erasures).where(erasures.c.id == erasure_id).values(status="cancelled")
+            )
+            return restored
+
+    def receipt(self, user_id: str, erasure_id: str) -> Receipt | None:
+        """The receipt of an erasure as it stands, or None."""
+        checked_user_id(user_id)
+        with self.reading() as connection:
+            return erasure.read_receipt(connection, user_id, erasure_id)
+
+    def erasures_to_finish(self) -> list[str]:
+        """Erasures whose entries left the index, but whose bytes may still be in files."""
+        with self.reading() as connection:
+            return erasure.purged(connection)
+
+    def finish_erasures(self, ids: Collection[str], places: Mapping[str, int]) -> None:
+        """The files were rewritten: the receipts are complete."""
+        with self.writing() as connection:
+            for erasure_id in ids:
+                erasure.add_places(connection, erasure_id, places)
+            erasure.complete(connection, ids)
+
+
+def _withdrawn_by(connection: Connection, erasure_id: str) -> list[StoredFact]:
+    query = rows.select_facts().where(facts.c.withdrawn_by == erasure_id)
+    return rows.fetch(connection, query.order_by(facts.c.valid_from, facts.c.id))
+
+
+def _waiting(connection: Connection, user_id: str, erasure_id: str) -> sa.Row[tuple[object, ...]]:
+    row = connection.execute(
+        sa.select(erasures).where(
+            erasures.c.id == erasure_id,
+            erasures.c.user_id == user_id,
+            erasures.c.status == "pending",
+        )
+    ).first()
+    if row is None:
+        raise ValueError(
+            f"no request to forget with the id {erasure_id!r} waits for {user_id!r}; "
+            "see pending_erasures for those that do"
+        )
+    return row

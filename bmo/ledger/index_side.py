@@ -1,0 +1,121 @@
+"""The ledger's side for the index: outbox, what it should hold, what is written on entries."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from bmo.ledger import erasure, outbox
+from bmo.ledger import facts as rows
+from bmo.ledger.records import (
+    OutboxItem,
+    OutboxOp,
+)
+from bmo.ledger.schema import facts, meta
+from bmo.ledger.turn_queries import TurnQueries
+from bmo.settings import checked_user_id
+from bmo.turn import utc_now
+
+
+class IndexSide(TurnQueries):
+    """What the recorder needs to keep the index in agreement."""
+
+    def claim_outbox(self, owner: str, limit: int) -> list[OutboxItem]:
+        """Leases entries that are due, in order; of each fact only the oldest."""
+        with self.writing() as connection:
+            return outbox.claim(connection, owner, utc_now(), limit)
+
+    def applied(self, item: OutboxItem, *, index_id: str | None = None) -> None:
+        """The index did it: the entry goes, and Mem0's id is written beside the fact."""
+        with self.writing() as connection:
+            if index_id is not None:
+                rows.change(connection, item.fact_id, {"index_id": index_id})
+            outbox.done(connection, item.id)
+
+    def note_index_id(self, user_id: str, fact_id: str, index_id: str) -> None:
+        """Writes Mem0's id beside a fact."""
+        checked_user_id(user_id)
+        with self.writing() as connection:
+            rows.change(connection, fact_id, {"index_id": index_id})
+
+    def purged(self, item: OutboxItem, places: Mapping[str, int]) -> None:
+        """The index removed something erased: the entry goes, the receipt counts it."""
+        with self.writing() as connection:
+            if item.erasure_id is not None:
+                erasure.add_places(connection, item.erasure_id, places)
+            outbox.done(connection, item.id)
+
+    def put_off(self, item: OutboxItem, error: str) -> None:
+        """The index failed at it: tried again later, each time twice as late."""
+        with self.writing() as connection:
+            outbox.failed(connection, item, utc_now(), error)
+
+    def release_outbox(self, owner: str | None = None) -> None:
+        """Gives leases back: of one recorder, or of all when nobody else can be at work."""
+        with self.writing() as connection:
+            outbox.release(connection, owner=owner)
+
+    def next_due(self) -> datetime | None:
+        """When the next entry is due, or None when the outbox is empty."""
+        with self.reading() as connection:
+            return outbox.next_due(connection)
+
+    def ask_index(self, wanted: Collection[tuple[OutboxOp, str, str]]) -> None:
+        """Puts (op, user, fact) entries into the outbox, unless the fact waits there already."""
+        now = utc_now()
+        with self.writing() as connection:
+            for op, user_id, fact_id in wanted:
+                if not outbox.waits(connection, fact_id):
+                    outbox.put(connection, op, user_id, fact_id, now)
+
+    def outbox_depth(self) -> tuple[int, datetime | None]:
+        """Number of entries, and when the oldest was put in."""
+        with self.reading() as connection:
+            return outbox.depth(connection)
+
+    def indexable(self) -> dict[str, str]:
+        """Fact id -> user of every live fact of all users: what the index should hold."""
+        query = sa.select(facts.c.id, facts.c.user_id).where(rows.is_live())
+        with self.reading() as connection:
+            return {row.id: row.user_id for row in connection.execute(query)}
+
+    def is_live(self, user_id: str, fact_id: str) -> bool:
+        """Whether a fact of a user belongs into the index."""
+        query = sa.select(facts.c.id).where(
+            facts.c.id == fact_id, facts.c.user_id == user_id, rows.is_live()
+        )
+        with self.reading() as connection:
+            return connection.execute(query).first() is not None
+
+    def gate_metadata(self, user_id: str, turn_id: str | None) -> dict[str, str | float | bool]:
+        """What the write gate said of a turn, as it is written on index entries."""
+        found = self.turns(user_id, turn_ids=[turn_id]) if turn_id is not None else []
+        if not found:
+            return {
+                "write_confidence": 1.0,
+                "write_reason": "by hand or import",
+                "write_gate_version": "",
+                "write_gate_fallback": False,
+            }
+        said = found[0]
+        return {
+            "write_confidence": said.decision_confidence,
+            "write_reason": said.reason,
+            "write_gate_version": said.gate_version,
+            "write_gate_fallback": said.fallback,
+        }
+
+    def remembered(self, key: str) -> str | None:
+        """A small fact about the ledger itself (table ``meta``)."""
+        with self.reading() as connection:
+            value = connection.execute(sa.select(meta.c.value).where(meta.c.key == key)).scalar()
+        return None if value is None else str(value)
+
+    def remember(self, key: str, value: str | None) -> None:
+        """Writes such a fact; None removes it."""
+        with self.writing() as connection:
+            connection.execute(sa.delete(meta).where(meta.c.key == key))
+            if value is not None:
+                connection.execute(sa.insert(meta).values(key=key, value=value))

@@ -1,0 +1,126 @@
+"""The ledger: the one class that other rooms speak to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+
+from bmo.ledger import facts as rows
+from bmo.ledger.engine import LedgerUnavailable, open_engine
+from bmo.ledger.exchange import Imported, export_lines, import_lines
+from bmo.ledger.fact_queries import FactQueries
+from bmo.ledger.forgetting import Forgetting
+from bmo.ledger.index_side import IndexSide
+from bmo.ledger.recording import record_turn, store_fact, wants_near
+from bmo.ledger.records import (
+    NearDuplicates,
+    Recorded,
+)
+from bmo.settings import checked_user_id
+from bmo.turn import Decision, Fact, Turn, utc_now
+
+__all__ = ["Ledger", "LedgerUnavailable"]
+
+
+class Ledger(FactQueries, Forgetting, IndexSide):
+    """Facts, their sources and their validity, in SQL. Safe from any thread.
+
+    Every call takes a connection of its own; every writing call is one transaction. User ids are
+    checked at every call: nothing of one user is readable or changeable through another's id.
+    """
+
+    @classmethod
+    def open(cls, url: str) -> Ledger:
+        """Opens a ledger and brings its schema up to date.
+
+        Args:
+            url: ``sqlite:///<path>`` or ``postgresql+psycopg://user:password@host/database``.
+
+        Raises:
+            LedgerUnavailable: One sentence that names the path and the fix.
+        """
+        return cls(open_engine(url))
+
+    def record(
+        self,
+        turn: Turn,
+        decision: Decision,
+        *,
+        near: NearDuplicates | None = None,
+        source_type: str = "gate",
+        raw: bool = False,
+    ) -> Recorded:
+        """Writes a turn, its decision, its facts and the outbox in one transaction.
+
+        Args:
+            turn: The turn; what is written of its text is ``decision.text``.
+            decision: The gate's word. Recording a known turn again adds a decision and whatever
+                facts are new; it doubles nothing.
+            near: Finds similar facts, for near duplicates and for retractions in other words.
+            source_type: gate, tool, model, import or manual.
+            raw: The turn's words go to the index as they are (MEM0_SETTING=NORMAL).
+
+        Returns:
+            What was added, confirmed, ended and erased.
+
+        Raises:
+            ValueError: The user id is not allowed, or the turn's id is another user's.
+        """
+        checked_user_id(turn.user_id)
+        similar = self._similar(turn, decision, near)
+        with self.writing() as connection:
+            return record_turn(
+                connection, turn, decision, similar, utc_now(), source_type=source_type, raw=raw
+            )
+
+    def add_imported(
+        self, user_id: str, fact: Fact, *, at: datetime | None, near: NearDuplicates | None = None
+    ) -> Recorded:
+        """Stores a memory that comes from elsewhere, reconciled with what is known.
+
+        Args:
+            user_id: Whose memory.
+            fact: The memory.
+            at: When it was known; None when nobody knows: it then orders with nothing, and a
+                slot that holds one other value has a conflict.
+            near: Finds similar facts.
+        """
+        checked_user_id(user_id)
+        now = utc_now()
+        similar = dict(near(user_id, fact.text)) if near is not None and wants_near(fact) else {}
+        stamp = rows.Stamp(user_id, at or now, None, "import", "")
+        with self.writing() as connection:
+            return store_fact(connection, stamp, fact, similar, now, dated=at is not None)
+
+    def export(self, user_id: str) -> Iterator[str]:
+        """A user's memory as JSON lines (see ``exchange``)."""
+        checked_user_id(user_id)
+        with self.reading() as connection:
+            yield from export_lines(connection, user_id)
+
+    def import_export(self, lines: Iterable[str], *, user_id: str | None = None) -> Imported:
+        """Reads an export back, all of it or nothing.
+
+        Args:
+            lines: The lines.
+            user_id: Whose memory it becomes; None for the user in the file.
+
+        Raises:
+            ExchangeError: A line is wrong; the message names it.
+            ValueError: The user id is not allowed.
+        """
+        with self.writing() as connection:
+            return import_lines(connection, lines, utc_now(), user_id=user_id)
+
+    @staticmethod
+    def _similar(
+        turn: Turn, decision: Decision, near: NearDuplicates | None
+    ) -> dict[int, Mapping[str, float]]:
+        """Asks for similar facts before the transaction begins: that takes milliseconds."""
+        if near is None or decision.verdict != "allow":
+            return {}
+        return {
+            position: dict(near(turn.user_id, fact.text))
+            for position, fact in enumerate(decision.facts)
+            if wants_near(fact) and fact.text.strip()
+        }

@@ -1,0 +1,419 @@
+"""What a new fact does to the facts that are live: pure planning, no database.
+
+A new fact confirms what is known, merges with a near duplicate, supersedes (one value per slot,
+the opposite of the same value, a correction), renames a person, ends what is past, or stands
+beside the others. Two values that cannot be ordered in time are a conflict and both stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from bmo.ledger.records import EndReason
+from bmo.ledger.subjects import (
+    is_person,
+    last_relation,
+    name_of,
+    relation_of,
+    states_name,
+    with_name,
+    with_other_name,
+)
+from bmo.ledger.values import (
+    changes_as_a_whole,
+    content_words,
+    ended_with,
+    is_negated,
+    may_have_many,
+    opposite_slot,
+    says_more,
+    stem,
+    text_key,
+    value_key,
+    values_overlap,
+    words_agree,
+)
+from bmo.turn import Fact, StoredFact
+
+MERGE_COSINE = 0.95
+"""Above this, with the same entities, two texts say the same (seed "extraction overhaul")."""
+
+CHANGE_COSINE = 0.5
+"""Above this a goal, decision or policy that "is now" otherwise is the same one as before."""
+
+OPPOSITE_COSINE = 0.6
+"""Above this a slotless memory of the other polarity speaks of the same thing."""
+
+SAME_CONVERSATION = timedelta(hours=2)
+"""How long an unnamed friend can still get a name, and a name be corrected without saying it."""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """A live fact ends."""
+
+    fact: StoredFact
+    why: EndReason
+    by_new: bool = True
+    """Whether the new fact takes its place (``superseded_by``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """A live fact goes on under another subject, in other words."""
+
+    fact: StoredFact
+    subject: str
+    value: str
+    text: str
+    correction: bool
+    """True: the old words were wrong and end; False: the row changes in place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be done for one new fact.
+
+    Attributes:
+        confirm: The live fact that already says it; nothing is added then.
+        ends: Live facts that end.
+        rewrites: Live facts that change their subject.
+        conflicts: Live facts the new one contradicts without order in time.
+        ended_by: A newer live fact that took the new one's place before it was recorded.
+        past: The new fact is stored as already ended.
+        only_ends: The new fact is not stored: a goal that is given up is no goal.
+    """
+
+    confirm: StoredFact | None = None
+    ends: tuple[End, ...] = ()
+    rewrites: tuple[Rewrite, ...] = ()
+    conflicts: tuple[StoredFact, ...] = ()
+    ended_by: StoredFact | None = None
+    past: bool = False
+    only_ends: bool = False
+
+
+def plan_fact(
+    fact: Fact,
+    *,
+    at: datetime,
+    live: Sequence[StoredFact],
+    near: Mapping[str, float],
+    dated: bool = True,
+    change: bool = False,
+) -> Plan:
+    """Decides what a new assertion or correction does.
+
+    Args:
+        fact: The new fact (``op`` assert or correct).
+        at: When it was said.
+        live: Live facts it may touch: those of its slot and linked slots, for a person all of
+            the relation, for a slotless fact those with its text and its near ones.
+        near: Fact id -> cosine similarity to the new text.
+        dated: False when nobody knows when it was said (an import): it orders with nothing.
+        change: The turn says that something is different from before.
+
+    Returns:
+        The plan; it never touches a fact that is not in ``live``.
+    """
+    if fact.tense == "past":
+        return _plan_past(fact, [row for row in live if row.valid_from <= at])
+    rewrites, gone = _plan_names(fact, at, live)
+    rewritten = {rewrite.fact.id for rewrite in rewrites} | {end.fact.id for end in gone}
+    rest = [row for row in live if row.id not in rewritten]
+    if fact.op == "correct":
+        gone = [*gone, *(End(row, "corrected") for row in _corrected(fact, rest, bool(rewritten)))]
+    ended = {end.fact.id for end in gone}
+    rest = [row for row in rest if row.id not in ended]
+    plan = (
+        _plan_slotted(fact, at, rest, dated)
+        if fact.slot is not None
+        else _plan_slotless(fact, at, rest, near)
+    )
+    merged = None
+    if plan.confirm is None and not gone:
+        merged = _near_duplicate(fact, rest, near)
+    ends = [*gone, *plan.ends]
+    if change and not ends and not merged and plan.confirm is None and plan.ended_by is None:
+        ends += [End(row, "superseded") for row in _nearest_before(fact, at, rest, near)]
+    only_ends = bool(plan.ends) and fact.category == "goals" and fact.polarity == "negative"
+    return Plan(
+        only_ends=only_ends and plan.confirm is None,
+        confirm=plan.confirm or merged,
+        ends=tuple(ends),
+        rewrites=tuple(rewrites),
+        conflicts=() if merged else plan.conflicts,
+        ended_by=plan.ended_by,
+    )
+
+
+def _plan_past(fact: Fact, live: Sequence[StoredFact]) -> Plan:
+    """The live fact ends ("used to", "not any more"); an unknown one is stored as ended."""
+    same = [
+        row
+        for row in live
+        # A team's decision for a thing and its use of it end together.
+        if (row.slot == fact.slot or (fact.value and fact.subject == row.subject == "team"))
+        and _same_statement(fact, row)
+    ]
+    if not same and fact.slot is None:
+        same = [
+            row
+            for row in live
+            if row.subject == fact.subject
+            and words_agree(_words_of(fact) - {"used"}, content_words([row.text]))
+        ]
+    return Plan(ends=tuple(End(row, "past", by_new=False) for row in same), past=not same)
+
+
+def _plan_slotted(fact: Fact, at: datetime, live: Sequence[StoredFact], dated: bool) -> Plan:
+    of_subject = [row for row in live if row.subject == fact.subject]
+    slot_rows = [row for row in of_subject if row.slot == fact.slot]
+    same = [row for row in slot_rows if _same_statement(fact, row)]
+    alike = [row for row in same if row.polarity == fact.polarity]
+    contrary = [row for row in same if row.polarity != fact.polarity]
+    other_slot = opposite_slot(fact.slot or "")
+    contrary += [
+        row
+        for row in of_subject
+        if other_slot is not None
+        and row.slot == other_slot
+        and row.polarity == fact.polarity
+        and value_key(row.value) == value_key(fact.value)
+    ]
+    if fact.polarity == "negative" and not contrary:
+        contrary = [
+            row
+            for row in slot_rows
+            if row.polarity == "positive" and values_overlap(fact.value, row.value)
+        ]
+    ends = [End(row, "contradicted") for row in contrary if row.valid_from <= at]
+    newer: list[StoredFact] = [row for row in contrary if row.valid_from > at]
+    conflicts: list[StoredFact] = []
+    if fact.cardinality == "one" and fact.polarity == "positive":
+        for row in slot_rows:
+            if row in same or row.polarity == "negative":
+                continue
+            if not alike and fact.op == "assert" and says_more(row.slot, row.value, fact.value):
+                alike = [row]
+            elif not dated or (row.valid_from == at and fact.op == "assert"):
+                conflicts.append(row)
+            elif row.valid_from > at:
+                newer.append(row)
+            else:
+                ends.append(End(row, "superseded"))
+        if ends and not alike:
+            linked = ended_with(fact.slot or "")
+            ends += [
+                End(row, "superseded", by_new=False)
+                for row in of_subject
+                if row.slot in linked and row.valid_from < at
+            ]
+    ended_by = min(newer, key=lambda row: row.valid_from, default=None)
+    return Plan(
+        confirm=alike[0] if alike else None,
+        ends=tuple(ends),
+        conflicts=() if alike else tuple(conflicts),
+        ended_by=ended_by,
+    )
+
+
+def _plan_slotless(
+    fact: Fact, at: datetime, live: Sequence[StoredFact], near: Mapping[str, float]
+) -> Plan:
+    key = text_key(fact.text)
+    of_subject = [row for row in live if row.subject == fact.subject]
+    for row in of_subject:
+        if text_key(row.text) == key and row.polarity == fact.polarity:
+            return Plan(confirm=row)
+    opposite = [
+        row
+        for row in of_subject
+        if near.get(row.id, 0.0) >= OPPOSITE_COSINE and _opposite(fact, row)
+    ]
+    newer = [row for row in opposite if row.valid_from > at]
+    return Plan(
+        ends=tuple(End(row, "contradicted") for row in opposite if row.valid_from <= at),
+        ended_by=min(newer, key=lambda row: row.valid_from, default=None),
+    )
+
+
+def _nearest_before(
+    fact: Fact, at: datetime, live: Sequence[StoredFact], near: Mapping[str, float]
+) -> list[StoredFact]:
+    """The goal, decision or policy that a new one of the kind takes the place of."""
+    if not changes_as_a_whole(fact.category) or fact.polarity == "negative":
+        return []
+    candidates = [
+        row
+        for row in live
+        if near.get(row.id, 0.0) >= CHANGE_COSINE
+        and row.subject == fact.subject
+        and row.category == fact.category
+        and row.valid_from < at
+    ]
+    return [max(candidates, key=lambda row: near[row.id])] if candidates else []
+
+
+def _near_duplicate(
+    fact: Fact, live: Sequence[StoredFact], near: Mapping[str, float]
+) -> StoredFact | None:
+    candidates = [
+        row
+        for row in live
+        if near.get(row.id, 0.0) > MERGE_COSINE
+        and row.subject == fact.subject
+        and row.polarity == fact.polarity
+        and (fact.slot is None or row.slot is None or row.slot == fact.slot)
+        and is_negated(fact.text) == is_negated(row.text)
+        and _entities(fact.entities, fact.text) == _entities(row.entities, row.text)
+    ]
+    return max(candidates, key=lambda row: near[row.id], default=None)
+
+
+def _plan_names(
+    fact: Fact, at: datetime, live: Sequence[StoredFact]
+) -> tuple[list[Rewrite], list[End]]:
+    """A person is renamed, gets a name, or turns out to be somebody else's."""
+    name = name_of(fact.subject)
+    if not name:
+        return [], []
+    relation = relation_of(fact.subject)
+    if fact.op == "correct":
+        old = _renamed_subject(fact, at, live)
+        if old is None:
+            return [], _moved_to_another(fact, live)
+        rows = [row for row in live if row.subject == old]
+        kept = [row for row in rows if not _says_same(fact, row)]
+        said = [End(row, "corrected") for row in rows if _says_same(fact, row)]
+        return [_renamed(row, fact.subject) for row in kept], said
+    if not states_name(fact):
+        return [], []
+    if any(name_of(row.subject) and relation_of(row.subject) == relation for row in live):
+        return [], []
+    unnamed = [row for row in live if row.subject == relation]
+    if may_have_many(last_relation(relation)):
+        unnamed = [row for row in unnamed if abs(at - row.valid_from) <= SAME_CONVERSATION]
+    rewrites, said = [], []
+    for row in unnamed:
+        if _says_same(fact, row):
+            said.append(End(row, "superseded"))
+        else:
+            text = with_name(row.text, last_relation(relation), name)
+            rewrites.append(Rewrite(row, fact.subject, row.value, text, correction=False))
+    return rewrites, said
+
+
+def _renamed_subject(fact: Fact, at: datetime, live: Sequence[StoredFact]) -> str | None:
+    """The subject that had the wrong name, or None when the correction is not about a name."""
+    relation, name = relation_of(fact.subject), name_of(fact.subject)
+    people = [row for row in live if is_person(row.subject) and name_of(row.subject)]
+    others = [row for row in people if name_of(row.subject) != name]
+    if fact.replaces:
+        wrong = value_key(fact.replaces)
+        hits = [row for row in others if value_key(name_of(row.subject)) == wrong]
+        of_relation = [row for row in hits if relation_of(row.subject) == relation]
+        subjects = {row.subject for row in of_relation or hits}
+        return subjects.pop() if len(subjects) == 1 else None
+    if not states_name(fact) or any(row.subject == fact.subject for row in people):
+        return None
+    same_relation = [
+        row
+        for row in others
+        if relation_of(row.subject) == relation and abs(at - row.valid_from) <= SAME_CONVERSATION
+    ]
+    latest = max(same_relation, key=lambda row: row.valid_from, default=None)
+    return latest.subject if latest else None
+
+
+def _moved_to_another(fact: Fact, live: Sequence[StoredFact]) -> list[End]:
+    """The same name under another relation ends ("Tofu is my flatmate's, not mine")."""
+    name, relation = name_of(fact.subject), relation_of(fact.subject)
+    if any(row.subject == fact.subject for row in live):
+        return []
+    return [
+        End(row, "corrected")
+        for row in live
+        if name_of(row.subject) == name and relation_of(row.subject) != relation
+    ]
+
+
+def _renamed(row: StoredFact, subject: str) -> Rewrite:
+    old, new = name_of(row.subject), name_of(subject)
+    return Rewrite(
+        row,
+        subject,
+        with_other_name(row.value, old, new),
+        with_other_name(row.text, old, new),
+        correction=True,
+    )
+
+
+def _corrected(fact: Fact, live: Sequence[StoredFact], renamed: bool) -> list[StoredFact]:
+    """The live facts a correction takes the place of."""
+    rows = [row for row in live if row.subject == fact.subject]
+    if fact.slot is not None:
+        rows = [row for row in rows if row.slot == fact.slot and not _same_statement(fact, row)]
+    elif fact.replaces is None:
+        return []
+    if fact.replaces:
+        wrong = value_key(fact.replaces)
+        words = content_words([fact.replaces])
+        named = [
+            row
+            for row in rows
+            if value_key(row.value) == wrong or words_agree(words, content_words([row.text]))
+        ]
+        return named if named or fact.cardinality == "many" else _latest(rows)
+    return [] if renamed else _latest(rows)
+
+
+def _latest(rows: Sequence[StoredFact]) -> list[StoredFact]:
+    return [max(rows, key=lambda row: row.valid_from)] if rows else []
+
+
+def _says_same(fact: Fact, row: StoredFact) -> bool:
+    """Whether a row names its subject as the new fact does, so that only one may stay."""
+    if fact.slot is not None and row.slot == fact.slot and fact.cardinality == "one":
+        return True
+    wrong = name_of(row.subject)
+    if wrong:
+        return value_key(row.value) == value_key(wrong) and row.slot == fact.slot
+    return row.slot == fact.slot and states_name(fact) and _only_relation(row)
+
+
+def _only_relation(row: StoredFact) -> bool:
+    """Whether a text says nothing but the relation itself ("Has a brother")."""
+    relation = content_words([last_relation(row.subject).replace("_", " ")])
+    return content_words([row.text]) <= relation
+
+
+def _same_statement(fact: Fact, row: StoredFact) -> bool:
+    if fact.value or row.value:
+        return value_key(fact.value) == value_key(row.value)
+    return text_key(fact.text) == text_key(row.text)
+
+
+def _opposite(fact: Fact, row: StoredFact) -> bool:
+    """Whether two slotless memories deny each other: other polarity, most words in common."""
+    negated = fact.polarity == "negative" or is_negated(fact.text)
+    if negated == (row.polarity == "negative" or is_negated(row.text)):
+        return False
+    new, old = _stems(_words_of(fact)), _stems(content_words([row.text]))
+    return bool(new) and bool(old) and len(new & old) >= 0.5 * min(len(new), len(old))
+
+
+def _words_of(fact: Fact) -> frozenset[str]:
+    return content_words([fact.text])
+
+
+def _stems(words: Iterable[str]) -> set[str]:
+    return {stem(word) for word in words}
+
+
+def _entities(entities: Sequence[str], text: str) -> frozenset[str]:
+    """Entities for the merge test; numbers in the text always count."""
+    numbers = {word for word in content_words([text]) if any(c.isdigit() for c in word)}
+    return frozenset({value_key(entity) for entity in entities} | numbers)

@@ -1,0 +1,213 @@
+"""What the ledger hands back: frozen records, no behaviour."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from bmo.turn import Fact, Signal, StoredFact, Verdict
+
+EndReason = Literal[
+    "superseded", "corrected", "contradicted", "past", "retracted", "edited", "merged"
+]
+"""Why a fact ended.
+
+- ``superseded``: a newer value of a slot that holds one.
+- ``corrected``, ``edited``: it was never true.
+- ``contradicted``: the opposite was said of the same value.
+- ``past``: "used to", "not any more".
+- ``retracted``: taken back.
+- ``merged``: two rows said the same.
+"""
+
+OutboxOp = Literal["add", "update", "delete", "purge", "raw"]
+"""What the index has to do. ``purge`` deletes and removes Mem0's own traces; ``raw`` adds a turn's
+words as they are (MEM0_SETTING=NORMAL)."""
+
+HeldResolution = Literal["allowed", "discarded"]
+
+NearDuplicates = Callable[[str, str], Sequence[tuple[str, float]]]
+"""(user_id, text) -> (fact id, cosine similarity), most similar first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A fact that is no longer live.
+
+    Attributes:
+        fact: The row as it was.
+        why: An ``EndReason``, "forgotten" (erased) or "withdrawn" (erasure waits for its word).
+    """
+
+    fact: StoredFact
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class PendingErasure:
+    """A wide request to forget that waits to be confirmed; its facts are out of recall already.
+
+    Attributes:
+        id: For ``confirm_erasure`` and ``cancel_erasure``.
+        user_id: Whose memories.
+        scope: The request's scope.
+        asked_at: When it was asked for.
+        facts: What would be erased.
+    """
+
+    id: str
+    user_id: str
+    scope: str
+    asked_at: datetime
+    facts: tuple[StoredFact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What an erasure removed from where. It holds counts, never words.
+
+    Attributes:
+        id: Id of the erasure.
+        user_id: Whose memories.
+        scope: "value", "slot", "subject", "last", "all" or "fact".
+        at: When it was asked for.
+        places: Place -> number of entries removed there.
+        complete: False while the index or the vacuum is still to come.
+    """
+
+    id: str
+    user_id: str
+    scope: str
+    at: datetime
+    places: Mapping[str, int]
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What became of a turn in the ledger.
+
+    Attributes:
+        turn_id: The turn.
+        added: New facts, past ones included.
+        confirmed: Facts that were known already.
+        ended: Facts that are no longer live, with the reason.
+        changed: Facts whose words changed in place (an unnamed person got a name).
+        conflicts: Live facts that contradict each other and cannot be ordered.
+        pending_erasure: A wide request to forget, to be confirmed.
+        receipt: What was erased at once.
+        unmatched: Retractions for which nothing was found.
+        suppressed: Facts not stored because they were erased after the turn was said.
+    """
+
+    turn_id: str
+    added: tuple[StoredFact, ...] = ()
+    confirmed: tuple[StoredFact, ...] = ()
+    ended: tuple[Ended, ...] = ()
+    changed: tuple[StoredFact, ...] = ()
+    conflicts: tuple[StoredFact, ...] = ()
+    pending_erasure: PendingErasure | None = None
+    receipt: Receipt | None = None
+    unmatched: tuple[Fact, ...] = ()
+    suppressed: tuple[Fact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedTurn:
+    """A turn and what the gate last said of it.
+
+    Attributes:
+        id: The turn's id.
+        user_id: Whose it is.
+        session_id: Which visit.
+        at: When.
+        text: The words as they may be kept; "" when they were erased or expired.
+        assistant_before: The assistant's words before it.
+        assistant_after: The assistant's words after it.
+        language: ISO 639-1 code or None.
+        confidence: Transcript confidence or None.
+        verdict: The latest verdict.
+        signals: The latest signals.
+        reason: Why.
+        rule_id: The rule that decided, or "".
+        decision_confidence: 0..1.
+        gate_version: Which gate decided.
+        fallback: A stage was missing or failed.
+        resolution: What was made of a held turn later: "", "allowed" or "discarded".
+        redacted: Words were taken out; what is left must not be read by a gate again.
+    """
+
+    id: str
+    user_id: str
+    session_id: str
+    at: datetime
+    text: str
+    assistant_before: str
+    assistant_after: str
+    language: str | None
+    confidence: float | None
+    verdict: Verdict
+    signals: tuple[Signal, ...]
+    reason: str
+    rule_id: str
+    decision_confidence: float
+    gate_version: str
+    fallback: bool
+    resolution: str
+    redacted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Where a fact comes from.
+
+    Attributes:
+        fact: The fact.
+        said: The turns that stated or confirmed it, oldest first.
+        replaced: Facts it took the place of, newest first.
+        replaced_by: The fact that took its place, or None.
+    """
+
+    fact: StoredFact
+    said: tuple[LoggedTurn, ...]
+    replaced: tuple[StoredFact, ...]
+    replaced_by: StoredFact | None
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxItem:
+    """One thing the index still has to do.
+
+    Attributes:
+        id: Row id; lower ids of a fact come first.
+        op: What to do.
+        user_id: Whose.
+        fact_id: The fact, or the turn for ``raw``.
+        index_id: Mem0's id when it was known.
+        erasure_id: The erasure a ``purge`` belongs to.
+        attempts: Failures so far.
+    """
+
+    id: int
+    op: OutboxOp
+    user_id: str
+    fact_id: str
+    index_id: str | None
+    erasure_id: str | None
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerCounts:
+    """Sizes, for ``bmo doctor`` and metrics."""
+
+    turns: int
+    decisions: Mapping[str, int]
+    facts: int
+    live_facts: int
+    outbox: int
+    recalls: int
+    fallbacks: int = 0
+    extra: Mapping[str, int] = field(default_factory=dict)

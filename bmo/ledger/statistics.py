@@ -1,0 +1,318 @@
+"""Counting what the ledger holds: verdicts over time, rules and how they fared, duplicates.
+
+Only the newest decision on a turn counts. Reads; writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from bmo.ledger import facts as rows
+from bmo.ledger.schema import as_utc, decisions, facts, feedback, recall_items, recalls, turns
+
+_TAKEN_BACK = ("corrected", "edited", "retracted")
+"""Reasons of an end that say the memory should not have been there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Whose turns of which time are counted.
+
+    Attributes:
+        user_id: Whose; None is everybody's.
+        since: From this moment on; None is from the beginning.
+        until: Before this moment; None is up to now.
+    """
+
+    user_id: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def conditions(self, table: sa.Table, moment: str = "at") -> list[sa.ColumnElement[bool]]:
+        """The same as SQL, on a table's user and moment."""
+        column = table.c[moment]
+        wanted: list[sa.ColumnElement[bool]] = []
+        if self.user_id is not None:
+            wanted.append(table.c.user_id == self.user_id)
+        if self.since is not None:
+            wanted.append(column >= self.since)
+        if self.until is not None:
+            wanted.append(column < self.until)
+        return wanted
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionCounts:
+    """What the write gate said in a span.
+
+    Attributes:
+        turns: Turns decided.
+        verdicts: Verdict -> turns.
+        fallbacks: Turns where a stage was missing or failed.
+        held_reasons: Reason -> held turns.
+        signals: Signal -> turns that had it.
+        rules: Rule that decided -> turns ("" left out).
+    """
+
+    turns: int
+    verdicts: Mapping[str, int]
+    fallbacks: int
+    held_reasons: Mapping[str, int]
+    signals: Mapping[str, int]
+    rules: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRecord:
+    """How the memories of one rule fared.
+
+    Attributes:
+        rule_id: The rule, or the extraction method where no rule wrote it.
+        facts: Memories it wrote.
+        taken_back: Of these, corrected, edited or retracted later.
+        unhelpful: Of these, with feedback that it did not help.
+    """
+
+    rule_id: str
+    facts: int
+    taken_back: int
+    unhelpful: int
+
+
+@dataclass(frozen=True, slots=True)
+class RecallCounts:
+    """What the read gate did in a span.
+
+    Attributes:
+        turns: Turns with a plan.
+        recalled: Of these, with memory asked for.
+        fallbacks: Recalls that failed or missed the deadline.
+        given: Memories given.
+        tokens: Tokens given.
+        triggers: Trigger -> turns.
+        elapsed_ms: Time of each recall that asked for memory, in milliseconds, ascending.
+    """
+
+    turns: int
+    recalled: int
+    fallbacks: int
+    given: int
+    tokens: int
+    triggers: Mapping[str, int]
+    elapsed_ms: tuple[float, ...]
+
+
+def verdicts_by_day(connection: Connection, span: Span) -> dict[str, dict[str, int]]:
+    """Day (YYYY-MM-DD, UTC) -> verdict -> turns, oldest day first."""
+    newest = _newest()
+    day = sa.func.date(decisions.c.at)
+    query = (
+        sa.select(day, decisions.c.verdict, sa.func.count())
+        .join(newest, newest.c.id == decisions.c.id)
+        .where(*span.conditions(decisions))
+        .group_by(day, decisions.c.verdict)
+        .order_by(day)
+    )
+    found: dict[str, dict[str, int]] = {}
+    for when, verdict, count in connection.execute(query):
+        found.setdefault(str(when), {})[verdict] = count
+    return found
+
+
+def decision_counts(connection: Connection, span: Span) -> DecisionCounts:
+    """What the write gate said in a span."""
+    newest = _newest()
+    query = (
+        sa.select(
+            decisions.c.verdict,
+            decisions.c.reason,
+            decisions.c.fallback,
+            decisions.c.signals,
+            decisions.c.rule_id,
+        )
+        .join(newest, newest.c.id == decisions.c.id)
+        .where(*span.conditions(decisions))
+    )
+    verdicts: Counter[str] = Counter()
+    reasons: Counter[str] = Counter()
+    signals: Counter[str] = Counter()
+    rules: Counter[str] = Counter()
+    fallbacks = 0
+    for row in connection.execute(query):
+        verdicts[row.verdict] += 1
+        fallbacks += bool(row.fallback)
+        signals.update(set(row.signals))
+        if row.verdict == "hold":
+            reasons[row.reason] += 1
+        if row.rule_id:
+            rules[row.rule_id] += 1
+    return DecisionCounts(
+        turns=verdicts.total(),
+        verdicts=_ranked(verdicts),
+        fallbacks=fallbacks,
+        held_reasons=_ranked(reasons),
+        signals=_ranked(signals),
+        rules=_ranked(rules),
+    )
+
+
+def recall_counts(connection: Connection, span: Span) -> RecallCounts:
+    """What the read gate did in a span."""
+    rows_of = sa.select(
+        recalls.c.trigger,
+        recalls.c.recalled,
+        recalls.c.fallback,
+        recalls.c.tokens,
+        recalls.c.elapsed_ms,
+    ).where(*span.conditions(recalls))
+    triggers: Counter[str] = Counter()
+    elapsed: list[float] = []
+    recalled = fallbacks = tokens = 0
+    for row in connection.execute(rows_of):
+        triggers[row.trigger] += 1
+        fallbacks += bool(row.fallback)
+        tokens += row.tokens
+        if row.recalled:
+            recalled += 1
+            elapsed.append(row.elapsed_ms)
+    given = (
+        sa.select(sa.func.count())
+        .select_from(recall_items)
+        .join(recalls, recalls.c.id == recall_items.c.recall_id)
+        .where(recall_items.c.given.is_(True), *span.conditions(recalls))
+    )
+    return RecallCounts(
+        turns=triggers.total(),
+        recalled=recalled,
+        fallbacks=fallbacks,
+        given=int(connection.execute(given).scalar_one()),
+        tokens=tokens,
+        triggers=_ranked(triggers),
+        elapsed_ms=tuple(sorted(elapsed)),
+    )
+
+
+def facts_by_day(connection: Connection, span: Span) -> dict[str, int]:
+    """Day (YYYY-MM-DD, UTC) -> memories recorded, oldest day first."""
+    day = sa.func.date(facts.c.valid_from)
+    query = (
+        sa.select(day, sa.func.count())
+        .where(*span.conditions(facts, "valid_from"))
+        .group_by(day)
+        .order_by(day)
+    )
+    return {str(when): count for when, count in connection.execute(query)}
+
+
+def live_by_category(connection: Connection, user_id: str | None) -> dict[str, int]:
+    """Category -> live memories, most first."""
+    query = sa.select(facts.c.category, sa.func.count()).where(
+        rows.is_live(), *Span(user_id).conditions(facts, "valid_from")
+    )
+    found = connection.execute(query.group_by(facts.c.category))
+    return dict(sorted(((row[0], row[1]) for row in found), key=lambda pair: (-pair[1], pair[0])))
+
+
+def rule_records(connection: Connection, span: Span) -> list[RuleRecord]:
+    """How the memories of each rule fared, most memories first."""
+    name = sa.case((facts.c.rule_id != "", facts.c.rule_id), else_=facts.c.extraction_method)
+    unhelpful = (
+        sa.select(sa.literal(1))
+        .where(feedback.c.fact_id == facts.c.id, feedback.c.helpful.is_(False))
+        .exists()
+    )
+    query = (
+        sa.select(
+            name.label("rule"),
+            sa.func.count().label("facts"),
+            sa.func.sum(sa.case((facts.c.end_reason.in_(_TAKEN_BACK), 1), else_=0)).label("back"),
+            sa.func.sum(sa.case((unhelpful, 1), else_=0)).label("unhelpful"),
+        )
+        .where(facts.c.source_type == "gate", *span.conditions(facts, "valid_from"))
+        # By its label: PostgreSQL takes the same expression with parameters for another one.
+        .group_by("rule")
+    )
+    found = [
+        RuleRecord(row.rule, row.facts, int(row.back), int(row.unhelpful))
+        for row in connection.execute(query)
+    ]
+    return sorted(found, key=lambda record: (-record.facts, record.rule_id))
+
+
+def held_backlog(connection: Connection, user_id: str | None) -> tuple[int, datetime | None]:
+    """Held turns nobody has decided on, and when the oldest was said."""
+    newest = _newest()
+    query = (
+        sa.select(sa.func.count(), sa.func.min(turns.c.at))
+        .select_from(decisions)
+        .join(newest, newest.c.id == decisions.c.id)
+        .join(turns, turns.c.id == decisions.c.turn_id)
+        .where(
+            decisions.c.verdict == "hold",
+            decisions.c.resolution == "",
+            *Span(user_id).conditions(decisions),
+        )
+    )
+    count, oldest = connection.execute(query).one()
+    return int(count), _moment(oldest)
+
+
+def duplicates(connection: Connection, user_id: str | None) -> int:
+    """Live memories of one user that say the same as another one, in words or in slot and value."""
+    mine = [rows.is_live(), *Span(user_id).conditions(facts, "valid_from")]
+    extra: Any = sa.func.count() - 1
+    by_text = (
+        sa.select(extra.label("extra"))
+        .where(*mine)
+        .group_by(facts.c.user_id, facts.c.text_key)
+        .having(sa.func.count() > 1)
+    )
+    by_value = (
+        sa.select(extra.label("extra"))
+        .where(*mine, facts.c.slot.is_not(None), facts.c.value_key != "")
+        .group_by(
+            facts.c.user_id,
+            facts.c.subject,
+            facts.c.slot,
+            facts.c.value_key,
+            facts.c.polarity,
+        )
+        .having(sa.func.count() > 1)
+    )
+    return max(
+        int(connection.execute(sa.select(sa.func.sum(q.subquery().c.extra))).scalar() or 0)
+        for q in (by_text, by_value)
+    )
+
+
+def conflicting(connection: Connection, user_id: str | None) -> int:
+    """Live memories that contradict another one and cannot be ordered."""
+    query = sa.select(sa.func.count()).where(
+        rows.is_live(), facts.c.conflict.is_(True), *Span(user_id).conditions(facts, "valid_from")
+    )
+    return int(connection.execute(query).scalar_one())
+
+
+def _newest() -> sa.Subquery:
+    """The id of the newest decision on each turn."""
+    return (
+        sa.select(sa.func.max(decisions.c.id).label("id")).group_by(decisions.c.turn_id).subquery()
+    )
+
+
+def _ranked(counts: Counter[str]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def _moment(value: object) -> datetime | None:
+    """An aggregate's moment; SQLite gives text for ``min`` of a column."""
+    if value is None:
+        return None
+    return as_utc(value if isinstance(value, datetime) else datetime.fromisoformat(str(value)))

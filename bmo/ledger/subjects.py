@@ -1,0 +1,75 @@
+"""Reading subjects: ``user``, ``team``, ``user.brother``, ``user.brother:sam``."""
+
+from __future__ import annotations
+
+import re
+
+from bmo.ledger.values import value_key
+from bmo.turn import Fact
+
+
+def name_of(subject: str) -> str:
+    """The name in a subject ("sam"), or ""."""
+    return subject.rpartition(":")[2] if ":" in subject else ""
+
+
+def relation_of(subject: str) -> str:
+    """The subject without its name ("user.brother")."""
+    return subject.rpartition(":")[0] if ":" in subject else subject
+
+
+def is_person(subject: str) -> bool:
+    """Whether it is someone or something beside the user and the team."""
+    return "." in subject or ":" in subject
+
+
+def last_relation(subject: str) -> str:
+    """The innermost relation ("sister" of ``user.wife.sister:ana``)."""
+    return relation_of(subject).rpartition(".")[2]
+
+
+def named(relation: str, name: str) -> str:
+    """Puts a name to a relation."""
+    return f"{relation}:{name.casefold()}"
+
+
+def states_name(fact: Fact) -> bool:
+    """Whether a fact tells the name of its subject ("Has a brother named Sam")."""
+    name = name_of(fact.subject)
+    if not name:
+        return False
+    return value_key(fact.value) == value_key(name) or (
+        fact.slot is None and f"named {name}" in fact.text.casefold()
+    )
+
+
+def with_other_name(text: str, old: str, new: str) -> str:
+    """``text`` with a name replaced wherever it stands as a word of its own.
+
+    Args:
+        text: Canonical text ("Brother Tim lives in Leeds").
+        old: Lower-case name ("tim").
+        new: Lower-case name; it is capitalised as the old one was.
+    """
+    return re.sub(
+        rf"(?<!\w){re.escape(old)}(?!\w)",
+        lambda hit: new.title() if hit[0][:1].isupper() else new,
+        text,
+        flags=re.IGNORECASE,
+    )
+
+
+def with_name(text: str, relation: str, name: str) -> str:
+    """``text`` of an unnamed person with the name put in ("Brother Sam lives in Leeds").
+
+    Args:
+        text: Canonical text ("Brother lives in Leeds", "Has a brother").
+        relation: The innermost relation ("brother").
+        name: Lower-case name.
+    """
+    shown = name.title()
+    word = re.escape(relation.replace("_", " "))
+    led = re.sub(rf"^({word})\b", rf"\1 {shown}", text, count=1, flags=re.IGNORECASE)
+    if led != text:
+        return led
+    return re.sub(rf"^(Has an? {word})\b", rf"\1 named {shown}", text, count=1, flags=re.IGNORECASE)

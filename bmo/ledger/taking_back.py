@@ -1,0 +1,152 @@
+"""Taking back: a retraction ends facts, erases them, or asks first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from bmo.ledger import facts as rows
+from bmo.ledger import outbox, turn_log
+from bmo.ledger.outcome import Outcome
+from bmo.ledger.records import Ended, PendingErasure
+from bmo.ledger.retraction import Target, scope_of, target_of
+from bmo.ledger.schema import erasures, facts
+from bmo.ledger.subjects import is_person, name_of
+from bmo.ledger.values import (
+    content_words,
+)
+from bmo.turn import Fact, StoredFact, Turn, new_id
+
+_CANDIDATES = 60
+"""Facts looked at when a fact names no slot."""
+
+
+def retract(
+    connection: Connection,
+    turn: Turn,
+    fact: Fact,
+    near: Mapping[str, float],
+    forget: bool,
+    now: datetime,
+    outcome: Outcome,
+) -> None:
+    """Applies one retraction of a turn.
+
+    "Not any more" ends facts; a request to forget erases what is named and narrow with the turn's
+    other erasures (``outcome.forgotten``) and asks first for what is wide.
+
+    Args:
+        connection: A writing connection.
+        turn: The turn that takes back.
+        fact: What it takes back.
+        near: Fact id -> cosine similarity to the retraction's text.
+        forget: Whether the user asked to forget.
+        now: The present moment, for the outbox.
+        outcome: Where the result goes.
+    """
+    target = _target(connection, turn, fact, near, ended_too=forget, again=outcome.again)
+    if not target.facts:
+        if forget and target.scope == "all":
+            outcome.pending = _ask_first(connection, turn, target, now)
+        outcome.unmatched.append(fact)
+        return
+    if not forget and not (target.wide and target.scope == "all"):
+        for known in target.facts:
+            rows.end(connection, known.id, at=turn.at, why="retracted", turn_id=turn.id)
+            outbox.put(connection, "delete", turn.user_id, known.id, now, index_id=known.index_id)
+            outcome.ended.append(Ended(known, "retracted"))
+        return
+    if target.wide:
+        outcome.pending = _ask_first(connection, turn, target, now)
+        outcome.ended += [
+            Ended(known, "withdrawn") for known in target.facts if known.valid_until is None
+        ]
+        return
+    outcome.forgotten |= {known.id: known for known in target.facts}
+    outcome.forgotten_scope = target.scope
+    outcome.ended += [
+        Ended(known, "forgotten") for known in target.facts if known.valid_until is None
+    ]
+
+
+def _ask_first(connection: Connection, turn: Turn, target: Target, now: datetime) -> PendingErasure:
+    """Takes the facts out of recall at once; they are erased when the user confirms."""
+    erasure_id = new_id()
+    connection.execute(
+        sa.insert(erasures).values(
+            id=erasure_id,
+            user_id=turn.user_id,
+            scope=target.scope,
+            turn_id=turn.id,
+            asked_at=turn.at,
+            status="pending",
+            receipt={},
+        )
+    )
+    for known in target.facts:
+        rows.change(connection, known.id, {"withdrawn_by": erasure_id})
+        if known.valid_until is None:
+            outbox.put(connection, "delete", turn.user_id, known.id, now, index_id=known.index_id)
+    return PendingErasure(erasure_id, turn.user_id, target.scope, turn.at, target.facts)
+
+
+def _target(
+    connection: Connection,
+    turn: Turn,
+    fact: Fact,
+    near: Mapping[str, float],
+    *,
+    ended_too: bool,
+    again: bool,
+) -> Target:
+    scope = scope_of(fact)
+    query = rows.select_facts().where(
+        facts.c.user_id == turn.user_id, facts.c.withdrawn_by.is_(None)
+    )
+    if not ended_too:
+        query = query.where(facts.c.valid_until.is_(None))
+    if again:
+        # A turn that is reprocessed takes back nothing that was said after it.
+        query = query.where(facts.c.recorded_at <= turn.at)
+    latest: list[str] = []
+    if scope == "last":
+        latest = turn_log.latest_stored(connection, turn)
+        known = rows.by_ids(connection, turn.user_id, latest)
+        known = [row for row in known if ended_too or row.valid_until is None]
+    elif scope == "all" or scope == "subject" or is_person(fact.subject):
+        known = rows.fetch(connection, query.order_by(facts.c.valid_from, facts.c.id))
+    else:
+        known = _candidates(connection, turn, fact, near, query, ended_too=ended_too, again=again)
+    return target_of(fact, known, latest=latest, near=near)
+
+
+def _candidates(
+    connection: Connection,
+    turn: Turn,
+    fact: Fact,
+    near: Mapping[str, float],
+    query: sa.Select[tuple[object, ...]],
+    *,
+    ended_too: bool,
+    again: bool,
+) -> list[StoredFact]:
+    """Facts a value or slot may mean, without reading all of the user's."""
+    user_id = turn.user_id
+    found = []
+    if fact.slot is not None:
+        found += rows.fetch(connection, query.where(facts.c.slot == fact.slot))
+    words = content_words([fact.value, fact.text])
+    worded = rows.by_words(connection, user_id, words, live=not ended_too, limit=_CANDIDATES)
+    found += [row for row, _ in worded]
+    found += rows.by_ids(connection, user_id, list(near))
+    people = {row.subject for row in found if is_person(row.subject) and name_of(row.subject)}
+    if people:
+        found += rows.fetch(connection, query.where(facts.c.subject.in_(sorted(people))))
+    return [
+        row
+        for row in {row.id: row for row in found}.values()
+        if (ended_too or row.valid_until is None) and (not again or row.valid_from <= turn.at)
+    ]

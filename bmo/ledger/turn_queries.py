@@ -1,0 +1,219 @@
+"""The ledger's side for turns: what was said, held, decided again, recalled and used."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+
+from bmo.ledger import recall_log, turn_log
+from bmo.ledger.database import Database
+from bmo.ledger.recording import record_turn
+from bmo.ledger.records import (
+    LoggedTurn,
+    Recorded,
+)
+from bmo.ledger.restating import Restated, compare_pass, write_pass
+from bmo.ledger.retention import drop_words
+from bmo.ledger.values import content_words
+from bmo.settings import checked_user_id
+from bmo.turn import Decision, Fact, Recall, Turn, utc_now
+
+
+class TurnQueries(Database):
+    """Reading and settling logged turns; what was recalled for them."""
+
+    def note_reply(self, user_id: str, turn_id: str, text: str) -> None:
+        """Adds what the assistant said after a turn; erased turns stay without words."""
+        checked_user_id(user_id)
+        with self.writing() as connection:
+            turn_log.write_reply(connection, user_id, turn_id, text)
+
+    def turns(
+        self,
+        user_id: str | None = None,
+        *,
+        since: datetime | None = None,
+        gate_version: str | None = None,
+        verdict: str | None = None,
+        turn_ids: Sequence[str] | None = None,
+        limit: int | None = None,
+        newest_first: bool = False,
+    ) -> list[LoggedTurn]:
+        """Logged turns with the latest decision on each, in the order they were said."""
+        if user_id is not None:
+            checked_user_id(user_id)
+        with self.reading() as connection:
+            return turn_log.logged(
+                connection,
+                user_id,
+                since=since,
+                gate_version=gate_version,
+                verdict=verdict,
+                turn_ids=turn_ids,
+                limit=limit,
+                newest_first=newest_first,
+            )
+
+    def held(self, user_id: str, *, limit: int | None = None) -> list[LoggedTurn]:
+        """Turns the gate held and nobody has decided on, newest first."""
+        checked_user_id(user_id)
+        with self.reading() as connection:
+            return turn_log.logged(
+                connection,
+                user_id,
+                verdict="hold",
+                resolution="",
+                limit=limit,
+                newest_first=True,
+            )
+
+    def search_held(self, user_id: str, query: str, limit: int) -> list[tuple[LoggedTurn, float]]:
+        """Held turns that share words with ``query``, best first, with the share 0..1."""
+        checked_user_id(user_id)
+        wanted = content_words([query])
+        if not wanted:
+            return []
+        found = [
+            (turn, len(wanted & content_words([turn.text])) / len(wanted))
+            for turn in self.held(user_id)
+        ]
+        ranked = sorted(found, key=lambda pair: pair[1], reverse=True)
+        return [pair for pair in ranked[:limit] if pair[1] > 0.0]
+
+    def allow_held(
+        self, user_id: str, turn_id: str, facts: Sequence[Fact] | None = None
+    ) -> Recorded:
+        """Stores a held turn by hand.
+
+        Args:
+            user_id: Whose turn.
+            turn_id: A turn of ``held``.
+            facts: What it says; None stores its words as they are.
+
+        Raises:
+            ValueError: No such turn of this user is held.
+        """
+        held = self._held_turn(user_id, turn_id)
+        told = list(facts) if facts is not None else [_as_said(held)]
+        decision = Decision(
+            verdict="allow",
+            signals=held.signals,
+            reason="allowed by hand",
+            confidence=1.0,
+            facts=tuple(told),
+            gate_version=held.gate_version,
+            extraction_method="manual",
+            text=held.text,
+        )
+        with self.writing() as connection:
+            turn_log.resolve(connection, user_id, turn_id, "allowed")
+            return record_turn(
+                connection, _as_turn(held), decision, {}, utc_now(), source_type="manual"
+            )
+
+    def discard_held(self, user_id: str, turn_id: str) -> None:
+        """Discards a held turn by hand; its words go with the other discarded ones.
+
+        Raises:
+            ValueError: No such turn of this user is held.
+        """
+        self._held_turn(user_id, turn_id)
+        with self.writing() as connection:
+            turn_log.resolve(connection, user_id, turn_id, "discarded")
+
+    def _held_turn(self, user_id: str, turn_id: str) -> LoggedTurn:
+        checked_user_id(user_id)
+        found = [
+            turn
+            for turn in self.turns(user_id, turn_ids=[turn_id], verdict="hold")
+            if not turn.resolution
+        ]
+        if not found:
+            raise ValueError(f"user {user_id!r} has no held turn {turn_id!r}")
+        return found[0]
+
+    def compare_passes(self, passes: Sequence[tuple[Turn, Decision]]) -> list[Restated]:
+        """What another pass of the gate would change about logged turns; writes nothing."""
+        for turn, _ in passes:
+            checked_user_id(turn.user_id)
+        with self.reading() as connection:
+            return [compare_pass(connection, turn, decision) for turn, decision in passes]
+
+    def write_passes(self, passes: Sequence[Restated], now: datetime) -> None:
+        """Writes what ``compare_passes`` found, all of it or nothing."""
+        with self.writing() as connection:
+            for restated in passes:
+                checked_user_id(restated.turn.user_id)
+                write_pass(connection, restated, now)
+
+    def drop_old_words(self, keep_days: int, *, now: datetime | None = None) -> int:
+        """Takes the words out of discarded turns older than ``keep_days`` (BMO_KEEP_TURNS_DAYS).
+
+        Returns:
+            Number of turns emptied. Their decisions stay.
+        """
+        moment = now or utc_now()
+        with self.writing() as connection:
+            return drop_words(connection, moment - timedelta(days=keep_days))
+
+    def record_recall(self, turn: Turn, recall: Recall) -> str:
+        """Writes what was given for a turn, with scores; returns the recall's id."""
+        checked_user_id(turn.user_id)
+        with self.writing() as connection:
+            return recall_log.write_recall(connection, turn, recall)
+
+    def mark_used(self, user_id: str, ids: Collection[str], at: datetime) -> None:
+        """Counts a use of each fact."""
+        checked_user_id(user_id)
+        with self.writing() as connection:
+            recall_log.mark_used(connection, user_id, ids, at)
+
+    def feedback(
+        self,
+        user_id: str,
+        *,
+        fact_id: str | None,
+        turn_id: str | None,
+        helpful: bool,
+        at: datetime,
+        source: str = "user",
+    ) -> None:
+        """Writes whether a memory helped.
+
+        Raises:
+            ValueError: Fact or turn are not this user's.
+        """
+        checked_user_id(user_id)
+        with self.writing() as connection:
+            recall_log.write_feedback(
+                connection,
+                user_id,
+                fact_id=fact_id,
+                turn_id=turn_id,
+                helpful=helpful,
+                at=at,
+                source=source,
+            )
+
+
+def _as_turn(logged: LoggedTurn) -> Turn:
+    return Turn(
+        text=logged.text,
+        user_id=logged.user_id,
+        session_id=logged.session_id,
+        at=logged.at,
+        assistant_before=logged.assistant_before,
+        assistant_after=logged.assistant_after,
+        language=logged.language,
+        confidence=logged.confidence,
+        id=logged.id,
+    )
+
+
+def _as_said(logged: LoggedTurn) -> Fact:
+    return Fact(
+        text=logged.text,
+        category="personal_facts",
+        confidence=1.0,
+        extraction_method="manual",
+    )

@@ -1,0 +1,228 @@
+"""When two values say the same: case, articles, plurals, accents, and names of one thing.
+
+The tables are in ``data/values.toml``, with examples that the tests run.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_MAX_WORD = 48
+
+
+@dataclass(frozen=True, slots=True)
+class _Tables:
+    articles: frozenset[str]
+    stopwords: frozenset[str]
+    aliases: Mapping[str, str]
+    keep_s: frozenset[str]
+    irregular: Mapping[str, str]
+    ends: Mapping[str, tuple[str, ...]]
+    head_last: frozenset[str]
+    opposites: Mapping[str, str]
+    many_relations: frozenset[str]
+    negations: frozenset[str]
+    change: tuple[str, ...]
+    changing: frozenset[str]
+
+
+@lru_cache(maxsize=1)
+def _tables() -> _Tables:
+    raw = tomllib.loads((resources.files(__package__) / "data" / "values.toml").read_text("utf-8"))
+    articles = frozenset(raw["articles"])
+    keep_s, irregular = frozenset(raw["plurals"]["keep"]), raw["plurals"]["irregular"]
+    # The main name is keyed like any value: "los angeles" alone and by its alias must agree.
+    aliases = {
+        " ".join(_words(name)): _bare_key(_words(main), articles, keep_s, irregular)
+        for main, names in raw["aliases"].items()
+        for name in names
+    }
+    return _Tables(
+        articles=articles,
+        stopwords=frozenset(raw["stopwords"]),
+        aliases=aliases,
+        keep_s=keep_s,
+        irregular=irregular,
+        ends={slot: tuple(others) for slot, others in raw["ends"].items()},
+        head_last=frozenset(raw["details"]["head_last"]),
+        opposites=raw["opposites"] | {b: a for a, b in raw["opposites"].items()},
+        many_relations=frozenset(raw["relations"]["many"]),
+        negations=frozenset(raw["negation"]["words"]),
+        change=tuple(f" {text_key(cue)} " for cue in raw["change"]["words"]),
+        changing=frozenset(raw["change"]["categories"]),
+    )
+
+
+def value_key(value: str) -> str:
+    """The form in which values are compared.
+
+    Args:
+        value: A slot's value as spoken ("the Postgres").
+
+    Returns:
+        Lower case, without accents, leading articles and plural endings, by its main name
+        ("postgresql"); "" for a value without letters or digits.
+    """
+    tables = _tables()
+    words = _without_articles(_words(value), tables.articles)
+    spoken = " ".join(words)
+    if spoken in tables.aliases:
+        return tables.aliases[spoken]
+    key = _bare_key(words, tables.articles, tables.keep_s, tables.irregular)
+    return tables.aliases.get(key, key)
+
+
+def _bare_key(
+    words: list[str],
+    articles: frozenset[str],
+    keep_s: frozenset[str],
+    irregular: Mapping[str, str],
+) -> str:
+    """Words without leading articles and plural ending, before any other name is looked up."""
+    bare = _without_articles(words, articles)
+    return " ".join([*bare[:-1], _singular(bare[-1], keep_s, irregular)]) if bare else ""
+
+
+def _without_articles(words: list[str], articles: frozenset[str]) -> list[str]:
+    while len(words) > 1 and words[0] in articles:
+        words = words[1:]
+    return words
+
+
+def text_key(text: str) -> str:
+    """The form in which whole canonical texts are compared: words in order, nothing else."""
+    return " ".join(_words(text))
+
+
+def content_words(texts: Iterable[str]) -> frozenset[str]:
+    """The words by which a fact can be found again.
+
+    Args:
+        texts: Canonical text, value, entities, subject.
+
+    Returns:
+        Lower-case singular words without accents; stop words are left out.
+    """
+    tables = _tables()
+    found: set[str] = set()
+    for text in texts:
+        for word in _words(text):
+            if word in tables.stopwords:
+                continue
+            main = tables.aliases.get(word) or _singular(word, tables.keep_s, tables.irregular)
+            found.update(part[:_MAX_WORD] for part in main.split())
+    return frozenset(found)
+
+
+def mask_words(text: str, words: frozenset[str], mask: str) -> str:
+    """``text`` with every occurrence of ``words`` (as of ``content_words``) replaced.
+
+    Args:
+        text: Any text.
+        words: Words in their compared form; plurals, accents and aliases are found too.
+        mask: What to put in their place.
+    """
+
+    def replaced(hit: re.Match[str]) -> str:
+        return hit[0] if words.isdisjoint(content_words([hit[0]])) else mask
+
+    masked = _WORD.sub(replaced, text)
+    if words.isdisjoint(content_words([masked])):
+        return masked
+    # A symbol that only decomposes into the word ("㏂"): the whole run of characters goes.
+    return re.sub(r"\S+", replaced, masked)
+
+
+def ended_with(slot: str) -> tuple[str, ...]:
+    """Slots whose value goes when ``slot`` gets a new one."""
+    return _tables().ends.get(slot, ())
+
+
+def says_more(slot: str | None, known: str, new: str) -> bool:
+    """Whether the known value says the new one and more.
+
+    Args:
+        slot: The slot both fill.
+        known: "Seattle, Washington", or "senior nurse" for a job.
+        new: "Seattle", "nurse".
+    """
+    more, less = value_key(known).split(), value_key(new).split()
+    if not 0 < len(less) < len(more):
+        return False
+    return more[: len(less)] == less or (slot in _tables().head_last and more[-len(less) :] == less)
+
+
+def opposite_slot(slot: str) -> str | None:
+    """The slot a value leaves when it moves into ``slot``, or None."""
+    return _tables().opposites.get(slot)
+
+
+def may_have_many(relation: str) -> bool:
+    """Whether people usually have several of ``relation`` ("friend")."""
+    return relation in _tables().many_relations
+
+
+def is_negated(text: str) -> bool:
+    """Whether a canonical text denies something ("Does not eat meat")."""
+    return not _tables().negations.isdisjoint(_words(text))
+
+
+def tells_of_change(words: str) -> bool:
+    """Whether a turn says that something is different from before ("now", "instead")."""
+    spoken = f" {text_key(words)} "
+    return any(cue in spoken for cue in _tables().change)
+
+
+def changes_as_a_whole(category: str) -> bool:
+    """Whether a memory of this category takes the place of the one nearest to it."""
+    return category in _tables().changing
+
+
+def values_overlap(one: str, other: str) -> bool:
+    """Whether one value names the other: "boat" and "a little sailboat"."""
+    less, more = sorted((content_words([one]), content_words([other])), key=len)
+    return bool(less) and all(
+        any(word == known or (len(word) > 3 and known.endswith(word)) for known in more)
+        for word in less
+    )
+
+
+def words_agree(asked: frozenset[str], offered: frozenset[str]) -> bool:
+    """Whether every word that was asked for is there, by its stem."""
+    return bool(asked) and {stem(word) for word in asked} <= {stem(word) for word in offered}
+
+
+def stem(word: str) -> str:
+    """Takes common English verb and noun endings off ("saving", "saved" -> "sav")."""
+    for ending in ("ing", "ed", "es", "s", "e"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word.removesuffix(ending)
+    return word
+
+
+def _words(text: str) -> list[str]:
+    # Twice: some letters have a lower case only after they were decomposed.
+    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    plain = "".join(c for c in decomposed if not unicodedata.combining(c))
+    return [word.replace("’", "'").removesuffix("'s") for word in _WORD.findall(plain)]
+
+
+def _singular(word: str, keep_s: frozenset[str], irregular: Mapping[str, str]) -> str:
+    if word in irregular:
+        return irregular[word]
+    if len(word) < 4 or not word.endswith("s") or word in keep_s or word.endswith("ss"):
+        return word
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith(("ches", "shes", "xes", "sses", "zes")):
+        return word[:-2]
+    if word.endswith(("us", "is")):
+        return word
+    return word[:-1]

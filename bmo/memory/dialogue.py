@@ -1,0 +1,95 @@
+"""What a session knows of its conversation: the write gate's context, kept up to date."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+
+from bmo.turn import Decision, DialogueContext, Fact, StoredFact, Turn
+
+RECENT_TURNS = 6
+"""Turns of the visit the write gate may look back on."""
+
+RECENT_FACTS = 12
+"""Facts of the visit the write gate may look back on."""
+
+KNOWN_FACTS = 300
+"""Live facts handed to the write gate, newest first."""
+
+
+class Dialogue:
+    """Recent turns and facts of one visit, and the people the ledger knows.
+
+    Attributes:
+        turns: User turns so far.
+    """
+
+    def __init__(self) -> None:
+        """An empty conversation."""
+        self.turns = 0
+        self._said: deque[tuple[str, str, str]] = deque(maxlen=RECENT_TURNS)
+        self._facts: deque[Fact] = deque(maxlen=RECENT_FACTS)
+        self._ledgers_subjects: Mapping[str, str] = {}
+        self._known: tuple[Fact, ...] = ()
+
+    @property
+    def assistant_before(self) -> str:
+        """The assistant's latest words, "" at the start."""
+        return self._said[0][2] if self._said else ""
+
+    def note_turn(self, turn: Turn, decision: Decision) -> None:
+        """A turn was gated."""
+        self.turns += 1
+        self._said.appendleft((turn.id, decision.text or turn.text, turn.assistant_after))
+        for fact in reversed(decision.facts):
+            if fact.op != "retract":
+                self._facts.appendleft(fact)
+
+    def note_reply(self, turn_id: str, text: str) -> None:
+        """The assistant answered a turn."""
+        for place, (known_id, said, _) in enumerate(self._said):
+            if known_id == turn_id:
+                self._said[place] = (known_id, said, text)
+
+    def know(self, subjects: Mapping[str, str], facts: Sequence[StoredFact]) -> None:
+        """The ledger's people and live facts, as of now."""
+        self._ledgers_subjects = dict(subjects)
+        newest = sorted(facts, key=lambda fact: fact.valid_from, reverse=True)[:KNOWN_FACTS]
+        self._known = tuple(_as_fact(fact) for fact in newest)
+
+    @property
+    def subjects(self) -> dict[str, str]:
+        """Lower-case name -> subject of everybody known, this visit's newcomers included."""
+        subjects = dict(self._ledgers_subjects)
+        for fact in self._facts:
+            if ":" in fact.subject:
+                subjects.setdefault(fact.subject.split(":", 1)[1], fact.subject)
+        return subjects
+
+    def context(self) -> DialogueContext:
+        """What the write gate may look at."""
+        return DialogueContext(
+            recent_facts=tuple(self._facts),
+            recent_turns=tuple((said, reply) for _, said, reply in self._said),
+            subjects=self.subjects,
+            known=self._known,
+        )
+
+
+def _as_fact(stored: StoredFact) -> Fact:
+    """A ledger row as the gate's word for it."""
+    return Fact(
+        text=stored.text,
+        category=stored.category,
+        slot=stored.slot,
+        value=stored.value,
+        subject=stored.subject,
+        cardinality=stored.cardinality,
+        polarity=stored.polarity,
+        kind=stored.kind,
+        confidence=stored.confidence,
+        rule_id=stored.rule_id,
+        entities=stored.entities,
+        domain=stored.domain,
+        sensitive=stored.sensitive,
+    )

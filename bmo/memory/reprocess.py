@@ -1,0 +1,124 @@
+"""The present gate over turns that were logged earlier: what it would do otherwise now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from bmo.ledger.erasure import MASK
+from bmo.memory.dialogue import Dialogue
+from bmo.turn import Decision, Turn, utc_now
+
+if TYPE_CHECKING:
+    from bmo.gate import WriteGate
+    from bmo.ledger import Ledger, LoggedTurn, Restated
+
+Progress = Callable[[int, int], None]
+"""(turns done, turns in all)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Reprocessing:
+    """What another pass of the gate changes.
+
+    Attributes:
+        gate_version: The gate that made the pass.
+        turns: Turns it looked at.
+        without_words: Turns left out because their words were erased or dropped.
+        settled: Held turns left out because a person decided on them.
+        reclassified: (before, now) verdict -> number of turns.
+        changes: The turns about which something changes.
+    """
+
+    gate_version: str
+    turns: int
+    without_words: int
+    settled: int
+    reclassified: dict[tuple[str, str], int]
+    changes: tuple[Restated, ...]
+
+
+def reprocess(
+    ledger: Ledger,
+    gate: WriteGate,
+    user_id: str,
+    *,
+    since: datetime | None = None,
+    version: str | None = None,
+    held: bool = False,
+    progress: Progress | None = None,
+) -> Reprocessing:
+    """Runs the gate over logged turns and compares; writes nothing.
+
+    Each turn is read with the conversation and the memories of its time. Turns whose words were
+    erased or dropped cannot be read again.
+
+    Args:
+        ledger: Where the turns are.
+        gate: The present gate.
+        user_id: Whose turns.
+        since: Only turns said at or after this moment.
+        version: Only turns last decided by this gate version.
+        held: Only turns that are held.
+        progress: Called after each turn.
+    """
+    logged = ledger.turns(
+        user_id, since=since, gate_version=version, verdict="hold" if held else None
+    )
+    worded = [turn for turn in logged if turn.text.strip() and MASK not in turn.text]
+    readable = [turn for turn in worded if not turn.resolution]
+    reclassified: dict[tuple[str, str], int] = {}
+    passes: list[tuple[Turn, Decision]] = []
+    for number, (said, turn, decision) in enumerate(_passes(ledger, gate, user_id, readable), 1):
+        if said.verdict != decision.verdict:
+            key = (said.verdict, decision.verdict)
+            reclassified[key] = reclassified.get(key, 0) + 1
+        passes.append((turn, decision))
+        if progress is not None:
+            progress(number, len(readable))
+    return Reprocessing(
+        gate_version=gate.version,
+        turns=len(readable),
+        without_words=len(logged) - len(worded),
+        settled=len(worded) - len(readable),
+        reclassified=reclassified,
+        changes=tuple(one for one in ledger.compare_passes(passes) if one),
+    )
+
+
+def _passes(
+    ledger: Ledger, gate: WriteGate, user_id: str, logged: Iterable[LoggedTurn]
+) -> Iterable[tuple[LoggedTurn, Turn, Decision]]:
+    dialogues: dict[str, Dialogue] = {}
+    for said in logged:
+        dialogue = dialogues.setdefault(said.session_id, Dialogue())
+        known = ledger.live_facts(user_id, at=said.at)
+        dialogue.know(
+            {f.subject.rpartition(":")[2]: f.subject for f in known if ":" in f.subject}, known
+        )
+        turn = Turn(
+            text=said.text,
+            user_id=user_id,
+            session_id=said.session_id,
+            at=said.at,
+            assistant_before=said.assistant_before,
+            assistant_after=said.assistant_after,
+            language=said.language,
+            confidence=said.confidence,
+            id=said.id,
+        )
+        decision = gate.decide(turn, dialogue.context())
+        dialogue.note_turn(turn, decision)
+        yield said, turn, decision
+
+
+def apply_passes(ledger: Ledger, found: Reprocessing, now: datetime | None = None) -> int:
+    """Writes the changes, all of them or none; the index follows through the outbox.
+
+    Returns:
+        Number of turns changed.
+    """
+    ledger.write_passes(found.changes, now or utc_now())
+    return len(found.changes)

@@ -1,0 +1,273 @@
+"""MemoryService: ledger, index, gates and recorder of one process, opened and closed together."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from bmo.language import LANGUAGES
+from bmo.memory.session import MemorySession
+from bmo.settings import Settings, checked_user_id, load_settings, quiet_third_parties
+from bmo.turn import Turn, new_id, utc_now
+
+if TYPE_CHECKING:
+    from bmo.gate import WriteGate
+    from bmo.index import MemoryIndex
+    from bmo.judge import Judge
+    from bmo.ledger import Ledger
+    from bmo.recall import ReadGate
+
+
+logger = logging.getLogger("bmo.memory")
+
+UNTIL_THE_INDEX = "Until then recall reads the ledger, and nothing is lost."
+
+
+class MemoryUnavailable(RuntimeError):
+    """Memory could not be opened; the message is one sentence that names the fix."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceNotice:
+    """Something a person should know about how memory was opened.
+
+    Attributes:
+        part: "index", "judge", "embedder" or "mode".
+        message: One sentence.
+    """
+
+    part: str
+    message: str
+
+
+class MemoryService:
+    """Ledger, index, gates and recorder of one process.
+
+    Open it once (in prewarm, or before the first session), make a session per visit, close it at
+    the end. An index that cannot be reached degrades the service: facts wait in the ledger's
+    outbox and recall reads the ledger.
+
+    Attributes:
+        settings: The settings it was opened with.
+        ledger: The ledger; the truth.
+        index: Mem0 on Qdrant, or None while it cannot be reached.
+        judge: The local judge, or None in pattern mode or when its model is missing.
+        write_gate: Decides what of a turn is kept.
+        read_gate: Decides whether a turn needs memory.
+        recaller: Retrieves, scores, selects and assembles.
+        recorder: The one writer thread.
+        notices: What a person should know about how it was opened.
+        gate_pool: Where the judge runs.
+        recall_pool: Where retrieval runs.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        ledger: Ledger,
+        index: MemoryIndex | None,
+        judge: Judge | None,
+        notices: tuple[ServiceNotice, ...],
+    ) -> None:
+        """Use ``open``; this only puts opened parts together."""
+        from bmo.gate import WriteGate
+        from bmo.recall import ReadGate, Recaller
+        from bmo.recorder import Recorder
+
+        self.settings = settings
+        self.ledger = ledger
+        self.index = index
+        self.judge = judge
+        self.notices = notices
+        self.write_gate: WriteGate = WriteGate.from_settings(
+            settings, judge=judge, load_judge=False
+        )
+        self.read_gate: ReadGate = ReadGate.from_settings(settings, judge=judge, load_judge=False)
+        self.recaller = Recaller(ledger, index, settings)
+        self.recorder = Recorder.open(ledger, index, settings)
+        self.gate_pool = ThreadPoolExecutor(1, thread_name_prefix="bmo-gate")
+        self.recall_pool = ThreadPoolExecutor(2, thread_name_prefix="bmo-recall")
+        self._sessions: set[MemorySession] = set()
+        self._closed = False
+
+    @classmethod
+    async def open(cls, settings: Settings | None = None) -> MemoryService:
+        """Opens everything, off the event loop.
+
+        Args:
+            settings: Settings of this process; None reads environment and ``.env``.
+
+        Raises:
+            SettingsError: A variable is wrong.
+            MemoryUnavailable: The ledger cannot be opened, or another process owns the store.
+        """
+        return await asyncio.to_thread(cls.open_blocking, settings)
+
+    @classmethod
+    def open_blocking(cls, settings: Settings | None = None) -> MemoryService:
+        """The same as ``open``, for code without an event loop (CLI commands, prewarm)."""
+        settings = settings or load_settings()
+        notices: list[ServiceNotice] = []
+        ledger = open_ledger(settings)
+        try:
+            index = open_index(settings, notices)
+            judge = _open_judge(settings, notices)
+            service = cls(settings, ledger, index, judge, tuple(notices))
+        except BaseException:
+            ledger.close()
+            raise
+        _freeze_what_stays()
+        return service
+
+    def session(
+        self,
+        *,
+        user_id: str,
+        session_id: str | None = None,
+        clock: Callable[[], datetime] | None = None,
+    ) -> MemorySession:
+        """Starts one visit of one user.
+
+        Args:
+            user_id: 1-128 characters of ``[A-Za-z0-9._:@-]``.
+            session_id: Id of the visit; None makes one.
+            clock: Tells the time, timezone-aware; None uses the system's clock in UTC.
+
+        Raises:
+            ValueError: The user id has other characters.
+        """
+        session = MemorySession(
+            self, checked_user_id(user_id), session_id or new_id(), clock or utc_now
+        )
+        self._sessions.add(session)
+        return session
+
+    def ended(self, session: MemorySession) -> None:
+        """A session says that it is closed."""
+        self._sessions.discard(session)
+
+    def wrote(self, user_id: str) -> None:
+        """Something of a user changed: what his open sessions cached of reads is dropped."""
+        for session in tuple(self._sessions):  # jobs of other threads open and close theirs
+            if session.user_id == user_id:
+                session.drop_reads()
+
+    def warm_up(self) -> None:
+        """Runs every part once, so that no first turn pays for lazy loading. Blocking."""
+        turn = Turn(text="what do you know about my brother", user_id="warm-up")
+        for language in LANGUAGES:
+            self.write_gate.decide(replace(turn, text="nobody said this aloud", language=language))
+            self.read_gate.plan(replace(turn, language=language))
+        plan = self.read_gate.plan(turn)
+        if self.settings.mem0_setting == "GATED":
+            self.recaller.profile(turn.user_id, turn.at)
+        if self.index is not None and not self.index.unavailable:
+            try:
+                self.index.search(turn.user_id, plan.query or turn.text, top_k=1, threshold=1.0)
+            except Exception as error:  # the first real search will say so again
+                logger.warning("index not warmed up", extra={"error": repr(error)})
+
+    async def aclose(self) -> None:
+        """Flushes and closes sessions, recorder, index, ledger and judge. Safe to call twice."""
+        for session in tuple(self._sessions):
+            await session.aclose()
+        await asyncio.to_thread(self.close_blocking)
+
+    def close_blocking(self) -> None:
+        """The same as ``aclose``, for code without an event loop and without open sessions."""
+        if self._closed:
+            return
+        self._closed = True
+        self.gate_pool.shutdown(wait=True)
+        self.recall_pool.shutdown(wait=True, cancel_futures=True)
+        self.recorder.close()
+        if self.index is not None:
+            self.index.close()
+        self.ledger.close()
+        if self.judge is not None:
+            self.judge.close()
+        gc.unfreeze()
+
+
+def _freeze_what_stays() -> None:
+    """Tells the garbage collector to leave out what was loaded so far, until the service closes.
+
+    A full collection walks through all libraries' objects (300,000, 0.1 s) while every thread,
+    the event loop's too, stands still.
+    """
+    gc.collect()
+    gc.freeze()
+
+
+def open_ledger(settings: Settings) -> Ledger:
+    """Opens the ledger alone: works beside a running BMO, which owns the embedded index.
+
+    Raises:
+        MemoryUnavailable: One sentence that names the path and the fix.
+    """
+    from bmo.ledger import Ledger, LedgerUnavailable
+
+    try:
+        settings.bmo_home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return Ledger.open(settings.ledger_url)
+    except LedgerUnavailable as error:
+        raise MemoryUnavailable(str(error)) from error
+    except OSError as error:
+        raise MemoryUnavailable(
+            f"BMO_HOME={str(settings.bmo_home)!r} cannot be written ({error.strerror}): "
+            "make it writable or point BMO_HOME to another directory."
+        ) from error
+
+
+def open_index(settings: Settings, notices: list[ServiceNotice]) -> MemoryIndex | None:
+    """Opens the index alone, with its embedder.
+
+    Args:
+        settings: Settings of this process.
+        notices: Gets a sentence when the index cannot be reached.
+
+    Returns:
+        The index, or None when it cannot be opened now.
+
+    Raises:
+        MemoryUnavailable: Another process owns the embedded store.
+    """
+    quiet_third_parties(settings.bmo_home)
+    from bmo.index import (
+        EmbedderUnavailable,
+        IndexUnavailable,
+        MemoryIndex,
+        StoreInUse,
+        open_embedder,
+    )
+
+    try:
+        index = MemoryIndex.open(settings, open_embedder(settings))
+        if index.unavailable:
+            notices.append(ServiceNotice("index", f"{index.unavailable} {UNTIL_THE_INDEX}"))
+        elif index.notice:
+            notices.append(ServiceNotice("index", index.notice))
+        return index
+    except StoreInUse as error:
+        raise MemoryUnavailable(str(error)) from error
+    except (IndexUnavailable, EmbedderUnavailable) as error:
+        notices.append(ServiceNotice("index", f"{error} {UNTIL_THE_INDEX}"))
+        return None
+
+
+def _open_judge(settings: Settings, notices: list[ServiceNotice]) -> Judge | None:
+    if settings.effective_mode in ("pattern", "disabled") or settings.mem0_setting == "NORMAL":
+        return None
+    from bmo.judge import Judge, JudgeUnavailable
+
+    try:
+        return Judge.open()
+    except JudgeUnavailable as error:
+        notices.append(ServiceNotice("judge", f"{error} Until then the rules decide alone."))
+        return None

@@ -1,0 +1,111 @@
+"""From a question to the slots, people and topics that answer it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bmo.recall.lexer import Words
+from bmo.recall.packs import Pack, Reading
+from bmo.turn import Category
+
+_SPEAKER = frozenset({"self"})
+_ALWAYS_OWN = frozenset({"ownkin", "barekin", "pet"})
+_OWNER_REACH = 3
+"""Words back in which "my" still belongs to a relation ("my dear old dad")."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where in memory the answer would stand.
+
+    Attributes:
+        slots: Slots, most important first; empty means semantic search only.
+        soft: Slots that may matter.
+        subjects: Whose: "user", "user.brother", "user.brother:sam", "team"; empty means anybody.
+        categories: Categories to search; empty means all.
+        domains: Topics.
+        past: Ended facts are wanted.
+        query: Words to embed, with the needs' English gloss.
+    """
+
+    slots: tuple[str, ...]
+    soft: tuple[str, ...]
+    subjects: tuple[str, ...]
+    categories: tuple[Category, ...]
+    domains: tuple[str, ...]
+    past: bool
+    query: str
+
+
+def address(reading: Reading, text: str, pack: Pack, known: Mapping[str, str]) -> Address:
+    """Maps a turn to memory.
+
+    Args:
+        reading: The turn, read.
+        text: The turn as it was said.
+        pack: Its language's pack.
+        known: Lower-case name -> subject of people the memory knows.
+    """
+    words, needs = reading.words, reading.needs()
+    wide = any(need.wide for need in needs)
+    people = _people(words, pack, known)
+    subjects = [s for need in needs for s in need.subjects]
+    if people and not wide:
+        subjects = [*people, *subjects]
+    elif not wide and words.classes & _SPEAKER:
+        subjects = [*subjects, "user"]
+    slots = _unique(slot for need in needs for slot in need.slots)
+    categories = {c for need in needs for c in need.categories}
+    soft = _unique(s for need in needs for s in need.soft if s not in slots)
+    if any(not need.categories and (need.slots or need.soft) for need in needs):
+        categories = set()
+    gloss = _unique(
+        part
+        for part in (
+            *(pack.gloss[w] for w in words.words if w in pack.gloss),
+            *(need.gloss for need in needs if need.gloss and pack.language != "en"),
+        )
+    )
+    query = " ".join((text.strip() if pack.language == "en" else " ".join(words.words), *gloss))
+    return Address(
+        slots=slots,
+        soft=soft,
+        subjects=_unique(subjects),
+        categories=tuple(sorted(categories)),
+        domains=_unique(d for need in needs for d in need.domains),
+        past=any(need.past for need in needs),
+        query=query[:500].replace("_", " "),
+    )
+
+
+def _people(words: Words, pack: Pack, known: Mapping[str, str]) -> list[str]:
+    named: list[str] = []
+    groups: list[list[str]] = []
+    for position, word in enumerate(words.words):
+        bare = word.removeprefix("the_")
+        for form in (word, bare, bare.removesuffix("s")):
+            subject = known.get(form)
+            if subject is not None:
+                named.append(subject)
+                break
+            relations = pack.relations.get(form)
+            if relations is not None and _is_ones_own(words, position, pack):
+                groups.append([f"user.{relation}" for relation in relations])
+                break
+    # "my brother tom" asks for Tom and not for every brother.
+    told = {subject.partition(":")[0] for subject in named}
+    return [*named, *(s for group in groups if told.isdisjoint(group) for s in group)]
+
+
+def _is_ones_own(words: Words, position: int, pack: Pack) -> bool:
+    """Whether a relation's word means the speaker's own: "my dentist", "mum"; not "the dentist"."""
+    classes = pack.lexer.classes_of(words.words[position])
+    if classes & _ALWAYS_OWN:
+        return True
+    before = words.words[max(0, position - _OWNER_REACH) : position]
+    return any("my" in pack.lexer.classes_of(word) for word in before)
+
+
+def _unique(items: object) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(items))  # type: ignore[call-overload]

@@ -1,0 +1,64 @@
+"""What a cosine means: raw similarities of an embedder mapped to 0..1.
+
+Embedders spread their cosines differently: for MiniLM the right memory of a question has .34 at
+the median and the wrong ones stay under .18 (p95); for others right answers begin at .6. The
+score's semantic part is therefore the calibrated share: the probability that a memory with this
+cosine answers the question, fitted on ``training/calibration_pairs.jsonl`` by
+``training/calibrate_embedder.py`` (logistic regression, one feature). So .3 means the same
+whichever embedder is used.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """A logistic curve from cosine to probability.
+
+    Attributes:
+        embedder: Name of the embedder it was fitted for.
+        midpoint: Cosine at which the share is one half.
+        slope: Steepness at the midpoint, per unit of cosine.
+    """
+
+    embedder: str
+    midpoint: float
+    slope: float
+
+    def share(self, cosine: float) -> float:
+        """Calibrated similarity of ``cosine``, 0..1."""
+        return 1.0 / (1.0 + math.exp(-self.slope * (cosine - self.midpoint)))
+
+    def cosine(self, share: float) -> float:
+        """The cosine at which the share is ``share`` (0 < share < 1)."""
+        return self.midpoint + math.log(share / (1.0 - share)) / self.slope
+
+    @property
+    def floor(self) -> float:
+        """Cosine below which a hit is not worth asking the index for (share under 5%)."""
+        return max(0.0, self.cosine(0.05))
+
+
+@cache
+def _table() -> dict[str, Calibration]:
+    text = resources.files("bmo.recall").joinpath("calibration.json").read_text(encoding="utf-8")
+    return {
+        row["embedder"]: Calibration(row["embedder"], row["midpoint"], row["slope"])
+        for row in json.loads(text)["embedders"]
+    }
+
+
+def calibration_for(embedder: str) -> Calibration:
+    """The curve of an embedder, by the longest table entry its name begins with.
+
+    Embedders that were never measured get the first (the local embedder's) curve.
+    """
+    table = _table()
+    fitting = [name for name in table if embedder.startswith(name)]
+    return table[max(fitting, key=len)] if fitting else next(iter(table.values()))

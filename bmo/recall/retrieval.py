@@ -1,0 +1,352 @@
+"""Candidates for a plan: slots by key from the ledger first, then search by meaning and words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from bmo.recall.calibration import Calibration
+from bmo.recall.subjects import belongs, mentions
+from bmo.turn import CATEGORIES, Category, RecallPlan, StoredFact
+
+if TYPE_CHECKING:
+    from bmo.index import MemoryIndex
+    from bmo.ledger import Ledger
+
+SLOT_LIMIT: Final = 25
+"""Facts read by key for one plan, at most."""
+
+ALL_LIMIT: Final = 400
+"""Facts read for a wide question ("what do you know about me"), at most."""
+
+OVERLOAD: Final = 1000
+"""Above this many memories the search is narrowed to the plan's topics first."""
+
+FETCH: Final = 2
+"""Times ``top_k`` that are read from the index and by words before both are put together."""
+
+WORD_WEIGHT: Final = 0.3
+"""Cosine that a memory gains when it holds all of a question's rare words."""
+
+UNSEEN_COSINE: Final = 0.15
+"""Cosine taken for a memory that was found by its words and not by the index."""
+
+COMMON_SHARE: Final = 0.05
+COMMON_LEAST: Final = 15
+"""A word in more than this share of the memories, and in more than this many, tells none of them
+from another (the name of the one who is always talked of): it is left out of the search text."""
+
+SOFT_BONUS: Final = 0.08
+"""Cosine that a memory of a slot that may matter gains."""
+
+OF_THE_ASKED: Final = 0.6
+"""Least similarity of what is known of a person for whom something is sought (a gift)."""
+
+SLOT_MOST: Final = 5
+"""Facts taken from the named slots, at most; beyond, those nearest in meaning."""
+
+OTHERS_PENALTY: Final = 0.55
+"""Share of its similarity that a memory of somebody who was not asked about keeps."""
+
+INTRODUCTION_SHARE: Final = 0.4
+"""Share of its similarity that "Has a brother named Tom" keeps when no name was asked for: what
+else is given of Tom names him too."""
+
+ABSTAIN: Final = 0.8
+"""Similarity that a memory needs when the slot or person asked for is not known."""
+
+
+_DEPENDS: Final = frozenset({"indirect_need", "command_needs_fact", "judge", "forced"})
+"""Triggers whose slots are what a good reply depends on, and not what is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A memory that may answer a plan.
+
+    Attributes:
+        fact: The ledger's row.
+        similarity: Calibrated 0..1; 1 when it stands in a slot the plan names.
+        why: "slot", "search", "words", "everything" or "hard_rule".
+    """
+
+    fact: StoredFact
+    similarity: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Who is asked about.
+
+    Attributes:
+        subjects: The plan's subjects; empty means anybody.
+        people: Those that are neither the user nor the team.
+        names: Lower-case names of these people.
+    """
+
+    subjects: tuple[str, ...]
+    people: tuple[str, ...]
+    names: tuple[str, ...]
+
+    def allows(self, fact: StoredFact) -> bool:
+        """Whether ``fact`` is about somebody who is asked about, or names them."""
+        if not self.people:
+            return not self.subjects or any(belongs(fact.subject, s) for s in self.subjects)
+        return any(
+            belongs(fact.subject, person) or mentions(fact.text, person) for person in self.people
+        ) or any(mentions(fact.text, f":{name}") for name in self.names)
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """All candidates of a plan.
+
+    Attributes:
+        candidates: One per fact.
+        searched: Whether the index was asked.
+        failure: "" or why the index could not answer.
+    """
+
+    candidates: tuple[Candidate, ...]
+    searched: bool = False
+    failure: str = ""
+
+
+class Retriever:
+    """Reads candidates; synchronous, to be called in an executor."""
+
+    def __init__(
+        self, ledger: Ledger, index: MemoryIndex | None, calibration: Calibration, top_k: int
+    ) -> None:
+        """Reads from these.
+
+        Args:
+            ledger: Where the truth is.
+            index: The search index, or None when it is unavailable.
+            calibration: Of the index's embedder.
+            top_k: Memories asked of the index.
+        """
+        self._ledger = ledger
+        self._index = index
+        self._calibration = calibration
+        self._top_k = top_k
+
+    def retrieve(self, plan: RecallPlan, user_id: str, now: datetime, live: int) -> Retrieved:
+        """Candidates for ``plan``.
+
+        Args:
+            plan: A plan that wants memory.
+            user_id: Whose memory.
+            now: The session's moment: facts must be true then.
+            live: Number of the user's live facts.
+        """
+        if plan.include_all:
+            return Retrieved(tuple(self._everything(plan, user_id, now)))
+        asked = self._people(plan, user_id)
+        by_key = self._by_key(plan, asked, user_id, now)
+        searched, failure = self.search(plan, user_id, now, live)
+        named = _nearest(
+            [fact for fact in by_key if asked.allows(fact)],
+            searched,
+        )
+        found = {fact.id: Candidate(fact, 1.0, "slot") for fact in named}
+        soft = {
+            candidate.fact.id
+            for candidate in searched
+            if candidate.fact.slot in plan.soft_slots and asked.allows(candidate.fact)
+        }
+        answered = bool(named) or not (plan.slots or asked.people)
+        sure = plan.trigger not in _DEPENDS and bool(plan.slots)
+        for candidate in searched:
+            _keep(found, self._judged(candidate, plan, asked, soft, answered, sure=sure))
+        if asked.people and plan.trigger == "indirect_need":
+            for fact in self._about(asked, plan, user_id, now):
+                if fact.slot is None or fact.slot in plan.soft_slots:
+                    _keep(found, Candidate(fact, OF_THE_ASKED, "about them"))
+        return Retrieved(tuple(found.values()), self._index is not None, failure)
+
+    def search(
+        self, plan: RecallPlan, user_id: str, now: datetime, live: int
+    ) -> tuple[list[Candidate], str]:
+        """Memories near the plan's query in meaning and in rare words, best first.
+
+        Args:
+            plan: Its query, categories and whether the past counts.
+            user_id: Whose memory.
+            now: The session's moment.
+            live: Number of the user's live facts.
+
+        Returns:
+            (candidates, "" or why the index could not answer).
+        """
+        failure = ""
+        cosines: dict[str, float] = {}
+        if self._index is not None:
+            try:
+                cosines = self._cosines(self._index, plan, user_id, live)
+            except _index_errors() as error:
+                failure = f"search index: {error}"
+        rows = self._ledger.search_words(user_id, plan.query, self._top_k * FETCH)
+        shares = {fact.id: share for fact, share in rows}
+        known = {fact.id: fact for fact, _ in rows}
+        # Rows are dear: of what only the index knows, as many as can be given are read.
+        unknown = sorted(cosines.keys() - known.keys(), key=lambda i: (-cosines[i], i))
+        unknown = unknown[: self._top_k]
+        for fact in self._ledger.facts_by_id(
+            user_id, unknown, live_at=None if plan.include_past else now
+        ):
+            known[fact.id] = fact
+        candidates = [
+            self._candidate(fact, cosines.get(fact.id), shares.get(fact.id, 0.0))
+            for fact in _alive(known.values(), plan, now)
+        ]
+        candidates.sort(key=lambda c: (-c.similarity, -c.fact.valid_from.timestamp(), c.fact.id))
+        return candidates, failure
+
+    def _candidate(self, fact: StoredFact, cosine: float | None, words: float) -> Candidate:
+        nearness = (UNSEEN_COSINE if cosine is None else cosine) + WORD_WEIGHT * words
+        why = "words" if cosine is None else "search"
+        return Candidate(fact, self._calibration.share(nearness), why)
+
+    def _cosines(
+        self, index: MemoryIndex, plan: RecallPlan, user_id: str, live: int
+    ) -> dict[str, float]:
+        hits = index.search(
+            user_id,
+            self._telling(plan.query, user_id, live),
+            top_k=self._top_k * FETCH,
+            threshold=self._calibration.floor,
+            categories=_narrowed(plan, live),
+        )
+        return {hit.fact_id: hit.score for hit in hits if hit.fact_id}
+
+    def _telling(self, query: str, user_id: str, live: int) -> str:
+        """``query`` without the words that stand in so many memories that they tell nothing."""
+        most = max(COMMON_LEAST, int(COMMON_SHARE * live))
+        if live <= most:
+            return query
+        from bmo.ledger.values import content_words
+
+        counts = self._ledger.word_counts(user_id, content_words([query]))
+        common = {word for word, count in counts.items() if count > most}
+        if not common:
+            return query
+        kept = [word for word in query.split() if common.isdisjoint(content_words([word]))]
+        return " ".join(kept) or query
+
+    def _everything(self, plan: RecallPlan, user_id: str, now: datetime) -> list[Candidate]:
+        facts = self._ledger.live_facts(
+            user_id,
+            subjects=[s for s in plan.subjects if s != "user"] or None,
+            include_past=plan.include_past,
+            at=now,
+            limit=ALL_LIMIT,
+        )
+        return [Candidate(fact, 1.0, "everything") for fact in _alive(facts, plan, now)]
+
+    def _people(self, plan: RecallPlan, user_id: str) -> Asked:
+        people = tuple(s for s in plan.subjects if s not in ("user", "team"))
+        names: tuple[str, ...] = ()
+        if people:
+            known = self._ledger.known_subjects(user_id)
+            names = tuple(
+                name for name, subject in known.items() if any(belongs(subject, p) for p in people)
+            )
+        return Asked(plan.subjects, people, names)
+
+    def _by_key(
+        self, plan: RecallPlan, asked: Asked, user_id: str, now: datetime
+    ) -> list[StoredFact]:
+        if not plan.slots:
+            return []
+        # What the user plans with a person stands under the user: "open a bar with sister Ana".
+        subjects = {*plan.subjects, "user"} if asked.people else plan.subjects
+        facts = self._ledger.live_facts(
+            user_id,
+            subjects=sorted(subjects) or None,
+            slots=plan.slots,
+            include_past=plan.include_past,
+            at=now,
+            limit=SLOT_LIMIT,
+        )
+        return _alive(facts, plan, now)
+
+    def _about(
+        self, asked: Asked, plan: RecallPlan, user_id: str, now: datetime
+    ) -> list[StoredFact]:
+        facts = self._ledger.live_facts(user_id, subjects=asked.people, at=now, limit=SLOT_LIMIT)
+        return _alive(facts, plan, now)
+
+    def _judged(
+        self,
+        candidate: Candidate,
+        plan: RecallPlan,
+        asked: Asked,
+        soft: Collection[str],
+        answered: bool,
+        *,
+        sure: bool,
+    ) -> Candidate:
+        """Lowers what is about somebody else, and what cannot be the answer that is missing.
+
+        Args:
+            candidate: Found by the search.
+            plan: What is asked.
+            asked: About whom.
+            soft: Ids of facts whose slot may matter.
+            answered: The named slots hold something, or none is named.
+            sure: The slots are the very thing asked for, so that other memories must be near.
+        """
+        fact, similarity = candidate.fact, candidate.similarity
+        if fact.id in soft:
+            similarity = self._calibration.share(self._calibration.cosine(similarity) + SOFT_BONUS)
+        if fact.slot == "name" and plan.slots and "name" not in plan.slots:
+            similarity *= INTRODUCTION_SHARE
+        if not asked.allows(fact):
+            # "the business i want to open with my sister" may stand under the user alone.
+            if asked.people and not (fact.category == "goals" and fact.slot in plan.slots):
+                return Candidate(fact, 0.0, "about somebody else")
+            similarity *= OTHERS_PENALTY
+        if sure and fact.id not in soft and not asked.people and similarity < ABSTAIN:
+            why = "answered by its slot" if answered else "what was asked for is not known"
+            return Candidate(fact, 0.0, why)
+        return Candidate(fact, similarity, candidate.why)
+
+
+def _nearest(facts: list[StoredFact], searched: Iterable[Candidate]) -> list[StoredFact]:
+    """The facts of the named slots; of too many those that the search put first."""
+    if len(facts) <= SLOT_MOST:
+        return facts
+    rank = {candidate.fact.id: n for n, candidate in enumerate(searched)}
+    return sorted(facts, key=lambda fact: rank.get(fact.id, len(rank)))[:SLOT_MOST]
+
+
+def _narrowed(plan: RecallPlan, live: int) -> tuple[Category, ...]:
+    if live > OVERLOAD and plan.categories:
+        return plan.categories
+    return CATEGORIES
+
+
+def _keep(found: dict[str, Candidate], candidate: Candidate) -> None:
+    known = found.get(candidate.fact.id)
+    if known is None or candidate.similarity > known.similarity:
+        found[candidate.fact.id] = candidate
+
+
+def _alive(facts: Iterable[StoredFact], plan: RecallPlan, now: datetime) -> list[StoredFact]:
+    """Facts that may be shown: not expired and, unless the past was asked for, not ended."""
+    return [
+        fact
+        for fact in facts
+        if (fact.expires_at is None or fact.expires_at > now)
+        and (plan.include_past or fact.valid_until is None or fact.valid_until > now)
+    ]
+
+
+def _index_errors() -> tuple[type[Exception], ...]:
+    from bmo.index import IndexUnavailable
+
+    return (IndexUnavailable, OSError, RuntimeError)

@@ -1,0 +1,69 @@
+"""Which of the scored memories are given: greedily, inside the budget, rather nothing than noise.
+
+The order of the rules is that of the published design (greedy, threshold, hard rules above .7
+always); the relevance gap and the abstention on unanswered slots are added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from bmo.recall.assembly import cost, overhead
+from bmo.recall.budget import RULES_RESERVE
+from bmo.turn import RecalledMemory, RecallPlan
+
+ACCURACY_STEP: Final = 0.1
+"""How much lower the threshold is when accuracy matters (.3 becomes .2)."""
+
+HARD_RULE_ALWAYS: Final = 0.7
+"""A hard rule above this is given even when the budget is spent."""
+
+GAP_SHARE: Final = 0.62
+"""A memory must have this share of the best one's semantic part; below lies the gap."""
+
+MOST: Final = 8
+"""Memories given for a turn, at most; a wide question may fill its budget."""
+
+
+def select(
+    candidates: Sequence[RecalledMemory], plan: RecallPlan, threshold: float
+) -> tuple[list[RecalledMemory], list[RecalledMemory]]:
+    """Splits candidates into those given and those left out.
+
+    Args:
+        candidates: Scored memories, any order.
+        plan: What is asked and how many tokens there are.
+        threshold: BMO_RECALL_THRESHOLD; lowered by .1 when accuracy matters.
+
+    Returns:
+        (given, left out with the reason in ``why``), best first.
+    """
+    floor = threshold - ACCURACY_STEP if plan.prefer_accuracy else threshold
+    ordered = sorted(
+        candidates, key=lambda m: (-m.score, -m.fact.valid_from.timestamp(), m.fact.id)
+    )
+    best = max((m.parts.semantic for m in ordered), default=0.0)
+    most = len(ordered) if plan.include_all or plan.depth == "full" else MOST
+    given: list[RecalledMemory] = []
+    left: list[RecalledMemory] = []
+    spent = rules_spent = overhead()
+    for memory in ordered:
+        tokens = cost(memory.fact)
+        is_rule = memory.fact.kind == "hard_rule"
+        if memory.score < floor:
+            left.append(replace(memory, why=f"score {memory.score:.2f} under {floor:.2f}"))
+        elif not plan.include_all and memory.parts.semantic < GAP_SHARE * best:
+            left.append(replace(memory, why="after the relevance gap"))
+        elif len(given) >= most:
+            left.append(replace(memory, why=f"more than {most} memories"))
+        elif spent + tokens <= plan.budget_tokens:
+            given.append(memory)
+            spent += tokens
+        elif is_rule and rules_spent + tokens <= RULES_RESERVE and memory.score > HARD_RULE_ALWAYS:
+            given.append(memory)
+            rules_spent += tokens
+        else:
+            left.append(replace(memory, why="budget spent"))
+    return given, left

@@ -1,0 +1,260 @@
+"""Settings: every environment variable BMO reads, with its default, in one place.
+
+Values come from the environment and from a ``.env`` file in the working directory (the
+environment wins). ``.env.example`` lists them all.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from pathlib import Path
+from typing import Any, Literal
+
+import platformdirs
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from bmo.turn import Depth
+
+MemorySetting = Literal["GATED", "NORMAL"]
+GatekeeperMode = Literal["local", "pattern", "hybrid", "llm", "disabled"]
+FailPolicy = Literal["closed", "open"]
+SensitivePolicy = Literal["drop", "mask", "keep"]
+InjectAt = Literal["llm_node", "turn_ctx"]
+InjectRole = Literal["system", "assistant"]
+Models = Literal["auto", "google", "google-live", "inference"]
+EmbedderName = Literal["local", "gemini"]
+Guests = Literal["ignore", "separate"]
+Prefer = Literal["balanced", "speed", "accuracy"]
+Language = Literal["auto", "en", "de", "fr", "es"]
+
+USER_ID_PATTERN = re.compile(r"[A-Za-z0-9._:@-]{1,128}")
+"""Ids outside this set are refused: Mem0 reads "*" as every user."""
+
+
+class SettingsError(ValueError):
+    """A setting is wrong; the message is one sentence that names variable, value and fix."""
+
+
+class MemorySettingWarning(UserWarning):
+    """MEM0_SETTING was not understood and GATED is used."""
+
+
+class Settings(BaseSettings):
+    """All settings of one process. Field names are the lower-case variable names."""
+
+    model_config = SettingsConfigDict(
+        env_file=".env",
+        env_file_encoding="utf-8",
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+        case_sensitive=False,
+        populate_by_name=True,
+    )
+
+    mem0_setting: MemorySetting = "GATED"
+    """GATED: both gates. NORMAL: store every turn, search every turn."""
+
+    gatekeeper_enabled: bool = True
+    """False allows every turn raw, as GATEKEEPER_MODE=disabled does."""
+    gatekeeper_mode: GatekeeperMode = "local"
+    """local: rules, then the judge on this machine. pattern: rules only."""
+    gatekeeper_fail_policy: FailPolicy = "closed"
+    """What happens to a turn nothing could vouch for: closed holds it, open allows it raw."""
+    gatekeeper_short_user_threshold: int = Field(20, ge=0, le=2000)
+    """A turn shorter than this (characters) may be a short exchange."""
+    gatekeeper_short_assistant_threshold: int = Field(100, ge=0, le=20000)
+    """... if the reply is shorter than this (characters)."""
+    gatekeeper_greeting_length_limit: int = Field(50, ge=0, le=2000)
+    """A greeting shorter than this (characters) is skipped when nothing else is in it."""
+    gatekeeper_custom_rules_path: Path | None = None
+    """YAML file with skip and keep rules of your own."""
+    gatekeeper_debug: bool = False
+    """Log one line a decision."""
+    gatekeeper_llm_model: str = "gemini-3.1-flash-lite"
+    """Model for hybrid and llm mode: a Gemini model, or ``ollama/<name>``."""
+    gatekeeper_llm_budget: int = Field(60, ge=0)
+    """Model calls allowed per hour."""
+    bmo_sensitive: SensitivePolicy = "drop"
+    """Personal identifiers (phone, e-mail, passport ...): drop, mask or keep. Secrets: never."""
+    bmo_judge_allow: float | None = Field(None, ge=0.0, le=1.0)
+    """Judge's probability from which a turn is allowed; default from the model's file."""
+    bmo_judge_discard: float | None = Field(None, ge=0.0, le=1.0)
+    """Judge's probability of discard from which a turn is discarded; default from the file."""
+    bmo_judge_read: float | None = Field(None, ge=0.0, le=1.0)
+    """Judge's read-need from which memory is searched; default from the file."""
+    bmo_judge_deadline_ms: int = Field(250, ge=1, le=60000)
+    """After this the judge's answer is not waited for and the turn is held."""
+    bmo_language: Language = "auto"
+    """Language of the speaker when the recogniser does not say."""
+
+    bmo_home: Path = Path(platformdirs.user_data_dir("bmo", appauthor=False))
+    """Where ledger, index and models of this user live."""
+    bmo_user_id: str = "local"
+    """Whose memory it is in terminal and console."""
+    bmo_ledger_url: str | None = None
+    """SQLAlchemy URL; default is SQLite in BMO_HOME."""
+    bmo_embedder: EmbedderName = "local"
+    """local: MiniLM on this machine. gemini: Gemini's embedder by GOOGLE_API_KEY."""
+    qdrant_url: str | None = None
+    """A Qdrant server; default is Qdrant Edge inside this process."""
+    qdrant_api_key: SecretStr | None = None
+    """Key of the Qdrant server."""
+    google_api_key: SecretStr | None = None
+    """Gemini: replies, voices, embedder, extraction."""
+    ollama_host: str = "http://127.0.0.1:11434"
+    """Ollama's address for extraction."""
+    livekit_url: str | None = None
+    """LiveKit server, for ``bmo dev`` and ``bmo start``."""
+    livekit_api_key: SecretStr | None = None
+    """Key of the LiveKit server."""
+    livekit_api_secret: SecretStr | None = None
+    """Secret of the LiveKit server."""
+    bmo_models: Models = "auto"
+    """Models of the worker: google, google-live, or inference (LiveKit model strings)."""
+    bmo_llm: str | None = None
+    """Model of the replies; default depends on BMO_MODELS."""
+    bmo_stt: str | None = None
+    """Speech recogniser; default depends on BMO_MODELS."""
+    bmo_tts: str | None = None
+    """Voice; default depends on BMO_MODELS."""
+    bmo_guests: Guests = "ignore"
+    """Turns of other speakers: ignored, or stored under an id of their own."""
+
+    bmo_recall_deadline_ms: int = Field(150, ge=1, le=60000)
+    """After this the reply goes out without memory."""
+    bmo_recall_top_k: int = Field(10, ge=1, le=100)
+    """Memories asked of the index per search."""
+    bmo_recall_threshold: float = Field(0.3, ge=0.0, le=1.0)
+    """Score below which a memory is left out."""
+    bmo_context_depth: Depth = "auto"
+    """auto, minimal (no recall) or full (everything that fits)."""
+    bmo_prefer: Prefer = "balanced"
+    """speed halves the budget, accuracy widens it."""
+    bmo_profile_tokens: int = Field(400, ge=0, le=10000)
+    """Ceiling for the once-per-session profile, in tokens."""
+    bmo_inject_at: InjectAt = "llm_node"
+    """Where memory is put: llm_node keeps preemptive replies."""
+    bmo_inject_role: InjectRole = "system"
+    """Role of the injected message."""
+    bmo_keep_turns_days: int = Field(30, ge=0, le=36500)
+    """Days after which the words of discarded turns are dropped (decisions stay)."""
+
+    @field_validator("mem0_setting", mode="before")
+    @classmethod
+    def _gated_when_invalid(cls, value: object) -> object:
+        upper = str(value).strip().upper()
+        if upper in ("GATED", "NORMAL"):
+            return upper
+        if upper:
+            warnings.warn(
+                f"MEM0_SETTING={str(value)!r} is neither GATED nor NORMAL; using GATED.",
+                MemorySettingWarning,
+                stacklevel=2,
+            )
+        return "GATED"
+
+    @field_validator(
+        "gatekeeper_mode",
+        "gatekeeper_fail_policy",
+        "bmo_sensitive",
+        "bmo_language",
+        "bmo_embedder",
+        "bmo_models",
+        "bmo_guests",
+        "bmo_context_depth",
+        "bmo_prefer",
+        "bmo_inject_at",
+        "bmo_inject_role",
+        mode="before",
+    )
+    @classmethod
+    def _any_case(cls, value: object) -> object:
+        return value.strip().lower() if isinstance(value, str) else value
+
+    @field_validator("bmo_user_id")
+    @classmethod
+    def _safe_user_id(cls, value: str) -> str:
+        return checked_user_id(value)
+
+    @field_validator("bmo_home")
+    @classmethod
+    def _absolute_home(cls, value: Path) -> Path:
+        return value.expanduser().absolute()
+
+    @property
+    def ledger_url(self) -> str:
+        """SQLAlchemy URL of the ledger."""
+        return self.bmo_ledger_url or f"sqlite:///{self.bmo_home / 'ledger.sqlite3'}"
+
+    @property
+    def effective_mode(self) -> GatekeeperMode:
+        """The gate's mode after GATEKEEPER_ENABLED."""
+        return self.gatekeeper_mode if self.gatekeeper_enabled else "disabled"
+
+
+def checked_user_id(value: str) -> str:
+    """Returns ``value`` if it may be a user id.
+
+    Raises:
+        ValueError: It has characters outside ``[A-Za-z0-9._:@-]`` or is not 1-128 long.
+    """
+    if not USER_ID_PATTERN.fullmatch(value):
+        raise ValueError(
+            f"user id {value[:40]!r} is not allowed: use 1 to 128 of letters, digits and . _ : @ -"
+        )
+    return value
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """Reads the settings of this process.
+
+    Args:
+        **overrides: Field values that win over environment and file.
+
+    Raises:
+        SettingsError: One sentence per wrong variable, naming variable, value and what is allowed.
+    """
+    try:
+        return Settings(**overrides)
+    except UnicodeDecodeError as error:
+        raise SettingsError(
+            f"the file '.env' is not UTF-8 (byte {error.start}): save it as UTF-8."
+        ) from None
+    except ValidationError as error:
+        raise SettingsError(" ".join(_sentence(item) for item in error.errors())) from None
+
+
+def _sentence(item: Any) -> str:
+    """Turns one pydantic error into a sentence for the person who set the variable."""
+    name = str(item["loc"][0]).upper() if item["loc"] else "A setting"
+    shown = "(hidden)" if any(w in name for w in ("KEY", "SECRET")) else repr(item["input"])
+    context = item.get("ctx", {})
+    kind = item["type"]
+    if kind == "literal_error":
+        allowed = f"allowed are {context['expected'].replace(' or ', ', ').replace(chr(39), '')}"
+    elif kind in ("greater_than_equal", "less_than_equal"):
+        bound = context.get("ge", context.get("le"))
+        allowed = f"it must be {'at least' if 'ge' in context else 'at most'} {bound}"
+    elif kind.startswith("int"):
+        allowed = "it must be a whole number"
+    elif kind.startswith("float"):
+        allowed = "it must be a number"
+    elif kind.startswith("bool"):
+        allowed = "allowed are true, false"
+    else:
+        allowed = str(item["msg"]).removeprefix("Value error, ")
+    return f"{name}={shown} is not allowed: {allowed}."
+
+
+def quiet_third_parties(home: Path) -> None:
+    """Sets what Mem0 reads at import: no telemetry, no files outside ``home``.
+
+    Must run before ``import mem0``. With telemetry on, Mem0 starts PostHog threads and opens a
+    second store with a lock of its own.
+    """
+    os.environ["MEM0_TELEMETRY"] = "False"
+    os.environ.setdefault("MEM0_DIR", str(home / "mem0"))

@@ -1,0 +1,411 @@
+"""The types that flow through a turn, and nothing else.
+
+Every room of the house speaks in these words; see ``docs/concepts.md``. All types are frozen and
+slotted: a turn is decided once, and what was decided is written down as it was.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Literal, get_args
+
+Verdict = Literal["allow", "hold", "discard"]
+"""What the write gate says of a turn.
+
+- ``allow``: facts are stored (or ended, for a retraction).
+- ``hold``: kept in the ledger for later, never recalled by default.
+- ``discard``: logged only.
+"""
+
+Signal = Literal[
+    "greeting",
+    "confirmation",
+    "correction",
+    "preference",
+    "policy",
+    "decision",
+    "technology",
+    "temporal",
+    "goal",
+    "relationship",
+    "personal_fact",
+    "remember",
+    "forget",
+    "question",
+    "command",
+    "sensitive",
+    "injection",
+    "other",
+]
+"""What a pattern saw in a turn. A decision lists every signal, strongest first."""
+
+Category = Literal[
+    "relationships", "preferences", "goals", "personal_facts", "policies", "decisions"
+]
+"""Where a memory belongs: BMO's four, and two for work talk."""
+
+Kind = Literal["fact", "preference", "policy", "hard_rule"]
+"""How a memory is used. A ``hard_rule`` is guaranteed a place in the context."""
+
+Cardinality = Literal["one", "many"]
+Polarity = Literal["positive", "negative"]
+Tense = Literal["present", "past", "future"]
+FactOp = Literal["assert", "retract", "correct"]
+
+RetractScope = Literal["value", "slot", "subject", "last", "all"]
+"""How much a retraction ends.
+
+- ``value``: facts of (subject, slot) whose value agrees, or whose text agrees when slot is empty.
+- ``slot``: every fact of (subject, slot).
+- ``subject``: every fact about a person or thing (``subject`` or, unresolved, ``value`` names it).
+- ``last``: what the latest allowed turn of the session stored.
+- ``all``: everything known of the user.
+"""
+
+Complexity = Literal["trivial", "simple", "moderate", "complex", "deep"]
+Intent = Literal["question", "generation", "analysis", "discussion", "continuation"]
+Depth = Literal["auto", "minimal", "full"]
+
+CATEGORIES: tuple[Category, ...] = get_args(Category)
+SIGNALS: tuple[Signal, ...] = get_args(Signal)
+
+
+def utc_now() -> datetime:
+    """The present moment, timezone-aware, in UTC."""
+    return datetime.now(UTC)
+
+
+def new_id() -> str:
+    """A random 32-character hexadecimal id."""
+    return uuid.uuid4().hex
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One completed user utterance and the words around it.
+
+    Attributes:
+        text: What the user said, as transcribed or typed.
+        user_id: Whose memory this is.
+        session_id: Which visit this is.
+        at: When it was said, timezone-aware.
+        assistant_before: The assistant's words just before the turn ("" at the start).
+        assistant_after: The assistant's words just after it ("" while not yet known).
+        language: ISO 639-1 code from the recogniser, or None when unknown.
+        confidence: Transcript confidence 0..1, or None when unknown.
+        id: Unique id of the turn.
+    """
+
+    text: str
+    user_id: str = "local"
+    session_id: str = ""
+    at: datetime = field(default_factory=utc_now)
+    assistant_before: str = ""
+    assistant_after: str = ""
+    language: str | None = None
+    confidence: float | None = None
+    id: str = field(default_factory=new_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One durable statement, as the gate hands it to the ledger.
+
+    Attributes:
+        text: Canonical third-person English without a subject word for the user ("Has a brother
+            named Sam", "Brother Sam lives in Leeds"). For a retraction: what is to be ended.
+        category: Where it belongs.
+        slot: The attribute it fills ("lives_in"), or None for a slotless memory.
+        value: The slot's value as spoken ("Leeds"), or "" for a slotless memory.
+        subject: ``user``, ``user.<relation>`` or ``user.<relation>:<lower-case name>``
+            ("user.brother:sam"), or ``team``.
+        op: ``assert`` stores, ``retract`` ends, ``correct`` replaces (see ``replaces``).
+        cardinality: ``one`` when a new value supersedes the old one.
+        polarity: ``negative`` for "Does not eat meat".
+        tense: ``past`` facts are stored already ended ("Used to live in Oslo").
+        kind: How it is used.
+        when: Resolved time: ISO 8601 date, "--06-09" for a yearly day, or None.
+        expires_at: After this moment the fact leaves profile and recall, or None.
+        confidence: 0..1; for a rule its measured precision, for the judge its probability.
+        rule_id: The rule that wrote it ("likes"), or "" for the judge.
+        extraction_method: "pattern:<rule>", "judge:<version>", "gemini:<model>", ...
+        span: Character offsets in the turn's text that carry it, or None.
+        entities: Names and things it mentions, lower-case.
+        domain: Topic ("food", "work", "health", ...), or None.
+        sensitive: Marked health or identity data.
+        scope: For ``retract`` only: how much is ended.
+        replaces: For ``correct`` only: the earlier value, or None for the latest of the slot.
+    """
+
+    text: str
+    category: Category
+    slot: str | None = None
+    value: str = ""
+    subject: str = "user"
+    op: FactOp = "assert"
+    cardinality: Cardinality = "many"
+    polarity: Polarity = "positive"
+    tense: Tense = "present"
+    kind: Kind = "fact"
+    when: str | None = None
+    expires_at: datetime | None = None
+    confidence: float = 0.9
+    rule_id: str = ""
+    extraction_method: str = ""
+    span: tuple[int, int] | None = None
+    entities: tuple[str, ...] = ()
+    domain: str | None = None
+    sensitive: bool = False
+    scope: RetractScope | None = None
+    replaces: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DialogueContext:
+    """What the write gate may know of the conversation and the user beside the turn itself.
+
+    Attributes:
+        recent_facts: Facts stored by the latest turns of the session, newest first.
+        recent_turns: (user words, assistant words after) of the latest turns, newest first.
+        subjects: Lower-case name -> subject of every person or pet the ledger knows
+            ("sam" -> "user.brother:sam").
+        known: Live facts of the user, for corrections and slotless supersession; may be empty.
+    """
+
+    recent_facts: tuple[Fact, ...] = ()
+    recent_turns: tuple[tuple[str, str], ...] = ()
+    subjects: Mapping[str, str] = field(default_factory=dict)
+    known: tuple[Fact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """What the local judge says of one turn: probabilities, nothing decided.
+
+    Attributes:
+        allow: Probability that the turn carries a durable fact.
+        hold: Probability that it might.
+        discard: Probability that it carries nothing.
+        categories: Probability of each category, independent of each other.
+        read_need: Probability that a good reply needs stored memory.
+        version: Version of the judge's model.
+    """
+
+    allow: float
+    hold: float
+    discard: float
+    categories: Mapping[Category, float]
+    read_need: float
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The write gate's word on a turn.
+
+    Attributes:
+        verdict: allow, hold or discard.
+        signals: Every signal seen, strongest first; ("other",) when none.
+        reason: Short text for people ("stated preference", "question", "injection").
+        confidence: 0..1.
+        rule_id: The rule that decided, or "".
+        facts: Facts to store, end or correct; empty unless verdict is allow.
+        gate_version: Version of rules (and judge) that decided.
+        extraction_method: "pattern", "pattern:<rule>", "judge:<version>", "raw", ...
+        fallback: True when a stage was missing or failed and a default was used.
+        open: True when the rules could not vouch either way and a judge or model may look.
+        text: The turn's words as they may be written down (secrets masked).
+        elapsed_us: Microseconds the decision took.
+        assessment: The judge's probabilities when it was asked.
+    """
+
+    verdict: Verdict
+    signals: tuple[Signal, ...]
+    reason: str
+    confidence: float
+    rule_id: str = ""
+    facts: tuple[Fact, ...] = ()
+    gate_version: str = ""
+    extraction_method: str = "pattern"
+    fallback: bool = False
+    open: bool = False
+    text: str = ""
+    elapsed_us: float = 0.0
+    assessment: Assessment | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecallPlan:
+    """The read gate's word on a turn: whether memory is needed, why, how much and which.
+
+    Attributes:
+        recall: Whether memory is asked for.
+        trigger: Why ("own_fact_question", "explicit_prompt", "indirect_need", "follow_up",
+            "command_needs_fact", "judge", "forced") or why not ("general_knowledge", "command",
+            "smalltalk", "statement", "trivial", "minimal_depth", ...).
+        complexity: Size class of the request.
+        intent: What kind of answer is wanted.
+        domains: Topics ("food", "work", ...).
+        depth: Effective depth override.
+        budget_tokens: Ceiling for injected memory, in tokens (characters / 4).
+        slots: Slots asked for, most important first; empty means semantic only.
+        soft_slots: Slots that may matter (likes, for a dinner): their facts still have to be near
+            the question in meaning.
+        subjects: Subjects asked about ("user", "user.brother", "user.brother:sam"); empty: any.
+        categories: Categories to search; empty means all.
+        query: The text to embed for the search.
+        references_history: "as we discussed", "remember when".
+        include_past: Ended facts are wanted ("where did i live before").
+        include_all: A wide question ("what do you know about me").
+        prefer_accuracy: Wider threshold and budget.
+        read_need: The judge's probability when it was asked.
+        elapsed_us: Microseconds the plan took.
+    """
+
+    recall: bool
+    trigger: str
+    complexity: Complexity = "simple"
+    intent: Intent = "discussion"
+    domains: tuple[str, ...] = ()
+    depth: Depth = "auto"
+    budget_tokens: int = 0
+    slots: tuple[str, ...] = ()
+    soft_slots: tuple[str, ...] = ()
+    subjects: tuple[str, ...] = ()
+    categories: tuple[Category, ...] = ()
+    query: str = ""
+    references_history: bool = False
+    include_past: bool = False
+    include_all: bool = False
+    prefer_accuracy: bool = False
+    read_need: float | None = None
+    elapsed_us: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreParts:
+    """A memory's relevance, in parts that add up to ``total``."""
+
+    semantic: float = 0.0
+    recency: float = 0.0
+    domain: float = 0.0
+    usage: float = 0.0
+    kind: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """The sum of all parts."""
+        return self.semantic + self.recency + self.domain + self.usage + self.kind
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFact:
+    """A fact as the ledger holds it: the row that recall, CLI and reports read.
+
+    Attributes:
+        id: Ledger id (32 hexadecimal characters).
+        user_id: Whose it is.
+        subject: See ``Fact.subject``.
+        slot: See ``Fact.slot``.
+        value: See ``Fact.value``.
+        text: Canonical text.
+        category: Where it belongs.
+        kind: How it is used.
+        cardinality: one or many.
+        polarity: positive or negative.
+        confidence: 0..1.
+        valid_from: When it became true (the turn's time unless said otherwise).
+        valid_until: When it ended, or None while it is live.
+        superseded_by: Id of the fact that replaced it, or None.
+        expires_at: After this it leaves profile and recall, or None.
+        source_type: gate, tool, model, import or manual.
+        turn_id: The turn it came from, or None.
+        rule_id: The rule that wrote it.
+        extraction_method: See ``Fact.extraction_method``.
+        extraction_version: Gate version that wrote it.
+        entities: Names and things it mentions.
+        domain: Topic, or None.
+        sensitive: Marked health or identity data.
+        use_count: Times a reply used it.
+        last_used_at: When last, or None.
+        index_id: Mem0's id, or None while it is not indexed.
+        conflict: Set when two live facts contradict each other and cannot be ordered.
+        when: See ``Fact.when``.
+        end_reason: "" while it is live; else superseded, corrected, contradicted, past,
+            retracted, edited or merged. A corrected or edited fact was never true.
+    """
+
+    id: str
+    user_id: str
+    subject: str
+    slot: str | None
+    value: str
+    text: str
+    category: Category
+    kind: Kind
+    cardinality: Cardinality
+    polarity: Polarity
+    confidence: float
+    valid_from: datetime
+    valid_until: datetime | None = None
+    superseded_by: str | None = None
+    expires_at: datetime | None = None
+    source_type: str = "gate"
+    turn_id: str | None = None
+    rule_id: str = ""
+    extraction_method: str = ""
+    extraction_version: str = ""
+    entities: tuple[str, ...] = ()
+    domain: str | None = None
+    sensitive: bool = False
+    use_count: int = 0
+    last_used_at: datetime | None = None
+    index_id: str | None = None
+    conflict: bool = False
+    when: str | None = None
+    end_reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledMemory:
+    """One memory that was considered for a turn.
+
+    Attributes:
+        fact: The ledger's row.
+        score: Total relevance.
+        parts: The score in parts.
+        why: "slot", "search", "hard_rule", "profile", or why it was left out.
+    """
+
+    fact: StoredFact
+    score: float
+    parts: ScoreParts
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """What was selected for a turn (or for the profile), and what was left out and why.
+
+    Attributes:
+        plan: The plan that asked.
+        memories: Selected memories, in the order they are shown.
+        left_out: Considered and not given, with the reason in ``why``.
+        context: The block that goes before the model, or "" when nothing is given.
+        tokens: Tokens in ``context`` (characters / 4).
+        elapsed_ms: Milliseconds from plan to block.
+        fallback: True when a deadline passed or a part failed.
+        reason: "" or what failed.
+    """
+
+    plan: RecallPlan
+    memories: tuple[RecalledMemory, ...] = ()
+    left_out: tuple[RecalledMemory, ...] = ()
+    context: str = ""
+    tokens: int = 0
+    elapsed_ms: float = 0.0
+    fallback: bool = False
+    reason: str = ""

@@ -1,0 +1,173 @@
+"""The LiveKit worker: what ``bmo console``, ``bmo dev`` and ``bmo start`` run.
+
+``server`` is the module's ``AgentServer``; LiveKit's own tools find it too (``lk agent``,
+``python -m livekit.agents start bmo/worker.py``).
+
+The embedded store has one owner, so jobs run as threads of this process; with ``QDRANT_URL`` each
+job gets a process of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from livekit.agents import (
+    AgentServer,
+    AgentSession,
+    JobContext,
+    JobExecutorType,
+    JobProcess,
+    cli,
+    room_io,
+)
+
+from bmo.agent import MemoryAgent, end_memory, memory_for, prepare, shared_service, user_turn
+from bmo.agent.models import ModelsUnavailable, VoiceModels, model_family, voice_models
+from bmo.settings import Settings, load_settings
+
+INSTRUCTIONS = (
+    "You are BMO, a friendly voice assistant who remembers what matters about the person you "
+    "talk with. Speak in one to three short sentences, without lists or markup. Use what is "
+    "remembered when it helps; never claim to remember what is not there."
+)
+
+INITIALIZE_TIMEOUT_S = 60.0
+"""The first start builds the store and loads two models."""
+
+
+def run_worker(command: str, arguments: Sequence[str], settings: Settings) -> int:
+    """Runs ``console``, ``dev`` or ``start`` with LiveKit's own command line.
+
+    Args:
+        command: Which one.
+        arguments: What follows it, for LiveKit.
+        settings: Settings of this process.
+
+    Returns:
+        Exit code; 2 when something is missing (a sentence each on standard error).
+    """
+    missing = [] if "--help" in arguments else missing_for(command, settings)
+    for sentence in missing:
+        print(f"bmo: {sentence}", file=sys.stderr)
+    if missing:
+        return 2
+    _export(settings)
+    sys.argv = ["bmo", command, *arguments]
+    try:
+        cli.run_app(make_server(settings))
+    except SystemExit as leave:
+        return leave.code if isinstance(leave.code, int) else int(leave.code is not None)
+    return 0
+
+
+def missing_for(command: str, settings: Settings) -> list[str]:
+    """What a command lacks, a sentence each.
+
+    Args:
+        command: console, dev or start.
+        settings: Settings of this process.
+    """
+    missing = []
+    try:
+        model_family(settings)
+    except ModelsUnavailable as error:
+        missing.append(str(error))
+    if command == "console":
+        missing += _missing_audio()
+    else:
+        missing += [
+            f"`bmo {command}` needs {name}: set it to {what}."
+            for name, value, what in (
+                ("LIVEKIT_URL", settings.livekit_url, "the address of your LiveKit server"),
+                ("LIVEKIT_API_KEY", settings.livekit_api_key, "its API key"),
+                ("LIVEKIT_API_SECRET", settings.livekit_api_secret, "its API secret"),
+            )
+            if value is None
+        ]
+    return missing
+
+
+def _missing_audio() -> list[str]:
+    try:
+        import sounddevice
+    except (ImportError, OSError):
+        return [
+            "`bmo console` needs PortAudio: install it (Debian: libportaudio2; macOS: brew install "
+            "portaudio), or use `bmo chat`."
+        ]
+    try:
+        devices = sounddevice.query_devices()
+    except sounddevice.PortAudioError:
+        devices = []
+    if not any(device["max_input_channels"] > 0 for device in devices):
+        return ["`bmo console` needs a microphone and there is none: use `bmo chat`."]
+    return []
+
+
+def _export(settings: Settings) -> None:
+    """LiveKit and its job processes read keys from the environment; a ``.env`` is not in it."""
+    for name in ("livekit_url", "livekit_api_key", "livekit_api_secret", "google_api_key"):
+        value = getattr(settings, name)
+        if value is not None:
+            text = value if isinstance(value, str) else value.get_secret_value()
+            os.environ.setdefault(name.upper(), text)
+
+
+# -- the server -----------------------------------------------------------------------------------
+
+
+def prewarm(process: JobProcess) -> None:
+    """Opens the memory before the first job; threads of one process share it."""
+    shared_service()
+
+
+async def serve(context: JobContext) -> None:
+    """One job: a conversation with one participant."""
+    await context.connect()
+    memory = await memory_for(context)
+    models = voice_models(memory.service.settings)
+    agent = MemoryAgent(
+        memory=memory,
+        instructions=INSTRUCTIONS,
+        memory_tools=("recall",) if models.realtime else (),
+    )
+    await prepare(agent, model=models.llm)
+    session = make_session(models)
+    await session.start(
+        agent,
+        room=context.room,
+        room_options=room_io.RoomOptions(
+            text_input=room_io.TextInputOptions(text_input_cb=typed_in_room)
+        ),
+    )
+
+
+def make_session(models: VoiceModels) -> AgentSession[Any]:
+    """An ``AgentSession`` of these models."""
+    if models.stt is None or models.tts is None:
+        return AgentSession(llm=models.llm)
+    return AgentSession(llm=models.llm, stt=models.stt, tts=models.tts)
+
+
+async def typed_in_room(session: AgentSession[Any], event: room_io.TextInputEvent) -> None:
+    """Room chat goes the way speech goes, through the hook."""
+    session.interrupt()
+    await user_turn(session, event.text)
+
+
+def make_server(settings: Settings) -> AgentServer:
+    """A worker for these settings."""
+    embedded = settings.qdrant_url is None
+    made = AgentServer(
+        job_executor_type=JobExecutorType.THREAD if embedded else JobExecutorType.PROCESS,
+        setup_fnc=prewarm,
+        initialize_process_timeout=INITIALIZE_TIMEOUT_S,
+    )
+    made.rtc_session(serve, on_session_end=end_memory)
+    return made
+
+
+server = make_server(load_settings())

@@ -1,0 +1,140 @@
+"""A Qdrant server for tests: Qdrant's REST protocol in front of qdrant-client's local mode.
+
+It answers the requests MemoryIndex makes, asks for the API key as a server does, and can be
+stopped and started again on the same port without losing its collections.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import warnings
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import urlsplit
+
+from qdrant_client import QdrantClient, models
+
+API_KEY = "key for tests"
+
+
+class FakeQdrantServer:
+    """Collections in memory, served over HTTP."""
+
+    def __init__(self) -> None:
+        """Starts it on a free port of this machine."""
+        self._collections = QdrantClient(":memory:")
+        self._lock = threading.Lock()
+        self._server: ThreadingHTTPServer | None = None
+        self._thread: threading.Thread | None = None
+        self._port = 0
+        self.requests: list[str] = []
+        self.start()
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return f"http://127.0.0.1:{self._port}"
+
+    def start(self) -> None:
+        """Serves, on the same port as before."""
+        fake = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def _answer(self) -> None:
+                length = int(self.headers.get("Content-Length") or 0)
+                body = json.loads(self.rfile.read(length)) if length else {}
+                path = urlsplit(self.path).path
+                fake.requests.append(f"{self.command} {path}")
+                if self.headers.get("api-key") != API_KEY:
+                    self._send(401, {"status": {"error": "Unauthorized"}})
+                    return
+                try:
+                    with fake._lock:
+                        result = fake._handle(self.command, path.strip("/").split("/"), body)
+                except ValueError as error:
+                    self._send(404, {"status": {"error": str(error)}})
+                    return
+                self._send(200, {"result": result, "status": "ok", "time": 0.0})
+
+            do_GET = do_PUT = do_POST = do_DELETE = _answer
+
+            def _send(self, status: int, answer: dict[str, Any]) -> None:
+                content = json.dumps(answer).encode()
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, format: str, *args: Any) -> None:
+                """Tests read ``requests`` instead."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", self._port), Handler)
+        self._server.daemon_threads = True
+        self._port = self._server.server_address[1]
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Refuses connections from now on; what it holds stays. Safe to call twice."""
+        if self._server is not None and self._thread is not None:
+            self._server.shutdown()
+            self._server.server_close()
+            self._thread.join()
+            self._server = self._thread = None
+
+    def close(self) -> None:
+        """Stops and forgets."""
+        self.stop()
+        self._collections.close()
+
+    def _handle(self, method: str, path: list[str], body: dict[str, Any]) -> Any:
+        client, name, rest = self._collections, path[1] if len(path) > 1 else "", path[2:]
+        if method == "GET" and not name:
+            found = client.get_collections().collections
+            return {"collections": [{"name": one.name} for one in found]}
+        if rest == ["exists"]:
+            return {"exists": client.collection_exists(name)}
+        if method == "PUT" and not rest:
+            vectors = models.VectorParams(**body["vectors"])
+            return client.create_collection(name, vectors_config=vectors)
+        if method == "DELETE" and not rest:
+            return client.delete_collection(name)
+        if rest == ["index"]:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # local mode says that it keeps no index
+                client.create_payload_index(name, body["field_name"], body["field_schema"])
+            return {"operation_id": 0, "status": "completed"}
+        return self._points(method, name, rest, body)
+
+    def _points(self, method: str, name: str, rest: list[str], body: dict[str, Any]) -> Any:
+        client = self._collections
+        chosen = models.Filter(**body["filter"]) if body.get("filter") else None
+        if method == "PUT" and rest == ["points"]:
+            client.upsert(name, [models.PointStruct(**point) for point in body["points"]])
+            return {"operation_id": 0, "status": "completed"}
+        if rest == ["points"]:
+            return [_dump(one) for one in client.retrieve(name, body["ids"], with_payload=True)]
+        if rest == ["points", "query"]:
+            hits = client.query_points(
+                name, query=body["query"]["nearest"], query_filter=chosen, limit=body["limit"]
+            )
+            return {"points": [_dump(one) for one in hits.points]}
+        if rest == ["points", "scroll"]:
+            records, offset = client.scroll(
+                name, scroll_filter=chosen, limit=body["limit"], offset=body.get("offset")
+            )
+            return {"points": [_dump(one) for one in records], "next_page_offset": offset}
+        if rest == ["points", "count"]:
+            return {"count": client.count(name, count_filter=chosen).count}
+        if rest == ["points", "delete"]:
+            client.delete(name, models.PointIdsList(points=body["points"]))
+            return {"operation_id": 0, "status": "completed"}
+        raise ValueError(f"this server does not know {method} {'/'.join(rest)}")
+
+
+def _dump(point: models.Record | models.ScoredPoint) -> dict[str, Any]:
+    return point.model_dump(mode="json", exclude_none=True)

@@ -1,0 +1,88 @@
+"""Someone who speaks: turns and decisions as the gate hands them to the ledger."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from bmo.turn import Category, Decision, Fact, Signal, Turn, Verdict
+
+START = datetime(2026, 1, 1, 9, 0, tzinfo=UTC)
+
+
+def day(number: int, hour: int = 9) -> datetime:
+    """The morning of the n-th day."""
+    return START + timedelta(days=number, hours=hour - 9)
+
+
+def fact(text: str, category: Category = "personal_facts", **more: Any) -> Fact:
+    """A fact of the user."""
+    return Fact(text=text, category=category, **more)
+
+
+def lives_in(place: str, **more: Any) -> Fact:
+    """A home: one value."""
+    return fact(f"Lives in {place}", slot="lives_in", value=place, cardinality="one", **more)
+
+
+def likes(thing: str, **more: Any) -> Fact:
+    """Something liked, or not: many values."""
+    text = f"Does not like {thing}" if more.get("polarity") == "negative" else f"Likes {thing}"
+    return fact(text, "preferences", slot="likes", value=thing, **more)
+
+
+def brother(name: str, **more: Any) -> Fact:
+    """The name of a brother."""
+    return fact(
+        f"Has a brother named {name}",
+        "relationships",
+        slot="brother",
+        value=name,
+        subject=f"user.brother:{name.lower()}",
+        entities=(name.lower(),),
+        **more,
+    )
+
+
+def of_brother(name: str, slot: str, value: str, text: str, **more: Any) -> Fact:
+    """A fact about the brother of that name; "" is an unnamed one."""
+    subject = f"user.brother:{name.lower()}" if name else "user.brother"
+    return fact(text, "relationships", slot=slot, value=value, subject=subject, **more)
+
+
+def turn(text: str, *, user: str = "ana", session: str = "s1", at: datetime = START) -> Turn:
+    """One turn."""
+    return Turn(text=text, user_id=user, session_id=session, at=at)
+
+
+def allowed(
+    text: str, *facts: Fact, signals: tuple[Signal, ...] = ("personal_fact",), **more: Any
+) -> Decision:
+    """The gate allows a turn with these facts."""
+    return decided("allow", text, *facts, signals=signals, **more)
+
+
+def forget(text: str, *facts: Fact) -> Decision:
+    """The gate understood a request to forget."""
+    return decided("allow", text, *facts, signals=("forget",))
+
+
+def decided(
+    verdict: Verdict,
+    text: str,
+    *facts: Fact,
+    signals: tuple[Signal, ...] = ("other",),
+    **more: Any,
+) -> Decision:
+    """Any decision."""
+    return Decision(
+        verdict=verdict,
+        signals=signals,
+        reason="said so",
+        confidence=0.9,
+        rule_id="rule",
+        facts=facts,
+        gate_version="rules-test",
+        text=text,
+        **more,
+    )

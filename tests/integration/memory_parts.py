@@ -1,0 +1,54 @@
+"""Ledger, index and recorder of one home, opened and closed together, for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from bmo.index import MemoryIndex
+from bmo.ledger import Ledger, Recorded
+from bmo.recorder import Recorder
+from bmo.settings import Settings
+from bmo.turn import Decision, Turn
+from tests.fakes.embedder import HashingEmbedder
+
+
+@dataclass(frozen=True)
+class Parts:
+    settings: Settings
+    ledger: Ledger
+    index: MemoryIndex
+    recorder: Recorder
+
+    def say(self, turn: Turn, decision: Decision) -> Recorded:
+        return self.recorder.submit(turn, decision).result(30)
+
+    def settled(self) -> None:
+        assert self.recorder.flush(60.0), self.recorder.stats()
+
+
+@contextmanager
+def open_parts(home: Path, *, dims: int = 64, **settings: object) -> Iterator[Parts]:
+    """Opens everything on a real SQLite file and a real Qdrant Edge store in ``home``."""
+    chosen = Settings(bmo_home=home, _env_file=None, **settings)  # type: ignore[arg-type,call-arg]
+    ledger = Ledger.open(chosen.ledger_url)
+    index = MemoryIndex.open(chosen, HashingEmbedder(dims))
+    recorder = Recorder.open(ledger, index, chosen)
+    try:
+        yield Parts(chosen, ledger, index, recorder)
+    finally:
+        recorder.close()
+        index.close()
+        ledger.close()
+
+
+def bytes_with(home: Path, word: str) -> list[str]:
+    """Files below ``home`` that have ``word`` in their raw bytes, in any case."""
+    wanted = word.lower().encode()
+    return sorted(
+        str(file.relative_to(home))
+        for file in home.rglob("*")
+        if file.is_file() and wanted in file.read_bytes().lower()
+    )

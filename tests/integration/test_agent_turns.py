@@ -1,0 +1,266 @@
+"""Each turn is gated exactly once, whichever way it comes. One test a way."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from livekit.agents import Agent, AgentSession, StopResponse, llm
+from livekit.agents.stt import SpeechEventType
+from livekit.agents.voice.room_io import TextInputEvent
+from livekit.agents.voice.room_io.types import _default_text_input_cb
+
+from bmo.agent import MemoryAgent, attach, user_turn
+from bmo.replay.scripted import ScriptedRecogniser
+from tests.fakes.memory_session import FakeMemorySession
+from tests.fakes.models import EventSTT, RuleLLM
+from tests.fakes.sessions import running, speak
+
+pytestmark = pytest.mark.integration
+
+Ears = ScriptedRecogniser
+
+
+async def _spoken(session: AgentSession[Any], ears: Ears) -> None:
+    await speak(session, ears, "i live in leeds")
+
+
+async def _session_run(session: AgentSession[Any], ears: Ears) -> None:
+    await session.run(user_input="i live in leeds")
+
+
+async def _room_text(session: AgentSession[Any], ears: Ears) -> None:
+    """Room chat and ``console --text``: LiveKit's own callback, which skips the hook."""
+    result = _default_text_input_cb(session, TextInputEvent(text="i live in leeds"))
+    if result is not None:
+        await result
+    await session.wait_for_idle()
+
+
+async def _typed_with_hook(session: AgentSession[Any], ears: Ears) -> None:
+    handle = await user_turn(session, "i live in leeds")
+    assert handle is not None
+    await handle
+
+
+async def _committed_without_reply(session: AgentSession[Any], ears: Ears) -> None:
+    ears.will_hear("i live in leeds")
+    await session.commit_user_turn(transcript_timeout=5, skip_reply=True)
+    await session.wait_for_idle()
+
+
+WAYS: dict[str, Callable[[AgentSession[Any], Ears], Awaitable[None]]] = {
+    "speech": _spoken,
+    "session.run": _session_run,
+    "room text, console --text": _room_text,
+    "typed through user_turn (bmo chat)": _typed_with_hook,
+    "committed without a reply": _committed_without_reply,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_a_turn_is_gated_once(way: str) -> None:
+    memory, ears = FakeMemorySession(), ScriptedRecogniser("en")
+    agent = MemoryAgent(memory=memory.as_session(), instructions="You are BMO.")
+    async with running(agent, RuleLLM("Nice."), ears) as session:
+        await WAYS[way](session, ears)
+        assert memory.texts == ["i live in leeds"]
+        await speak(session, ears, "and my cat is tofu")
+    assert memory.texts == ["i live in leeds", "and my cat is tofu"]
+    assert memory.turns[1].assistant_before in ("Nice.", "")
+    assert len({turn.id for turn in memory.turns}) == 2
+
+
+async def test_last_words_at_close_are_gated_once() -> None:
+    memory, ears = FakeMemorySession(), ScriptedRecogniser("en")
+    agent = MemoryAgent(memory=memory.as_session(), instructions="You are BMO.")
+    async with running(agent, RuleLLM(), ears) as session:
+        await speak(session, ears, "hello there")
+        ears.will_hear("oh and remember i am allergic to nuts")
+    assert memory.texts == ["hello there", "oh and remember i am allergic to nuts"]
+
+
+async def test_an_interrupted_turn_is_gated_once() -> None:
+    memory, ears = FakeMemorySession(), ScriptedRecogniser("en")
+    agent = MemoryAgent(memory=memory.as_session(), instructions="You are BMO.")
+    async with running(agent, RuleLLM(delay_s=5.0), ears) as session:
+        ears.will_hear("my brother is sam")
+        await session.commit_user_turn(transcript_timeout=5)
+        await _until(lambda: memory.texts == ["my brother is sam"])
+        await session.interrupt()
+        await session.wait_for_idle()
+    assert memory.texts == ["my brother is sam"]
+
+
+async def test_two_quick_turns_are_gated_once_each() -> None:
+    memory, ears = FakeMemorySession(), ScriptedRecogniser("en")
+
+    class Slow(MemoryAgent):
+        async def on_user_turn_completed(
+            self, turn_ctx: llm.ChatContext, new_message: llm.ChatMessage
+        ) -> None:
+            await asyncio.sleep(0.05)
+
+    agent = Slow(memory=memory.as_session(), instructions="You are BMO.")
+    async with running(agent, RuleLLM(), ears) as session:
+        ears.will_hear("my name is glenn")
+        await session.commit_user_turn(transcript_timeout=5)
+        ears.will_hear("and i live in leeds")
+        await session.commit_user_turn(transcript_timeout=5)
+        await session.wait_for_idle()
+    assert memory.texts == ["my name is glenn", "and i live in leeds"]
+
+
+async def test_the_same_words_twice_are_two_turns() -> None:
+    memory, ears = FakeMemorySession(), ScriptedRecogniser("en")
+    agent = MemoryAgent(memory=memory.as_session(), instructions="You are BMO.")
+    async with running(agent, RuleLLM(), ears) as session:
+        await speak(session, ears, "yes")
+        await session.run(user_input="yes")
+        await session.run(user_input="yes")
+        await speak(session, ears, "yes")
+    assert memory.texts == ["yes"] * 4
+
+
+async def test_stop_response_of_the_users_hook_is_kept_and_the_turn_gated_once() -> None:
+    memory, ears, model = FakeMemorySession(), ScriptedRecogniser("en"), RuleLLM()
+
+    class Picky(MemoryAgent):
+        async def on_user_turn_completed(
+            self, turn_ctx: llm.ChatContext, new_message: llm.ChatMessage
+        ) -> None:
+            if "computer" not in (new_message.text_content or ""):
+                raise StopResponse
+
+    agent = Picky(memory=memory.as_session(), instructions="You are BMO.")
+    async with running(agent, model, ears) as session:
+        await speak(session, ears, "my brother is sam")
+        assert model.contexts == []
+        await session.run(user_input="my brother is sam")
+        await speak(session, ears, "computer who am i")
+    assert memory.texts == ["my brother is sam", "my brother is sam", "computer who am i"]
+
+
+async def test_a_hand_over_shares_one_memory() -> None:
+    memory, ears = FakeMemorySession(profile_texts=("Lives in Leeds",)), ScriptedRecogniser("en")
+    first = attach(Agent(instructions="You greet."), memory.as_session())
+    second = attach(Agent(instructions="You book."), memory.as_session())
+    model = RuleLLM()
+    async with running(first, model, ears) as session:
+        await speak(session, ears, "hello there")
+        await _hand_over(session, second)
+        await speak(session, ears, "book a table for my sister")
+        await session.run(user_input="and a taxi")
+    assert memory.texts == ["hello there", "book a table for my sister", "and a taxi"]
+    assert any("Lives in Leeds" in text for _, text in model.last_texts)
+
+
+async def test_turns_of_an_agent_without_memory_are_not_gated() -> None:
+    memory, ears = FakeMemorySession(), ScriptedRecogniser("en")
+    first = attach(Agent(instructions="You greet."), memory.as_session())
+    async with running(first, RuleLLM(), ears) as session:
+        await speak(session, ears, "hello there")
+        await _hand_over(session, Agent(instructions="You take card numbers."))
+        await speak(session, ears, "my card is four two four two")
+        await session.run(user_input="and the code is nine")
+    assert memory.texts == ["hello there"]
+
+
+async def test_a_preemptive_reply_is_kept_sees_memory_and_its_turn_is_gated_once() -> None:
+    memory = FakeMemorySession(
+        known={"brother": ("Has a brother named Sam",)}, profile_texts=("Lives in Leeds",)
+    )
+    model, ears = RuleLLM("Sam.", delay_s=0.2), EventSTT()
+    agent = MemoryAgent(memory=memory.as_session(), instructions="You are BMO.")
+    session = _preemptive_session(ears, model)
+    await session.start(agent, record=False)
+    try:
+        ears.say(SpeechEventType.START_OF_SPEECH)
+        ears.say(SpeechEventType.INTERIM_TRANSCRIPT, "who is")
+        ears.say(SpeechEventType.PREFLIGHT_TRANSCRIPT, "who is my brother")
+        await asyncio.sleep(0.05)
+        ears.say(SpeechEventType.FINAL_TRANSCRIPT, "Who is my brother?")
+        ears.say(SpeechEventType.END_OF_SPEECH)
+        await _until(lambda: len(memory.replies) == 1)
+    finally:
+        await session.aclose()
+    assert len(model.contexts) == 1, "the preemptive reply was thrown away"
+    assert any("Has a brother named Sam" in text for _, text in model.last_texts)
+    assert any("Lives in Leeds" in text for _, text in model.last_texts)
+    assert memory.texts == ["Who is my brother?"]
+    assert memory.recalls == ["who is my brother"], "recall ran twice for one turn"
+    assert "who is" in memory.prefetched
+    assert memory.replies[0] == (memory.turns[0].id, "Sam.")
+
+
+async def test_an_adopted_reply_is_gated_once_when_the_node_was_replaced_after_attaching() -> None:
+    """Memory never saw the preemptive message then; its own id appears only in the history."""
+    memory, model, ears = FakeMemorySession(), RuleLLM("Sam.", delay_s=0.1), EventSTT()
+    agent = MemoryAgent(memory=memory.as_session(), instructions="You are BMO.")
+    agent.llm_node = Agent.llm_node.__get__(agent)  # type: ignore[method-assign]
+    session = _preemptive_session(ears, model)
+    await session.start(agent, record=False)
+    try:
+        ears.say(SpeechEventType.START_OF_SPEECH)
+        ears.say(SpeechEventType.PREFLIGHT_TRANSCRIPT, "who is my brother")
+        await asyncio.sleep(0.05)
+        ears.say(SpeechEventType.FINAL_TRANSCRIPT, "Who is my brother?")
+        ears.say(SpeechEventType.END_OF_SPEECH)
+        await _until(lambda: len(memory.replies) == 1)
+    finally:
+        await session.aclose()
+    assert len(model.contexts) == 1, "the preemptive reply was thrown away"
+    assert memory.texts == ["Who is my brother?"]
+
+
+async def test_a_preemptive_reply_that_is_thrown_away_is_not_gated() -> None:
+    memory, model, ears = FakeMemorySession(), RuleLLM(delay_s=0.1), EventSTT()
+    agent = MemoryAgent(memory=memory.as_session(), instructions="You are BMO.")
+    session = _preemptive_session(ears, model)
+    await session.start(agent, record=False)
+    try:
+        ears.say(SpeechEventType.START_OF_SPEECH)
+        ears.say(SpeechEventType.PREFLIGHT_TRANSCRIPT, "i live in leeds")
+        await asyncio.sleep(0.05)
+        ears.say(SpeechEventType.FINAL_TRANSCRIPT, "i live in leeds no in york")
+        ears.say(SpeechEventType.END_OF_SPEECH)
+        await _until(lambda: len(memory.replies) == 1)
+    finally:
+        await session.aclose()
+    assert memory.texts == ["i live in leeds no in york"]
+
+
+def _preemptive_session(ears: EventSTT, model: RuleLLM) -> AgentSession[Any]:
+    return AgentSession(
+        stt=ears,
+        llm=model,
+        vad=None,
+        session_close_transcript_timeout=0,
+        user_away_timeout=None,
+        turn_handling={
+            "turn_detection": "stt",
+            "endpointing": {"min_delay": 0.3, "max_delay": 0.3},
+            "preemptive_generation": {"enabled": True},
+        },
+    )
+
+
+async def _until(condition: Callable[[], bool], timeout_s: float = 10.0) -> None:
+    async with asyncio.timeout(timeout_s):
+        while not condition():  # noqa: ASYNC110  # the framework's state has no event to wait for
+            await asyncio.sleep(0.005)
+
+
+async def _hand_over(session: AgentSession[Any], agent: Agent) -> None:
+    session.update_agent(agent)
+
+    def runs() -> bool:
+        try:
+            return agent.session is session
+        except RuntimeError:
+            return False
+
+    await _until(runs)
+    await asyncio.sleep(0.05)

@@ -1,0 +1,149 @@
+"""``bmo chat`` as a subprocess with piped lines: what a person on a fresh machine sees."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.integration
+
+ROOT = Path(__file__).parents[2]
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    return {
+        **kept,
+        "BMO_HOME": str(home),
+        "PYTHONPATH": str(ROOT),
+        "PYTHONUTF8": "1",
+        "COLUMNS": "60",
+        **more,
+    }
+
+
+def chat(home: Path, lines: bytes, **more: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "bmo", "chat"],
+        cwd=home.parent,
+        env=environment(home, **more),
+        input=lines,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def shown(done: subprocess.CompletedProcess[bytes]) -> str:
+    """The output as one line, so that wrapping at 60 columns does not matter."""
+    assert done.returncode == 0, done.stderr.decode()
+    return " ".join(done.stdout.decode("utf-8").split())
+
+
+def test_it_remembers_over_two_starts(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    first = shown(chat(home, b"hi there\nmy brother is sam\nim allergic to nuts\n/quit\n"))
+    assert "offline responder (no GOOGLE_API_KEY" in first
+    assert "allow" in first
+    assert "+ Has a brother named Sam" in first
+    second = shown(chat(home, b"whats my brothers name\n/memories\n"))
+    assert "Your brother is named Sam." in second
+    assert "recall (" in second
+    assert "allergic to nuts" in second
+
+
+def test_standard_error_is_empty(tmp_path: Path) -> None:
+    done = chat(tmp_path / "home", b"my brother is sam\nwho is my brother\n")
+    assert done.stderr == b""
+    assert max(len(line) for line in done.stdout.decode().splitlines()) <= 60
+
+
+def test_quiet_and_unknown_commands(tmp_path: Path) -> None:
+    text = shown(chat(tmp_path / "home", b"/quiet\nmy brother is sam\n/nope\n/help\n/why sam\n"))
+    assert "The line under each turn is off." in text
+    assert "gate 0" not in text
+    assert "There is no command '/nope'" in text
+    assert "/forget" in text
+    assert "you said 'my brother is sam'" in text
+
+
+def test_forgetting(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    text = shown(chat(home, b"my brother is sam\n/forget my brother\n/memories\n"))
+    assert "Forgotten: Has a brother named Sam." in text
+    assert "Nothing is stored yet." in text
+
+
+STRANGE = {
+    "empty": b"",
+    "blank": b"   \t ",
+    "not utf-8": b"\xff\xfe\xfa not utf-8",
+    "nul": b"a\x00b",
+    "right to left": "\u202e \u0627\u0644\u0633\u0644\u0627\u0645 \U0001f600".encode(),
+    "half a surrogate": b"\xed\xa0\x80 half",
+    "long": b"x" * 100_000,
+    "long words": b"i like tea and " * 6_000,
+    "escape codes": b"\x1b[2J\x1b]0;owned\x07",
+    "carriage return": b"hello\r",
+}
+NAMES = ("anna", "bella", "clara", "dora", "emma", "fiona", "gina", "hannah", "ida", "julia")
+
+
+def test_strange_lines_are_handled(tmp_path: Path) -> None:
+    """One conversation of them all: after each the next turn is still heard and kept."""
+    lines = b"".join(
+        line + b"\n" + f"my sister is {name}\n".encode()
+        for line, name in zip(STRANGE.values(), NAMES, strict=True)
+    )
+    done = chat(tmp_path / "home", lines + b"/memories\n")
+    text = shown(done)
+    assert done.stderr == b""
+    assert b"\x1b" not in done.stdout
+    assert "Traceback" not in text
+    for name in NAMES:
+        assert f"Has a sister named {name.title()}" in text
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_interrupting_flushes_and_leaves_cleanly(tmp_path: Path, sent: signal.Signals) -> None:
+    home = tmp_path / "home"
+    talking = subprocess.Popen(
+        [sys.executable, "-u", "-m", "bmo", "chat"],
+        cwd=tmp_path,
+        env=environment(home),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert talking.stdin is not None
+    assert talking.stdout is not None
+    talking.stdin.write(b"my brother is sam\n")
+    talking.stdin.flush()
+    seen = b""
+    while b"bmo>" not in seen:
+        line = talking.stdout.readline()
+        assert line, "it ended before it replied"
+        seen += line
+    talking.send_signal(sent)
+    began = time.monotonic()
+    _, errors = talking.communicate(timeout=60)
+    took = time.monotonic() - began
+    assert talking.returncode == 0, errors.decode()
+    assert errors == b""
+    assert took < 30, "the pipe was still open; leaving must not wait for it"
+    assert "Sam" in shown(chat(home, b"who is my brother\n"))
+
+
+def test_a_store_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("not a directory", encoding="utf-8")
+    done = chat(blocked, b"hi\n")
+    assert done.returncode == 1
+    assert b"Traceback" not in done.stderr
+    assert b"BMO_HOME" in done.stderr

@@ -1,0 +1,117 @@
+"""``bmo gate`` and ``bmo plan`` as a program would call them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.integration
+
+
+def run(home: Path, *arguments: str, stdin: bytes = b"", **environment: str) -> Any:
+    return subprocess.run(
+        [sys.executable, "-m", "bmo", *arguments],
+        input=stdin,
+        capture_output=True,
+        timeout=120,
+        env={**os.environ, "BMO_HOME": str(home), "GATEKEEPER_MODE": "pattern", **environment},
+        check=False,
+    )
+
+
+def lines(done: Any) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in done.stdout.decode().splitlines()]
+
+
+def test_gate_reads_json_lines_and_keeps_their_ids(tmp_path: Path) -> None:
+    source = tmp_path / "turns.jsonl"
+    source.write_text(
+        '{"id": "a", "text": "my brother is sam"}\n'
+        '{"id": 7, "text": "glenn", "assistant_before": "What is your name?"}\n'
+        '{"id": null, "text": "what time is it", "at": "2026-03-01T09:00:00Z"}\n'
+    )
+    done = run(tmp_path, "gate", "--jsonl", str(source))
+    assert done.returncode == 0, done.stderr
+    rows = lines(done)
+    assert [row["id"] for row in rows] == ["a", 7, None]
+    assert [row["verdict"] for row in rows] == ["allow", "allow", "discard"]
+    assert rows[0]["facts"][0] | {"slot": "-"} == {
+        "text": "Has a brother named Sam",
+        "category": "relationships",
+        "slot": "-",
+        "value": "Sam",
+        "subject": "user.brother:sam",
+        "polarity": "positive",
+        "kind": "fact",
+        "op": "assert",
+    }
+    assert "Glenn" in rows[1]["facts"][0]["text"]
+    assert {"signals", "reason", "confidence", "elapsed_us"} <= set(rows[0])
+
+
+def test_plan_reads_json_lines(tmp_path: Path) -> None:
+    stdin = b'{"id": 1, "text": "who is my brother"}\n{"id": 2, "text": "set a timer"}\n'
+    rows = lines(run(tmp_path, "plan", "--jsonl", "-", stdin=stdin))
+    assert [(row["id"], row["recall"]) for row in rows] == [(1, True), (2, False)]
+    assert rows[1]["budget_tokens"] == 0
+    assert {"trigger", "complexity", "intent"} <= set(rows[0])
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        b"not json\n",
+        b'["a list"]\n',
+        b'{"id": 1}\n',
+        b'{"id": 1, "text": 5}\n',
+        b'{"id": 1, "text": "hi", "at": "yesterday"}\n',
+        b'{"id": 1, "text": "hi", "user_id": "*"}\n',
+        b"[" * 100_000 + b"\n",
+    ],
+)
+def test_a_bad_line_is_named_and_the_others_go_on(tmp_path: Path, bad: bytes) -> None:
+    done = run(tmp_path, "gate", "--jsonl", "-", stdin=bad + b'{"id": 2, "text": "hello"}\n')
+    assert done.returncode == 1
+    assert [row["id"] for row in lines(done)] == [2]
+    assert b"line 1" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "   ", "x" * 100_000, "\ud800 hello", "a\x00b", "🙂" * 50, "مرحبا كيف حالك", "\xff\xfe"],
+)
+def test_strange_text_is_handled(tmp_path: Path, text: str) -> None:
+    stdin = json.dumps({"id": 1, "text": text}).encode() + b"\n"
+    done = run(tmp_path, "gate", "--jsonl", "-", stdin=stdin)
+    assert done.returncode == 0, done.stderr
+    assert lines(done)[0]["verdict"] in ("hold", "discard")
+    assert b"Traceback" not in done.stderr
+
+
+def test_invalid_utf8_on_stdin_is_handled(tmp_path: Path) -> None:
+    done = run(tmp_path, "gate", "--json", stdin=b"my name is \xff\xfe zo\xeb")
+    assert done.returncode == 0, done.stderr
+    assert lines(done)[0]["verdict"] in ("allow", "hold", "discard")
+
+
+def test_a_wrong_setting_is_one_sentence_and_exit_2(tmp_path: Path) -> None:
+    done = run(tmp_path, "gate", "hello", GATEKEEPER_MODE="psychic")
+    assert done.returncode == 2
+    assert done.stderr.decode().strip().splitlines() == [
+        "bmo: GATEKEEPER_MODE='psychic' is not allowed: "
+        "allowed are local, pattern, hybrid, llm, disabled."
+    ]
+
+
+def test_a_missing_file_is_a_sentence(tmp_path: Path) -> None:
+    done = run(tmp_path, "gate", "--jsonl", str(tmp_path / "absent.jsonl"))
+    assert done.returncode == 2
+    assert b"absent.jsonl" in done.stderr
+    assert b"Traceback" not in done.stderr

@@ -1,0 +1,81 @@
+"""kill -9 at any moment: nothing acknowledged is lost, nothing is doubled, both stores agree."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import threading
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from bmo.recorder.agreement import compare
+from tests.integration.memory_parts import open_parts
+
+pytestmark = pytest.mark.integration
+
+KILLS = 12
+ROOT = Path(__file__).parents[2]
+
+
+def run_and_kill(home: Path, run: int, acks_before_kill: int, delay_s: float) -> list[str]:
+    """Starts the writer and kills it a random moment after some acknowledgements."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.integration.crash_writer", str(home), str(run)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    )
+    assert process.stdout is not None
+    lines: list[str] = []
+    timer: threading.Timer | None = None
+    for line in process.stdout:
+        if line.endswith("\n"):
+            lines.append(line.strip())
+        if len(lines) >= acks_before_kill and timer is None:
+            timer = threading.Timer(delay_s, process.kill)
+            timer.start()
+    process.wait(60)
+    if timer is None:
+        raise AssertionError(process.stderr.read() if process.stderr else "died by itself")
+    timer.cancel()
+    process.stdout.close()
+    assert process.stderr is not None
+    process.stderr.close()
+    return lines
+
+
+def test_killed_at_random_moments_nothing_is_lost_or_doubled(tmp_path: Path) -> None:
+    chance = random.Random(20261121)
+    added: Counter[str] = Counter()
+    ended: set[str] = set()
+    asked: set[str] = set()
+    for run in range(KILLS):
+        lines = run_and_kill(tmp_path, run, chance.randint(1, 30), chance.uniform(0.0, 0.15))
+        for line in lines:
+            verb, _, text = line.partition(" ")
+            if verb == "add":
+                added[text] += 1
+            elif verb == "end":
+                ended.add(text)
+            else:
+                asked.add(text)
+    with open_parts(tmp_path) as parts:
+        parts.settled()
+        live = Counter(fact.text for fact in parts.ledger.live_facts("ana"))
+        indexed = Counter(entry.text for entry in parts.index.entries("ana"))
+        difference = compare(parts.ledger, parts.index)
+    assert sum(added.values()) > 5 * KILLS
+    # The last write before a kill may be on disk without having been acknowledged; a home that
+    # was replaced by such a write is the only acknowledged fact that may be gone.
+    homes = {text for text in added if text.startswith("Lives in")}
+    lost = set(added) - ended - asked - set(live) - homes
+    assert lost == set()
+    assert sum(text.startswith("Lives in") for text in live) == 1
+    assert {text for text, times in live.items() if times > 1} == set()
+    assert ended & set(live) == set()
+    assert indexed == live
+    assert not difference

@@ -1,0 +1,82 @@
+"""QDRANT_URL: the index on a server, over HTTP, while it answers and while it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bmo.index import IndexUnavailable, MemoryIndex, read_mem0_collection
+from bmo.settings import Settings
+from tests.fakes.embedder import HashingEmbedder
+from tests.fakes.qdrant_server import API_KEY, FakeQdrantServer
+from tests.fakes.speaker import allowed, day, forget, likes, turn
+from tests.integration.memory_parts import bytes_with, open_parts
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture
+def server() -> Iterator[FakeQdrantServer]:
+    fake = FakeQdrantServer()
+    yield fake
+    fake.close()
+
+
+def test_facts_live_on_the_server_and_nothing_here(
+    server: FakeQdrantServer, tmp_path: Path
+) -> None:
+    with open_parts(tmp_path, qdrant_url=server.url, qdrant_api_key=API_KEY) as parts:
+        assert (parts.index.backend, parts.index.notice) == ("server", "")
+        parts.say(turn("i like zydeco"), allowed("i like zydeco", likes("zydeco")))
+        parts.say(turn("so do i", user="ben"), allowed("so do i", likes("zydeco")))
+        parts.settled()
+        hits = parts.index.search("ana", "zydeco", top_k=5, threshold=0.1)
+        assert [hit.text for hit in hits] == ["Likes zydeco"]
+        assert (parts.index.count("ana"), parts.index.count()) == (1, 2)
+        assert not (tmp_path / "qdrant-edge").exists()
+        found = list(read_mem0_collection(parts.settings, parts.index.collection))
+        assert {memory.user_id for memory in found} == {"ana", "ben"}
+    with open_parts(tmp_path, qdrant_url=server.url, qdrant_api_key=API_KEY) as again:
+        assert again.index.count() == 2
+
+
+def test_forgetting_reaches_the_server(server: FakeQdrantServer, tmp_path: Path) -> None:
+    with open_parts(tmp_path, qdrant_url=server.url, qdrant_api_key=API_KEY) as parts:
+        parts.say(turn("i like zydeco"), allowed("i like zydeco", likes("zydeco")))
+        parts.settled()
+        gone = likes("zydeco", op="retract", scope="value")
+        receipt = parts.say(turn("forget it", at=day(1)), forget("forget it", gone)).receipt
+        parts.settled()
+        assert receipt is not None
+        final = parts.ledger.receipt("ana", receipt.id)
+        assert final is not None and final.complete
+        assert final.places["index"] == 1
+        assert "index_files" not in final.places  # a server rewrites its own
+        assert parts.index.count() == 0
+    assert bytes_with(tmp_path, "zydeco") == []
+
+
+def test_outage_leaves_everything_in_the_outbox(server: FakeQdrantServer, tmp_path: Path) -> None:
+    server.stop()
+    with open_parts(tmp_path, qdrant_url=server.url, qdrant_api_key=API_KEY) as parts:
+        assert "does not answer" in parts.index.notice
+        parts.say(turn("i like zydeco"), allowed("i like zydeco", likes("zydeco")))
+        assert parts.recorder.flush(5.0) is False
+        assert parts.ledger.count_live("ana") == 1
+        server.start()
+        parts.index._connection._retry_at = 0.0  # as if the waiting time were over
+        parts.ledger.release_outbox()
+        parts.settled()
+        assert parts.index.count() == 1
+        assert parts.index.unavailable == ""
+
+
+def test_wrong_key_names_the_variable(server: FakeQdrantServer, tmp_path: Path) -> None:
+    settings = Settings(bmo_home=tmp_path, qdrant_url=server.url, _env_file=None)  # type: ignore[call-arg]
+    index = MemoryIndex.open(settings, HashingEmbedder())
+    assert "QDRANT_API_KEY" in index.notice
+    with pytest.raises(IndexUnavailable, match="QDRANT_API_KEY"):
+        index.count()
+    index.close()

@@ -1,0 +1,280 @@
+"""Forgetting: nothing of what was erased is left in any file, and everything else is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bmo.ledger import Ledger
+from bmo.turn import Recall, RecalledMemory, RecallPlan, ScoreParts
+from tests.fakes.speaker import (
+    allowed,
+    brother,
+    day,
+    decided,
+    fact,
+    forget,
+    likes,
+    lives_in,
+    of_brother,
+    turn,
+)
+from tests.integration.memory_parts import bytes_with, open_parts
+
+pytestmark = pytest.mark.integration
+
+
+def test_no_byte_of_a_forgotten_fact_is_left(tmp_path: Path) -> None:
+    with open_parts(tmp_path) as parts:
+        parts.say(turn("i like zydeco"), allowed("i like zydeco", likes("zydeco")))
+        parts.say(turn("i live in leeds"), allowed("i live in leeds", lives_in("Leeds")))
+        parts.settled()
+        asked = turn("do i like zydeco", at=day(1))
+        parts.say(asked, decided("discard", asked.text))
+        known = parts.ledger.search_words("ana", "zydeco", 1)[0][0]
+        memory = RecalledMemory(known, 0.9, ScoreParts(semantic=0.9), "search")
+        parts.recorder.note_recall(asked, Recall(RecallPlan(True, "own"), (memory,)))
+        parts.recorder.note_reply(asked.id, "Yes, you like Zydeco a lot.")
+        assert parts.recorder.flush(10)
+        assert bytes_with(tmp_path, "zydeco")
+
+        request = turn("forget that i like zydeco", at=day(2))
+        retract = likes("zydeco", op="retract", scope="value")
+        recorded = parts.say(request, forget(request.text, retract))
+        parts.recorder.note_reply(request.id, "I have forgotten zydeco.")
+        follow = turn("thanks", at=day(2, 10))
+        follow = type(follow)(
+            text="thanks",
+            user_id="ana",
+            session_id="s1",
+            at=day(2, 10),
+            assistant_before="I have forgotten zydeco.",
+        )
+        parts.say(follow, decided("discard", "thanks"))
+        parts.settled()
+
+        assert recorded.receipt is not None
+        receipt = parts.ledger.receipt("ana", recorded.receipt.id)
+        assert receipt is not None
+        assert receipt.complete
+        assert receipt.places == {
+            "facts": 1,
+            "turns": 2,
+            "turns_masked": 1,
+            "words": 2,
+            "recalls": 1,
+            "tombstones": 1,
+            "index": 1,
+            "mem0_history": 1,
+            "ledger_files": 1,
+            "index_files": 1,
+        }
+        assert bytes_with(tmp_path, "zydeco") == []
+        assert parts.index.search("ana", "zydeco", top_k=5, threshold=0.1) == []
+        assert {f.text for f in parts.ledger.live_facts("ana")} == {"Lives in Leeds"}
+    assert bytes_with(tmp_path, "zydeco") == []
+    with open_parts(tmp_path) as again:
+        again.settled()
+        assert again.index.count() == 1
+    assert bytes_with(tmp_path, "zydeco") == []
+
+
+def test_ended_versions_of_a_forgotten_person_go_too(tmp_path: Path) -> None:
+    with open_parts(tmp_path) as parts:
+        parts.say(
+            turn("my brother is quentin he lives in oslo"),
+            allowed(
+                "my brother is quentin he lives in oslo",
+                brother("Quentin"),
+                of_brother(
+                    "Quentin",
+                    "lives_in",
+                    "Oslo",
+                    "Brother Quentin lives in Oslo",
+                    cardinality="one",
+                ),
+            ),
+        )
+        parts.settled()
+        parts.say(
+            turn("quentin moved to bergen", at=day(1)),
+            allowed(
+                "quentin moved to bergen",
+                of_brother(
+                    "Quentin",
+                    "lives_in",
+                    "Bergen",
+                    "Brother Quentin lives in Bergen",
+                    cardinality="one",
+                ),
+            ),
+        )
+        parts.settled()
+        retract = fact(
+            "Quentin",
+            "relationships",
+            subject="user.brother:quentin",
+            op="retract",
+            scope="subject",
+        )
+        words = "delete everything about quentin"
+        recorded = parts.say(turn(words, at=day(2)), forget(words, retract))
+        parts.settled()
+        assert recorded.pending_erasure is None
+        assert recorded.receipt is not None
+        assert recorded.receipt.places["facts"] == 3
+        assert parts.ledger.counts("ana").facts == 0
+    for word in ("quentin", "oslo", "bergen"):
+        assert bytes_with(tmp_path, word) == []
+
+
+def test_wide_requests_leave_recall_at_once_and_wait(tmp_path: Path) -> None:
+    with open_parts(tmp_path) as parts:
+        words = "my brother is quentin"
+        parts.say(turn(words), allowed(words, brother("Quentin")))
+        parts.say(turn("i like tea"), allowed("i like tea", likes("tea")))
+        parts.settled()
+        retract = fact(
+            "brother", "relationships", subject="user.brother", op="retract", scope="subject"
+        )
+        asked = "forget everything about my brother"
+        recorded = parts.say(turn(asked, at=day(1)), forget(asked, retract))
+        parts.settled()
+        pending = recorded.pending_erasure
+        assert pending is not None
+        assert [f.text for f in pending.facts] == ["Has a brother named Quentin"]
+        assert {f.text for f in parts.ledger.live_facts("ana")} == {"Likes tea"}
+        assert parts.index.count("ana") == 1
+
+        parts.recorder.call(parts.ledger.cancel_erasure, "ana", pending.id).result(10)
+        parts.settled()
+        assert parts.ledger.count_live("ana") == 2
+        assert parts.index.count("ana") == 2
+
+        again = parts.say(turn(asked, at=day(2)), forget(asked, retract)).pending_erasure
+        assert again is not None
+        assert [p.id for p in parts.ledger.pending_erasures("ana")] == [again.id]
+        parts.recorder.call(parts.ledger.confirm_erasure, "ana", again.id).result(10)
+        parts.settled()
+        assert parts.ledger.pending_erasures("ana") == []
+        receipt = parts.ledger.receipt("ana", again.id)
+        assert receipt is not None and receipt.complete
+    assert bytes_with(tmp_path, "quentin") == []
+    assert bytes_with(tmp_path, "tea")
+
+
+def test_everything_goes_after_it_is_confirmed(tmp_path: Path) -> None:
+    with open_parts(tmp_path) as parts:
+        for number, thing in enumerate(("zydeco", "gumbo", "okra")):
+            words = f"i like {thing}"
+            parts.say(turn(words, at=day(number)), allowed(words, likes(thing)))
+        parts.say(turn("hm zydeco", at=day(4)), decided("hold", "hm zydeco"))
+        parts.say(turn("i like tea", user="ben"), allowed("i like tea", likes("tea")))
+        parts.settled()
+        words = "forget everything"
+        pending = parts.say(
+            turn(words, at=day(5)), forget(words, fact("", op="retract", scope="all"))
+        ).pending_erasure
+        assert pending is not None
+        assert parts.ledger.live_facts("ana") == []
+        parts.ledger.confirm_erasure("ana", pending.id)
+        parts.settled()
+        counts = parts.ledger.counts("ana")
+        assert (counts.facts, counts.turns, counts.recalls) == (0, 0, 0)
+        assert parts.index.count("ana") == 0
+        assert parts.index.count("ben") == 1
+    for word in ("zydeco", "gumbo", "okra"):
+        assert bytes_with(tmp_path, word) == []
+
+
+def test_raw_turns_go_with_everything(tmp_path: Path) -> None:
+    with open_parts(tmp_path, mem0_setting="NORMAL") as parts:
+        parts.say(turn("play some zydeco"), decided("allow", "play some zydeco"))
+        parts.settled()
+        assert parts.index.search_raw("ana", "zydeco", top_k=3, threshold=0.1)
+        parts.ledger.erase_user("ana")
+        parts.settled()
+        assert parts.index.count() == 0
+    assert bytes_with(tmp_path, "zydeco") == []
+
+
+def test_other_facts_of_the_same_turn_keep_their_words(ledger: Ledger) -> None:
+    words = "my brother is sam and i like zydeco"
+    ledger.record(turn(words), allowed(words, brother("Sam"), likes("zydeco")))
+    ledger.record(
+        turn("forget the zydeco", at=day(1)),
+        forget("forget the zydeco", likes("zydeco", op="retract", scope="value")),
+    )
+    left = ledger.live_facts("ana")
+    why = ledger.why("ana", left[0].id)
+    assert why is not None
+    assert [said.text for said in why.said] == ["my brother is sam and i like [forgotten]"]
+
+
+def test_last_is_what_the_session_stored_before(ledger: Ledger) -> None:
+    ledger.record(turn("i like tea"), allowed("i like tea", likes("tea")))
+    bank = fact("Banks with Peachtree", slot="bank", value="Peachtree")
+    ledger.record(turn("with peachtree"), allowed("with peachtree", bank))
+    ledger.record(turn("okay"), decided("discard", "okay"))
+    other = turn("i like rye", session="s2")
+    ledger.record(other, allowed(other.text, likes("rye")))
+    words = "actually forget that"
+    ledger.record(turn(words), forget(words, fact("that", op="retract", scope="last")))
+    assert {f.text for f in ledger.live_facts("ana")} == {"Likes tea", "Likes rye"}
+
+
+def test_tombstones_stop_reprocessing_but_not_a_new_statement(ledger: Ledger) -> None:
+    first = turn("i like zydeco", at=day(0))
+    ledger.record(first, allowed(first.text, likes("zydeco")))
+    gone = likes("zydeco", op="retract", scope="value")
+    ledger.record(turn("forget it", at=day(1)), forget("forget it", gone))
+    again = ledger.record(first, allowed(first.text, likes("the Zydeco")))
+    assert [f.value for f in again.suppressed] == ["the Zydeco"]
+    assert ledger.live_facts("ana") == []
+    later = turn("i do like zydeco", at=day(2))
+    assert len(ledger.record(later, allowed(later.text, likes("zydeco"))).added) == 1
+    assert len(ledger.record(later, allowed(later.text, likes("zydeco"))).confirmed) == 1
+
+
+def test_tombstone_of_everything_covers_all_said_before(ledger: Ledger) -> None:
+    ledger.record(turn("x"), allowed("x", likes("tea")))
+    ledger.erase_user("ana", at=day(5))
+    old = ledger.record(turn("old words", at=day(4)), allowed("old words", lives_in("Leeds")))
+    new = ledger.record(turn("new words", at=day(6)), allowed("new words", lives_in("York")))
+    assert (len(old.suppressed), len(new.added)) == (1, 1)
+
+
+def test_retraction_that_means_nothing_known_is_reported(ledger: Ledger) -> None:
+    words = "forget my shoe size"
+    recorded = ledger.record(
+        turn(words), forget(words, fact("shoe size", op="retract", scope="value"))
+    )
+    assert [f.text for f in recorded.unmatched] == ["shoe size"]
+    assert recorded.receipt is None
+    assert ledger.turns("ana")[0].text == ""
+
+
+def test_erasing_by_hand_leaves_others_alone(ledger: Ledger) -> None:
+    mine = ledger.record(turn("x"), allowed("x", likes("tea"))).added[0]
+    theirs = ledger.record(turn("x", user="ben"), allowed("x", likes("tea"))).added[0]
+    receipt = ledger.erase("ana", [mine.id, theirs.id])
+    assert receipt.places["facts"] == 1
+    assert ledger.count_live("ben") == 1
+    with pytest.raises(ValueError, match="no request to forget"):
+        ledger.confirm_erasure("ben", receipt.id)
+
+
+def test_expired_words_of_discarded_turns(ledger: Ledger) -> None:
+    ledger.record(turn("play some jazz"), decided("discard", "play some jazz"))
+    ledger.record(turn("i might move"), decided("hold", "i might move"))
+    ledger.record(turn("i like tea"), allowed("i like tea", likes("tea")))
+    ledger.record(turn("call sam", at=day(20)), decided("discard", "call sam"))
+    assert ledger.drop_old_words(30, now=day(31)) == 1
+    assert [row.text for row in ledger.turns("ana")] == [
+        "",
+        "i might move",
+        "i like tea",
+        "call sam",
+    ]
+    assert ledger.counts("ana").decisions["discard"] == 2

@@ -1,0 +1,254 @@
+"""Export and import, held turns, editing, memories of an existing Mem0 collection."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from bmo.index import IndexUnavailable, Mem0Memory, read_mem0_collection
+from bmo.ledger import ExchangeError, Ledger
+from bmo.recorder import import_mem0
+from bmo.settings import Settings
+from tests.fakes.speaker import (
+    allowed,
+    brother,
+    day,
+    decided,
+    fact,
+    forget,
+    likes,
+    lives_in,
+    turn,
+)
+from tests.integration.memory_parts import open_parts
+
+pytestmark = pytest.mark.integration
+
+
+def fill(ledger: Ledger) -> None:
+    ledger.record(turn("i live in leeds"), allowed("i live in leeds", lives_in("Leeds")))
+    ledger.record(
+        turn("now york and my brother is élie", at=day(3)),
+        allowed("now york and my brother is élie", lives_in("York"), brother("Élie")),
+    )
+    ledger.record(turn("i might move", at=day(4)), decided("hold", "i might move"))
+    stored = ledger.live_facts("ana")[0]
+    ledger.mark_used("ana", [stored.id], day(5))
+    ledger.feedback("ana", fact_id=stored.id, turn_id=None, helpful=True, at=day(5))
+
+
+def test_export_is_read_back_without_loss(ledger: Ledger, tmp_path: Path) -> None:
+    fill(ledger)
+    lines = list(ledger.export("ana"))
+    other = Ledger.open(f"sqlite:///{tmp_path / 'other.sqlite3'}")
+    result = other.import_export(lines)
+    assert (result.known, result.suppressed) == (0, 0)
+    assert list(other.export("ana")) == lines
+    assert other.live_facts("ana") == ledger.live_facts("ana")
+    assert other.live_facts("ana", at=day(1)) == ledger.live_facts("ana", at=day(1))
+    assert [f.text for f, _ in other.search_words("ana", "elie", 3)] == ["Has a brother named Élie"]
+    again = other.import_export(lines)
+    assert (again.added, again.known) == (0, result.added)
+    assert other.outbox_depth()[0] == 2
+    other.close()
+
+
+def test_export_to_another_user(ledger: Ledger, tmp_path: Path) -> None:
+    fill(ledger)
+    other = Ledger.open(f"sqlite:///{tmp_path / 'other.sqlite3'}")
+    other.import_export(ledger.export("ana"), user_id="ana2")
+    assert other.count_live("ana2") == 2
+    assert other.count_live("ana") == 0
+    other.close()
+
+
+def test_import_does_not_bring_back_what_was_erased(ledger: Ledger) -> None:
+    fill(ledger)
+    lines = list(ledger.export("ana"))
+    gone = brother("Élie", op="retract", scope="value")
+    ledger.record(turn("forget élie", at=day(9)), forget("forget élie", gone))
+    result = ledger.import_export(lines)
+    assert result.suppressed >= 1
+    assert "Élie" not in " ".join(f.text for f in ledger.live_facts("ana", include_past=True))
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        ([], "file is empty"),
+        (["nonsense"], "line 1: not JSON"),
+        (["[1]"], "line 1: not a JSON object"),
+        (['{"type": "turns"}'], "line 1: the first line must be"),
+        (['{"type": "bmo-ledger", "version": 9, "user_id": "ana"}'], "version 9 is not 1"),
+    ],
+)
+def test_files_that_are_no_export(ledger: Ledger, lines: list[str], says: str) -> None:
+    with pytest.raises(ExchangeError, match=says):
+        ledger.import_export(lines)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"type": "secrets"}, "type 'secrets' is not one of"),
+        ({"colour": "red"}, "facts has no 'colour'"),
+        ({"confidence": "much"}, "facts.confidence cannot be 'much'"),
+        ({"valid_from": "yesterday"}, "facts.valid_from cannot be 'yesterday'"),
+        ({"text": None}, "facts.text cannot be None"),
+    ],
+)
+def test_one_wrong_line_is_named_and_nothing_is_kept(
+    ledger: Ledger, tmp_path: Path, change: dict[str, object], says: str
+) -> None:
+    fill(ledger)
+    lines = list(ledger.export("ana"))
+    number = next(n for n, line in enumerate(lines) if json.loads(line)["type"] == "facts")
+    lines[number] = json.dumps({**json.loads(lines[number]), **change})
+    other = Ledger.open(f"sqlite:///{tmp_path / 'other.sqlite3'}")
+    with pytest.raises(ExchangeError, match=f"line {number + 1}: {says}"):
+        other.import_export(lines)
+    assert other.counts().turns == 0
+    other.close()
+
+
+def test_import_cannot_hang_rows_on_another_users_facts(ledger: Ledger) -> None:
+    theirs = ledger.record(turn("x", user="ben"), allowed("x", likes("tea"))).added[0]
+    lines = [
+        '{"type": "bmo-ledger", "version": 1, "user_id": "ana"}',
+        json.dumps(
+            {
+                "type": "feedback",
+                "user_id": "ana",
+                "fact_id": theirs.id,
+                "turn_id": None,
+                "at": "2026-01-01T00:00:00+00:00",
+                "helpful": False,
+                "source": "user",
+            }
+        ),
+    ]
+    with pytest.raises(ExchangeError, match="another user's"):
+        ledger.import_export(lines)
+
+
+def test_held_turns_are_listed_found_allowed_and_discarded(ledger: Ledger) -> None:
+    for number, words in enumerate(("i might move to spain", "my back hurts", "hm maybe")):
+        ledger.record(turn(words, at=day(number)), decided("hold", words))
+    assert [held.text for held in ledger.held("ana")] == [
+        "hm maybe",
+        "my back hurts",
+        "i might move to spain",
+    ]
+    found = ledger.search_held("ana", "where would she move", 3)
+    assert [held.text for held, _ in found] == ["i might move to spain"]
+    move, back = ledger.held("ana")[2], ledger.held("ana")[1]
+    stored = ledger.allow_held("ana", move.id, [fact("May move to Spain", "goals")]).added[0]
+    assert (stored.text, stored.source_type, stored.valid_from) == (
+        "May move to Spain",
+        "manual",
+        day(0),
+    )
+    assert ledger.allow_held("ana", back.id).added[0].text == "my back hurts"
+    ledger.discard_held("ana", ledger.held("ana")[0].id)
+    assert ledger.held("ana") == []
+    with pytest.raises(ValueError, match="no held turn"):
+        ledger.allow_held("ana", move.id)
+
+
+def test_editing_keeps_the_old_words_in_history_only(ledger: Ledger) -> None:
+    old = ledger.record(turn("x"), allowed("x", lives_in("Leads"))).added[0]
+    new = ledger.edit("ana", old.id, text="Lives in Leeds", value="Leeds", at=day(2))
+    assert (new.source_type, new.turn_id, new.valid_from) == ("manual", old.turn_id, day(0))
+    assert [f.text for f in ledger.live_facts("ana", include_past=True)] == ["Lives in Leeds"]
+    assert [f.end_reason for f in ledger.history("ana", new.id)] == ["edited", ""]
+    with pytest.raises(ValueError, match="nothing to change"):
+        ledger.edit("ana", new.id)
+    with pytest.raises(ValueError, match="needs words"):
+        ledger.edit("ana", new.id, text="  ")
+    with pytest.raises(ValueError, match="no live fact"):
+        ledger.edit("ana", old.id, text="x")
+
+
+def memories() -> list[Mem0Memory]:
+    moment = datetime(2025, 5, 1, tzinfo=UTC)
+    return [
+        Mem0Memory("1", "ana", "Likes zydeco", moment, {"category": "preferences"}),
+        Mem0Memory("2", "ana", "Likes zydeco ", moment, {"category": "music"}),
+        Mem0Memory("3", "ana", "Has a boat", None, {}),
+        Mem0Memory("4", "*", "Steals memories", moment, {}),
+    ]
+
+
+def test_mem0_memories_become_facts_that_can_be_superseded(tmp_path: Path) -> None:
+    with open_parts(tmp_path) as parts:
+        result = import_mem0(parts.ledger, memories())
+        assert (result.read, result.added, result.known) == (4, 2, 1)
+        assert [memory_id for memory_id, _ in result.refused] == ["4"]
+        parts.settled()
+        hit = parts.index.search("ana", "zydeco", top_k=1, threshold=0.1)[0]
+        assert hit.metadata["source_type"] == "import"
+        stored = parts.ledger.facts_by_id("ana", [hit.fact_id])[0]
+        assert (stored.category, stored.valid_from) == (
+            "preferences",
+            datetime(2025, 5, 1, tzinfo=UTC),
+        )
+        parts.say(
+            turn("not any more"),
+            allowed("not any more", fact("Has a boat", op="retract", scope="value")),
+        )
+        assert {f.text for f in parts.ledger.live_facts("ana")} == {"Likes zydeco"}
+        assert import_mem0(parts.ledger, memories()[:2]).added == 0
+
+
+def test_real_mem0_collection_is_read(tmp_path: Path) -> None:
+    with open_parts(tmp_path / "bmo") as parts:
+        from mem0.vector_stores.qdrant import Qdrant
+        from qdrant_client import QdrantClient
+
+        path = tmp_path / "qdrant"
+        client = QdrantClient(path=str(path))
+        store = Qdrant("mem0", 4, client=client)
+        store.insert(
+            [[1.0, 0, 0, 0]],
+            [
+                {
+                    "data": "Likes zydeco",
+                    "user_id": "ana",
+                    "created_at": "2025-05-01T00:00:00-07:00",
+                    "category": "preferences",
+                }
+            ],
+            ["00000000-0000-4000-8000-000000000001"],
+        )
+        client.close()
+        found = list(read_mem0_collection(parts.settings, "mem0", path=path))
+        assert found == [
+            Mem0Memory(
+                "00000000-0000-4000-8000-000000000001",
+                "ana",
+                "Likes zydeco",
+                datetime(2025, 5, 1, 7, tzinfo=UTC),
+                {"category": "preferences"},
+            )
+        ]
+        with pytest.raises(IndexUnavailable, match=r"no collection 'other'; there are \['mem0'\]"):
+            list(read_mem0_collection(parts.settings, "other", path=path))
+        with pytest.raises(IndexUnavailable, match="no local Qdrant store"):
+            list(read_mem0_collection(parts.settings, "mem0", path=tmp_path))
+        with pytest.raises(IndexUnavailable, match="QDRANT_URL"):
+            list(read_mem0_collection(parts.settings, "mem0"))
+
+
+def test_undated_import_conflicts_with_what_is_known(ledger: Ledger) -> None:
+    ledger.record(turn("x"), allowed("x", lives_in("Leeds")))
+    recorded = ledger.add_imported("ana", lives_in("York"), at=None)
+    assert {f.text for f in recorded.conflicts} == {"Lives in Leeds", "Lives in York"}
+
+
+def test_settings_do_not_matter_for_reading(tmp_path: Path) -> None:
+    settings = Settings(bmo_home=tmp_path, qdrant_url="http://127.0.0.1:9", _env_file=None)  # type: ignore[call-arg]
+    with pytest.raises(IndexUnavailable, match="cannot be read"):
+        list(read_mem0_collection(settings, "mem0"))

@@ -1,0 +1,244 @@
+"""MemorySession on the real parts: ledger, Qdrant Edge, embedder, gates."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bmo.memory import MemoryService, MemorySession, MemoryUnavailable
+from bmo.settings import load_settings
+from bmo.turn import Turn
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture
+async def service(tmp_path: Path) -> AsyncIterator[MemoryService]:
+    # The deadline has a test of its own; here a busy machine must not blur what is tested.
+    opened = await MemoryService.open(
+        load_settings(bmo_home=tmp_path, bmo_recall_deadline_ms=20_000)
+    )
+    yield opened
+    await opened.aclose()
+
+
+def bytes_under(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
+async def say(session: MemorySession, text: str, *, before: str = "") -> list[str]:
+    turn = Turn(text=text, assistant_before=before)
+    await session.on_turn(turn)
+    recorded = await session.recorded(turn.id)
+    return [fact.text for fact in recorded.added] if recorded else []
+
+
+async def given(session: MemorySession, text: str) -> list[str]:
+    recall = await session.recall(Turn(text=text))
+    assert not recall.fallback, recall.reason
+    return [memory.fact.text for memory in recall.memories]
+
+
+async def test_told_in_one_visit_known_in_the_next(service: MemoryService) -> None:
+    first = service.session(user_id="glenn")
+    assert await say(first, "my brother sam lives in leeds") == [
+        "Has a brother named Sam",
+        "Brother Sam lives in Leeds",
+    ]
+    await first.aclose()
+    second = service.session(user_id="glenn")
+    assert "Brother Sam lives in Leeds" in (await second.profile()).context
+    assert "Brother Sam lives in Leeds" in await given(second, "where does my brother live")
+
+
+async def test_the_profile_keeps_its_bytes_for_the_whole_visit(service: MemoryService) -> None:
+    session = service.session(user_id="glenn")
+    await say(session, "im allergic to nuts")
+    await session.aclose()
+    session = service.session(user_id="glenn")
+    before = await session.profile()
+    await say(session, "i live in oslo")
+    await session.flush()
+    assert (await session.profile()).context == before.context != ""
+
+
+async def test_what_is_taken_back_leaves_the_profile(service: MemoryService) -> None:
+    first = service.session(user_id="glenn")
+    await say(first, "i love thai food and my brother sam lives in leeds")
+    await first.aclose()
+    session = service.session(user_id="glenn")
+    assert "Leeds" in (await session.profile()).context
+    await say(session, "forget that i love thai food")
+    await say(session, "sam moved to glasgow")
+    await session.flush()
+    profile = (await session.profile()).context
+    assert "hai food" not in profile
+    assert "Leeds" not in profile
+    assert "Sam" in profile
+
+
+async def test_a_turn_said_off_the_record_is_not_written(service: MemoryService) -> None:
+    session = service.session(user_id="glenn")
+    assert await say(session, "off the record, my boss is called waldemar") == []
+    assert await say(session, "i live in oslo") == ["Lives in Oslo"]
+    await session.flush()
+    assert len(service.ledger.turns("glenn")) == 1
+
+
+async def test_another_user_sees_nothing(service: MemoryService) -> None:
+    mine, yours = service.session(user_id="ann"), service.session(user_id="bob")
+    await say(mine, "my brother is sam")
+    await mine.flush()
+    assert await given(yours, "who is my brother") == []
+    assert (await yours.profile()).context == ""
+
+
+async def test_what_is_forgotten_is_gone_at_once(service: MemoryService) -> None:
+    session = service.session(user_id="glenn")
+    await say(session, "i really like blues music")
+    assert await given(session, "what music do i like") == ["Likes blues music"]
+    await say(session, "forget that i like blues")
+    assert await given(session, "what music do i like") == []
+
+
+async def test_a_wide_request_asks_first_and_yes_erases(service: MemoryService) -> None:
+    session = service.session(user_id="glenn")
+    await say(session, "my brother sam lives in leeds")
+    turn = Turn(text="forget everything")
+    task = session.submit_turn(turn)
+    recall = await session.recall(turn)
+    await task
+    assert "Ask whether to erase them for good" in recall.context
+    assert await given(session, "where does my brother live") == []
+    await say(session, "yes please")
+    await session.flush()
+    assert service.ledger.counts("glenn").facts == 0
+
+
+async def test_a_wide_request_asks_first_and_no_keeps(service: MemoryService) -> None:
+    session = service.session(user_id="glenn")
+    await say(session, "my brother sam lives in leeds")
+    await say(session, "forget everything")
+    assert await given(session, "where does my brother live") == []
+    await say(session, "no keep it")
+    await session.flush()
+    assert "Brother Sam lives in Leeds" in await given(session, "where does my brother live")
+
+
+async def test_off_the_record_nothing_is_written(service: MemoryService) -> None:
+    session = service.session(user_id="glenn")
+    assert await say(session, "off the record please") == []
+    assert await say(session, "my brother is called waldemar") == []
+    await say(session, "ok back on the record")
+    assert await say(session, "i live in oslo") == ["Lives in Oslo"]
+    await session.flush()
+    assert "waldemar" not in " ".join(turn.text for turn in service.ledger.turns("glenn"))
+
+
+async def test_every_turn_leaves_a_decision(service: MemoryService) -> None:
+    session = service.session(user_id="glenn")
+    said = ["hi", "what time is it", "i might move to spain", "my name is glenn", "", "   "]
+    for text in said:
+        await session.on_turn(Turn(text=text))
+    await session.flush()
+    assert len(service.ledger.turns("glenn")) == len(said)
+    assert sum(service.ledger.counts("glenn").decisions.values()) == len(said)
+
+
+async def test_quick_turns_are_gated_in_order(service: MemoryService) -> None:
+    session = service.session(user_id="glenn")
+    texts = ["my brother is tim", "no his name is tom", "he lives in york"]
+    decisions = await asyncio.gather(*(session.submit_turn(Turn(text=text)) for text in texts))
+    await session.flush()
+    assert [decision.verdict for decision in decisions] == ["allow", "allow", "allow"]
+    live = {fact.text for fact in service.ledger.live_facts("glenn")}
+    assert live == {"Has a brother named Tom", "Brother Tom lives in York"}
+
+
+@pytest.mark.parametrize("hostile", ["*", "a b", "'; drop table facts; --", "ａdmin", ""])
+async def test_hostile_user_ids_are_refused(service: MemoryService, hostile: str) -> None:
+    with pytest.raises(ValueError, match="not allowed"):
+        service.session(user_id=hostile)
+
+
+async def test_a_second_owner_of_the_store_gets_a_sentence(tmp_path: Path) -> None:
+
+    settings = load_settings(bmo_home=tmp_path)
+    service = await MemoryService.open(settings)
+    try:
+        program = (
+            "from bmo.memory import MemoryService, MemoryUnavailable\n"
+            "from bmo.settings import load_settings\n"
+            f"try: MemoryService.open_blocking(load_settings(bmo_home={str(tmp_path)!r}))\n"
+            "except MemoryUnavailable as error: print(error)\n"
+        )
+        done = await asyncio.to_thread(
+            subprocess.run,
+            [sys.executable, "-c", program],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=True,
+        )
+    finally:
+        await service.aclose()
+    assert "BMO_HOME" in done.stdout
+    assert "QDRANT_URL" in done.stdout
+
+
+async def test_an_unwritable_home_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a directory")
+    with pytest.raises(MemoryUnavailable, match="BMO_HOME"):
+        await MemoryService.open(load_settings(bmo_home=tmp_path / "file" / "home"))
+
+
+async def test_a_dead_qdrant_server_degrades_and_loses_nothing(tmp_path: Path) -> None:
+    dead = load_settings(
+        bmo_home=tmp_path, qdrant_url="http://127.0.0.1:9", bmo_recall_deadline_ms=20_000
+    )
+    service = await MemoryService.open(dead)
+    session = service.session(user_id="glenn")
+    assert await say(session, "my brother sam lives in leeds") != []
+    assert "Brother Sam lives in Leeds" in [
+        memory.fact.text
+        for memory in (await session.recall(Turn(text="where does my brother live"))).memories
+    ]
+    assert [notice.part for notice in service.notices] == ["index"]
+    await service.aclose()
+    service = await MemoryService.open(load_settings(bmo_home=tmp_path))
+    session = service.session(user_id="glenn")
+    await session.flush()
+    assert service.index is not None
+    assert service.index.count("glenn") == 2
+    await service.aclose()
+
+
+class TestNormal:
+    async def test_every_turn_is_stored_and_searched(self, tmp_path: Path) -> None:
+        service = await MemoryService.open(
+            load_settings(bmo_home=tmp_path, mem0_setting="NORMAL", bmo_recall_deadline_ms=20_000)
+        )
+        session = service.session(user_id="glenn")
+        for text in ("my brother is called sam", "set a timer for ten minutes", "hello there"):
+            await session.on_turn(Turn(text=text))
+        await session.flush()
+        assert service.index is not None
+        assert service.index.count("glenn") == 3
+        assert "my brother is called sam" in await given(session, "tell me about my brother")
+        assert (await session.profile()).context == ""
+        await service.aclose()
+
+    async def test_secrets_are_written_under_no_setting(self, tmp_path: Path) -> None:
+        service = await MemoryService.open(
+            load_settings(bmo_home=tmp_path, mem0_setting="NORMAL", bmo_recall_deadline_ms=20_000)
+        )
+        session = service.session(user_id="glenn")
+        await session.on_turn(Turn(text="my card number is 4012 8888 8888 1881"))
+        await session.flush()
+        await service.aclose()
+        assert b"1881" not in bytes_under(tmp_path)

@@ -1,0 +1,283 @@
+"""The recorder: order, failures of index and database, flushing, closing, rebuilding."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sqlalchemy.exc import OperationalError
+
+from bmo.index import EmbedderUnavailable, MemoryIndex
+from bmo.ledger import Ledger, Recorded
+from bmo.recorder import Recorder, rebuild, settle
+from bmo.recorder.agreement import compare
+from bmo.settings import Settings
+from bmo.turn import Decision, Recall, RecalledMemory, RecallPlan, ScoreParts, Turn
+from tests.fakes.embedder import HashingEmbedder
+from tests.fakes.speaker import allowed, day, decided, fact, likes, lives_in, turn
+from tests.integration.memory_parts import open_parts
+
+pytestmark = pytest.mark.integration
+
+
+class FailingEmbedder(HashingEmbedder):
+    """Fails while ``down`` is set, as an embedding service without network does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.down = True
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if self.down:
+            raise EmbedderUnavailable("no network")
+        return super().embed(texts)
+
+
+class BusyLedger(Ledger):
+    """Refuses the first writes, as a locked database does."""
+
+    refusals = 2
+
+    def record(self, turn: Turn, decision: Decision, **more: object) -> Recorded:
+        if self.refusals:
+            self.refusals -= 1
+            raise OperationalError("INSERT", {}, Exception("database is locked"))
+        return super().record(turn, decision, **more)  # type: ignore[arg-type]
+
+
+def test_what_is_recorded_reaches_the_index_with_the_gates_word(tmp_path: Path) -> None:
+    with open_parts(tmp_path) as parts:
+        recorded = parts.say(
+            turn("i like zydeco"), allowed("i like zydeco", likes("zydeco"), fallback=True)
+        )
+        parts.settled()
+        hit = parts.index.search("ana", "zydeco", top_k=1, threshold=0.1)[0]
+        said = {key: value for key, value in hit.metadata.items() if key.startswith("write_")}
+        assert said == {
+            "write_verdict": "allow",
+            "write_confidence": 0.9,
+            "write_reason": "said so",
+            "write_gate_version": "rules-test",
+            "write_gate_fallback": True,
+        }
+        stored = parts.ledger.facts_by_id("ana", [recorded.added[0].id])[0]
+        assert stored.index_id == hit.index_id
+        stats = parts.recorder.stats()
+        assert (stats.queued, stats.outbox, stats.recorded, stats.index_problem) == (0, 0, 1, "")
+
+
+def test_superseded_facts_leave_the_index(tmp_path: Path) -> None:
+    with open_parts(tmp_path) as parts:
+        parts.say(turn("x"), allowed("x", lives_in("Leeds")))
+        parts.settled()
+        parts.say(turn("y", at=day(1)), allowed("y", lives_in("York")))
+        parts.settled()
+        assert [entry.text for entry in parts.index.entries("ana")] == ["Lives in York"]
+
+
+def test_near_duplicates_are_found_through_the_index(tmp_path: Path) -> None:
+    with open_parts(tmp_path) as parts:
+        parts.say(turn("x"), allowed("x", fact("Plays cello in the old town quartet")))
+        parts.settled()
+        again = fact("In the old town quartet plays cello")
+        recorded = parts.say(turn("y", at=day(1)), allowed("y", again))
+        assert [f.text for f in recorded.confirmed] == ["Plays cello in the old town quartet"]
+
+
+def test_failing_embedder_leaves_everything_in_the_outbox_and_then_recovers(
+    tmp_path: Path,
+) -> None:
+    settings = Settings(bmo_home=tmp_path, _env_file=None)  # type: ignore[call-arg]
+    embedder = FailingEmbedder()
+    ledger = Ledger.open(settings.ledger_url)
+    index = MemoryIndex.open(settings, embedder)
+    recorder = Recorder.open(ledger, index, settings)
+    said = allowed("i like zydeco", likes("zydeco"))
+    assert recorder.submit(turn("i like zydeco"), said).result(10).added
+    assert recorder.flush(10) is False
+    assert recorder.stats().outbox == 1
+    embedder.down = False
+    ledger.release_outbox()  # as if the waiting time were over
+    assert recorder.flush(10)
+    assert index.count() == 1
+    recorder.close()
+    index.close()
+    ledger.close()
+
+
+def test_without_an_index_the_outbox_waits_for_the_next_start(tmp_path: Path) -> None:
+    settings = Settings(bmo_home=tmp_path, _env_file=None)  # type: ignore[call-arg]
+    ledger = Ledger.open(settings.ledger_url)
+    recorder = Recorder.open(ledger, None, settings)
+    recorder.submit(turn("x"), allowed("x", likes("zydeco"))).result(10)
+    assert recorder.flush(10) is False
+    assert recorder.stats().index_problem == "no index"
+    recorder.close()
+    ledger.close()
+    with open_parts(tmp_path) as parts:
+        parts.settled()
+        assert parts.index.count() == 1
+
+
+def test_turn_the_database_refuses_is_tried_again(tmp_path: Path) -> None:
+    settings = Settings(bmo_home=tmp_path, _env_file=None)  # type: ignore[call-arg]
+    ledger = BusyLedger.open(settings.ledger_url)
+    recorder = Recorder.open(ledger, None, settings)
+    future = recorder.submit(turn("x"), allowed("x", likes("zydeco")))
+    with pytest.raises(OperationalError):
+        future.result(10)
+    recorder.close()
+    assert ledger.count_live("ana") == 1
+    ledger.close()
+
+
+def test_failing_call_gets_its_error_and_the_thread_goes_on(tmp_path: Path) -> None:
+    with open_parts(tmp_path) as parts:
+        with pytest.raises(ValueError, match="no request to forget"):
+            parts.recorder.call(parts.ledger.confirm_erasure, "ana", "nope").result(10)
+        assert parts.say(turn("x"), allowed("x", likes("tea"))).added
+
+
+def test_close_does_what_was_submitted(tmp_path: Path) -> None:
+    settings = Settings(bmo_home=tmp_path, _env_file=None)  # type: ignore[call-arg]
+    ledger = Ledger.open(settings.ledger_url)
+    index = MemoryIndex.open(settings, HashingEmbedder())
+    recorder = Recorder.open(ledger, index, settings)
+    hold = threading.Event()
+    recorder.call(hold.wait, 10.0)
+    for number in range(20):
+        recorder.submit(turn(f"t{number}"), allowed(f"t{number}", likes(f"thing{number}")))
+    hold.set()
+    recorder.close()
+    recorder.close()
+    assert ledger.count_live("ana") == index.count("ana") == 20
+    with pytest.raises(RuntimeError, match="closed"):
+        recorder.submit(turn("late"), allowed("late"))
+    index.close()
+    ledger.close()
+
+
+def test_reply_counts_the_memories_it_used(tmp_path: Path) -> None:
+    with open_parts(tmp_path) as parts:
+        parts.say(turn("x"), allowed("x", likes("zydeco"), likes("gumbo")))
+        asked = turn("what music do i like", at=day(1))
+        parts.say(asked, allowed(asked.text))
+        memories = tuple(
+            RecalledMemory(known, 0.9, ScoreParts(semantic=0.9), "search")
+            for known in parts.ledger.live_facts("ana")
+        )
+        recall = Recall(RecallPlan(True, "own"), memories)
+        parts.recorder.note_recall(asked, recall)
+        parts.recorder.note_reply(asked.id, "You like Zydeco!", recall)
+        parts.recorder.note_reply("unknown turn", "nothing")
+        parts.settled()
+        uses = {f.value: f.use_count for f in parts.ledger.live_facts("ana")}
+        assert uses == {"zydeco": 1, "gumbo": 0}
+        assert parts.ledger.turns("ana")[1].assistant_after == "You like Zydeco!"
+        assert parts.ledger.counts("ana").recalls == 1
+
+
+def test_start_heals_what_differs(tmp_path: Path) -> None:
+    with open_parts(tmp_path) as parts:
+        for number in range(5):
+            words = f"t{number}"
+            parts.say(turn(words), allowed(words, likes(f"thing{number}")))
+        parts.settled()
+        lost, doubled, stranger = parts.ledger.live_facts("ana")[:3]
+        parts.index.delete_fact("ana", lost.id)
+        with parts.index._writing() as (memory, _):
+            memory.add(
+                doubled.text,
+                user_id="ana",
+                metadata={"fact_id": doubled.id, "mode": "gated"},
+                infer=False,
+            )
+            memory.add(
+                "Likes nobody knows what",
+                user_id="ana",
+                metadata={"fact_id": "f" * 32, "mode": "gated"},
+                infer=False,
+            )
+        found = compare(parts.ledger, parts.index)
+        assert (len(found.missing), len(found.doubled), len(found.orphaned)) == (1, 1, 1)
+        assert stranger.id not in {fact_id for _, fact_id in found.missing}
+    with open_parts(tmp_path) as again:
+        again.settled()
+        assert not compare(again.ledger, again.index)
+        assert again.index.count() == 5
+
+
+def test_changed_embedder_fills_a_new_collection_in_the_background(tmp_path: Path) -> None:
+    with open_parts(tmp_path) as parts:
+        for number in range(30):
+            words = f"t{number}"
+            parts.say(turn(words), allowed(words, likes(f"thing{number}")))
+        parts.settled()
+        first = parts.index.collection
+    with open_parts(tmp_path, dims=48) as other:
+        assert other.index.collection != first
+        other.settled()
+        assert other.index.complete
+        assert other.index.count("ana") == 30
+        assert not (tmp_path / "qdrant-edge" / first).exists()
+
+
+def test_rebuild_can_be_interrupted_and_resumed(tmp_path: Path) -> None:
+    class Interrupted(Exception):
+        pass
+
+    def stop_at_five(done: int, total: int) -> None:
+        seen.append((done, total))
+        if done == 5:
+            raise Interrupted
+
+    seen: list[tuple[int, int]] = []
+    with open_parts(tmp_path) as parts:
+        for number in range(12):
+            words = f"t{number}"
+            parts.say(turn(words), allowed(words, likes(f"thing{number}")))
+        parts.settled()
+        before = {entry.index_id for entry in parts.index.entries()}
+        with pytest.raises(Interrupted):
+            rebuild(parts.index, parts.ledger, stop_at_five)
+        assert parts.index.count() == 5
+        kept = {entry.index_id for entry in parts.index.entries()}
+        assert (
+            rebuild(parts.index, parts.ledger, lambda done, total: seen.append((done, total))) == 7
+        )
+        assert seen[-1] == (12, 12)
+        after = {entry.index_id for entry in parts.index.entries()}
+        assert kept < after
+        assert not before & after
+        assert not settle(parts.ledger, parts.index)
+        stored = {f.index_id for f in parts.ledger.live_facts("ana")}
+        assert stored == after
+
+
+def test_normal_mode_sends_words_as_they_are(tmp_path: Path) -> None:
+    with open_parts(tmp_path, mem0_setting="NORMAL") as parts:
+        said = turn("play some zydeco")
+        parts.say(said, allowed(said.text))
+        parts.say(said, allowed(said.text))
+        parts.settled()
+        found = parts.index.search_raw("ana", "zydeco", top_k=3, threshold=0.1)
+        assert [hit.text for hit in found] == ["play some zydeco"]
+        assert found[0].metadata["mode"] == "normal"
+        assert not compare(parts.ledger, parts.index)
+
+
+def test_words_of_old_discarded_turns_are_dropped_at_the_start(tmp_path: Path) -> None:
+    old = Turn(text="play some zydeco", user_id="ana", at=day(0))
+    with open_parts(tmp_path) as parts:
+        parts.say(old, decided("discard", old.text))
+    with open_parts(tmp_path, bmo_keep_turns_days=36500) as kept:
+        kept.say(turn("hello"), decided("discard", "hello"))
+        kept.settled()
+        assert kept.ledger.turns("ana")[0].text == "play some zydeco"
+    with open_parts(tmp_path) as dropped:
+        dropped.settled()
+        assert [said.text for said in dropped.ledger.turns("ana")] == ["", ""]

@@ -1,0 +1,159 @@
+"""The worker: what is missing is said before anything starts, jobs get the right user's memory."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from livekit.agents import AgentServer, JobContext, JobExecutorType
+from livekit.agents.testing import fake_job_context
+
+from bmo.agent import user_of
+from bmo.agent.models import ModelsUnavailable, model_family, voice_models
+from bmo.settings import Settings
+from bmo.worker import make_server, missing_for
+
+pytestmark = pytest.mark.integration
+
+ROOT = Path(__file__).parents[2]
+
+
+def settings(**values: Any) -> Settings:
+    return Settings(_env_file=None, **values)  # type: ignore[call-arg]
+
+
+@pytest.fixture(autouse=True)
+def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in list(os.environ):
+        if name.startswith(("LIVEKIT_", "GOOGLE_", "BMO_", "QDRANT_")):
+            monkeypatch.delenv(name)
+
+
+def bare_environment(**more: str) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    return {**kept, **more}
+
+
+def test_everything_that_is_missing_is_said_in_sentences() -> None:
+    said = missing_for("dev", settings())
+    assert [sentence.split(":")[0] for sentence in said] == [
+        "No models",
+        "`bmo dev` needs LIVEKIT_URL",
+        "`bmo dev` needs LIVEKIT_API_KEY",
+        "`bmo dev` needs LIVEKIT_API_SECRET",
+    ]
+    assert all(sentence.endswith(".") for sentence in said)
+    complete = settings(
+        livekit_url="ws://127.0.0.1:7880", livekit_api_key="k", livekit_api_secret="s" * 32
+    )
+    assert missing_for("start", complete) == []
+
+
+@pytest.mark.parametrize("command", ["dev", "start"])
+def test_the_command_ends_before_anything_starts(command: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "bmo", command],
+        cwd=tmp_path,
+        env=bare_environment(BMO_HOME=str(tmp_path / "home"), PYTHONPATH=str(ROOT)),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    assert "needs LIVEKIT_URL" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.parametrize(
+    ("values", "family"),
+    [
+        ({"google_api_key": "k"}, "google"),
+        ({"google_api_key": "k", "bmo_models": "google-live"}, "google-live"),
+        ({"livekit_api_key": "k", "livekit_api_secret": "s"}, "inference"),
+        ({"google_api_key": "k", "livekit_api_key": "k", "livekit_api_secret": "s"}, "google"),
+    ],
+)
+def test_the_family_of_models(values: dict[str, Any], family: str) -> None:
+    assert model_family(settings(**values)) == family
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({}, "bmo chat` needs neither"),
+        ({"bmo_models": "google"}, "BMO_MODELS=google needs GOOGLE_API_KEY"),
+        ({"bmo_models": "google-live"}, "BMO_MODELS=google-live needs GOOGLE_API_KEY"),
+        ({"bmo_models": "inference", "google_api_key": "k"}, "needs LIVEKIT_API_KEY"),
+    ],
+)
+def test_a_missing_key_is_named(values: dict[str, Any], said: str) -> None:
+    with pytest.raises(ModelsUnavailable, match=said):
+        model_family(settings(**values))
+
+
+async def test_models_are_made_from_the_settings() -> None:
+    google = voice_models(settings(google_api_key="k", bmo_llm="gemini-x"))
+    assert not google.realtime
+    assert getattr(google.llm, "model", "") == "gemini-x"
+    assert google.stt is not None
+    assert google.tts is not None
+    live = voice_models(settings(google_api_key="k", bmo_models="google-live"))
+    assert live.realtime
+    assert (live.stt, live.tts) == (None, None)
+    strings = voice_models(settings(livekit_api_key="k", livekit_api_secret="s", bmo_tts="a/b"))
+    assert (strings.llm, strings.tts) == ("google/gemini-2.5-flash", "a/b")
+
+
+def test_jobs_are_threads_on_the_embedded_store_and_processes_on_a_server() -> None:
+    embedded = make_server(settings())
+    assert embedded._job_executor_type is JobExecutorType.THREAD
+    remote = make_server(settings(qdrant_url="http://127.0.0.1:6333"))
+    assert remote._job_executor_type is JobExecutorType.PROCESS
+
+
+def test_livekits_own_tools_find_the_server() -> None:
+    from livekit.agents.__main__ import _discover_server
+
+    found = _discover_server(str(ROOT / "bmo" / "worker.py"))
+    assert isinstance(found, AgentServer)
+
+
+async def test_in_the_console_the_user_is_the_settings_one() -> None:
+    with fake_job_context() as context:
+        assert await user_of(context, settings(bmo_user_id="glenn")) == "glenn"
+        # LiveKit removes a job's directory at the end of the job.
+        await context._on_cleanup()
+
+
+@pytest.mark.parametrize(
+    ("identity", "attributes", "user"),
+    [
+        ("ana@example.org", {}, "ana@example.org"),
+        ("device-7", {"bmo.user_id": "ana"}, "ana"),
+        ("device-7", {"bmo.user_id": ""}, "device-7"),
+    ],
+)
+async def test_in_a_room_the_user_is_the_participant(
+    identity: str, attributes: dict[str, str], user: str
+) -> None:
+    assert await user_of(room_with(identity, attributes), settings()) == user
+
+
+async def test_an_identity_that_matches_everyone_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"participant identity '\*' cannot be a user id"):
+        await user_of(room_with("*", {}), settings())
+
+
+def room_with(identity: str, attributes: dict[str, str]) -> JobContext:
+    async def wait_for_participant() -> SimpleNamespace:
+        return SimpleNamespace(identity=identity, attributes=attributes)
+
+    fake = SimpleNamespace(is_fake_job=lambda: False, wait_for_participant=wait_for_participant)
+    return cast(JobContext, fake)

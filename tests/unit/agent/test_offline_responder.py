@@ -1,0 +1,151 @@
+"""The offline responder: sentences from memories, and honesty without them."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib.resources import files
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bmo.chat.screen import safe
+from bmo.chat.wording import (
+    DONT_KNOW,
+    HEARD,
+    NO_MODEL,
+    answer,
+    is_question,
+    memories_of,
+    second_person,
+)
+
+pytestmark = pytest.mark.unit
+
+PHRASES = tomllib.loads((files("bmo.chat") / "phrases.toml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("example", PHRASES["examples"], ids=lambda e: e["memory"])
+def test_examples_of_the_phrases(example: dict[str, str]) -> None:
+    assert second_person(example["memory"]) == example["sentence"]
+
+
+PROFILE = (
+    "<profile>\nWhat is known about the user.\n"
+    "Facts:\n- Is called Glenn\n- Lives in Leeds\n- Likes jazz\n</profile>"
+)
+RECALL = (
+    "<memory>\nWhat the user told BMO earlier.\nStanding wishes:\n- Never call before nine\n"
+    "People and pets:\n- Has a brother named Sam (2026-03-01)\nFacts:\n- Is 41 (2026-03-01)\n"
+    "</memory>"
+)
+
+
+def test_it_answers_from_what_was_recalled() -> None:
+    assert answer("whats my brothers name", [PROFILE, RECALL]) == "Your brother is named Sam."
+
+
+def test_it_answers_from_the_profile_when_a_word_fits() -> None:
+    assert answer("which city do i live in", [PROFILE]) == "You live in Leeds."
+
+
+def test_what_was_recalled_wins_over_the_profile_of_the_start() -> None:
+    profile = "<profile>\nFacts:\n- Loves Thai food\n- Brother Sam lives in Leeds\n</profile>"
+    recall = "<memory>\nFacts:\n- Brother Sam lives in Glasgow (2026-03-01)\n</memory>"
+    said = answer("where does my brother sam live", [profile, recall])
+    assert said == "Your brother Sam lives in Glasgow."
+    assert "Thai" not in answer("what food do I love?", [profile, recall])
+
+
+def test_an_allergy_is_never_narrowed_away() -> None:
+    recall = "<memory>\nFacts:\n- Is allergic to peanuts\n- Loves Thai food\n</memory>"
+    said = answer("is there any food I have to avoid?", [recall])
+    assert said == "You are allergic to peanuts. You love Thai food."
+
+
+def test_it_says_when_it_knows_nothing() -> None:
+    assert answer("whats my sisters name", [PROFILE]) == DONT_KNOW
+    assert answer("what is the capital of france", [PROFILE]) == NO_MODEL
+    assert answer("who am i", []) == DONT_KNOW
+
+
+def test_it_claims_nothing_about_a_statement() -> None:
+    assert answer("my sister is ana", [PROFILE]) == HEARD
+    assert answer("set a timer for five minutes", []) == HEARD
+
+
+def test_a_wide_question_gets_everything() -> None:
+    said = answer("what do you know about me", [PROFILE])
+    assert said == "You are called Glenn. You live in Leeds. You like jazz."
+
+
+def test_it_greets_by_name() -> None:
+    assert answer("hello", [PROFILE]) == "Hello, Glenn."
+    assert answer("hello", []) == "Hello."
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "whats my name",
+        "um so where do i live",
+        "you know my cat?",
+        "do you remember my dog",
+        "wie heißt mein bruder",
+        "où est-ce que j'habite",
+    ],
+)
+def test_questions(words: str) -> None:
+    assert is_question(words)
+
+
+@pytest.mark.parametrize("words", ["my name is glenn", "i live in leeds", "okay", "", "hey bmo"])
+def test_no_questions(words: str) -> None:
+    assert not is_question(words)
+
+
+def test_dates_and_notes_are_not_part_of_a_memory() -> None:
+    block = (
+        "<memory>\nHead\nFacts:\n- Lives in Leeds (2026-03-01)\n"
+        "- Is 41 (2026-01-01) / Is 42 (2026-02-01) [said differently at different times]\n"
+        "- Lives in Oslo (until 2026-02-01, no longer true)\n</memory>"
+    )
+    assert memories_of(block) == [
+        "Lives in Leeds",
+        "Is 41",
+        "Is 42",
+        "Lives in Oslo (until 2026-02-01, no longer true)",
+    ]
+    assert answer("where did i live", [block]) == (
+        "You live in Leeds. Until 2026-02-01: You live in Oslo."
+    )
+
+
+def test_a_lone_surrogate_can_be_shown() -> None:
+    assert safe("a\ud800b") == "a?b"
+
+
+@given(st.text(), st.lists(st.text(), max_size=3))
+def test_it_always_answers(words: str, blocks: list[str]) -> None:
+    assert answer(words, blocks)
+
+
+@given(st.text(alphabet=st.characters()))
+def test_what_is_shown_never_steers_the_terminal(text: str) -> None:
+    shown = safe(text)
+    shown.encode("utf-8")
+    assert not any(ord(char) < 32 and char not in "\t\n" for char in shown)
+    assert "\x7f" not in shown
+
+
+def test_a_request_gets_what_memory_has_for_it() -> None:
+    block = "<memory>\nFacts:\n- Is vegan (2026-03-01)\n</memory>"
+    said = answer("suggest a dinner for me", [block])
+    assert said == "You are vegan. For more than that I need a language model."
+
+
+def test_what_memory_wants_said_is_said() -> None:
+    notice = "<memory_notice>2 memories are withdrawn. Ask whether to erase them for good."
+    assert answer("forget everything", [f"{notice}</memory_notice>"]) == (
+        "2 memories are withdrawn. Shall I erase them for good?"
+    )

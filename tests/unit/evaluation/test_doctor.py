@@ -1,0 +1,64 @@
+"""Checks of ``bmo doctor`` whose faults cannot be made from outside the process."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from bmo.evaluation.doctor import check_keys, check_models, check_python
+from bmo.models import MODELS
+from bmo.settings import Settings, load_settings
+
+pytestmark = pytest.mark.unit
+
+
+def settings(**values: object) -> Settings:
+    return load_settings(**values)
+
+
+@pytest.mark.parametrize(
+    ("version", "status"), [((3, 10), "fail"), ((3, 11), "ok"), ((3, 13), "ok"), ((3, 15), "warn")]
+)
+def test_python(version: tuple[int, int], status: str) -> None:
+    assert check_python(version).status == status
+
+
+def test_a_model_of_other_bytes_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(MODELS, tmp_path / "models")
+    monkeypatch.setattr("bmo.models.MODELS", tmp_path / "models")
+    assert {check.status for check in check_models()} == {"ok"}
+    with (tmp_path / "models" / "judge" / "model.onnx").open("ab") as file:
+        file.write(b"one byte more")
+    (tmp_path / "models" / "minilm-l6-v2-int8" / "model.json").unlink()
+    found = {check.name: check for check in check_models()}
+    assert {name: check.status for name, check in found.items()} == {
+        "model judge": "fail",
+        "model minilm-l6-v2-int8": "fail",
+    }
+    assert "sha256" in found["model judge"].found
+
+
+@pytest.mark.parametrize(
+    ("key", "status"),
+    [
+        ("AIzaSyD-9tSrke72PouQMnMX", "ok"),
+        ("your-key-here", "fail"),
+        ("<key>", "fail"),
+        (' AIzaSy"', "fail"),
+        (None, "ok"),
+    ],
+)
+def test_a_key_is_judged_and_never_shown(key: str | None, status: str) -> None:
+    given = None if key is None else SecretStr(key)
+    (found,) = check_keys(settings(google_api_key=given, bmo_models="auto"))
+    assert found.status == status
+    assert key is None or key not in found.found + found.fix
+
+
+def test_a_missing_key_fails_where_it_is_needed() -> None:
+    (found,) = check_keys(settings(google_api_key=None, bmo_models="google"))
+    assert found.status == "fail"
+    assert "BMO_MODELS" in found.fix

@@ -1,0 +1,39 @@
+"""Shares, intervals, and what counts as a fact that was found."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bmo.evaluation.annotated import AnnotatedFact, holds
+from bmo.evaluation.metrics import share
+from bmo.turn import Fact
+
+pytestmark = pytest.mark.unit
+
+
+def test_a_share_of_nothing_is_no_cases() -> None:
+    assert str(share([])) == "no cases"
+    assert share([]).value == 0.0
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=300))
+def test_the_interval_holds_the_share_and_repeats(outcomes: list[bool]) -> None:
+    one, two = share(outcomes), share(outcomes)
+    assert one == two
+    assert 0.0 <= one.low <= one.value <= one.high <= 1.0
+    assert one.hits == sum(outcomes)
+
+
+def test_strings_are_found_without_case_and_all_in_one_text() -> None:
+    assert holds("Has a brother named Sam", ("brother", "sam"))
+    assert not holds("Has a brother named Sam", ("brother", "Tom"))
+    assert not holds("Has a brother named Sam", ("brother",), ("SAM",))
+
+
+def test_a_fact_counts_with_its_category() -> None:
+    wanted = AnnotatedFact("relationships", ("Sam",), ())
+    memory = Fact(text="Has a brother named Sam", category="personal_facts")
+    assert not wanted.found_in(memory)
+    assert wanted.found_in(memory, with_category=False)

@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bmo.index.embedders import LocalEmbedder
+from bmo.judge import (
+    MAX_CONTEXT_TOKENS,
+    MAX_TOKENS,
+    MODEL,
+    Judge,
+    JudgeUnavailable,
+    NearestTurns,
+    encode_pair,
+)
+from bmo.models import WordPiece
+from bmo.turn import CATEGORIES
+
+pytestmark = pytest.mark.unit
+
+DURABLE = (
+    ("", "my brother is a vet in cardiff"),
+    ("", "i cant eat shellfish it makes my throat swell"),
+    ("What do you do for work?", "im a bricklayer been one since school"),
+    ("", "we always squash our commits before merging"),
+)
+NOTHING = (
+    ("", "play some jazz"),
+    ("Shall I go on?", "yes please"),
+    ("", "how tall is the eiffel tower"),
+    ("Your timer is done.", "thanks bmo"),
+)
+NEEDS_MEMORY = ("whats my brothers name again", "suggest a dinner i would like", "who is my boss")
+NEEDS_NONE = ("set a timer for ten minutes", "how long do i boil an egg", "my boss is called rita")
+
+
+@pytest.fixture(scope="module")
+def judge() -> Judge:
+    return Judge.open()
+
+
+@pytest.mark.parametrize("turn", DURABLE)
+def test_durable_turns_are_above_the_threshold(judge: Judge, turn: tuple[str, str]) -> None:
+    assert judge.assess([turn])[0].allow >= judge.thresholds.allow
+
+
+@pytest.mark.parametrize("turn", NOTHING)
+def test_empty_turns_are_discarded(judge: Judge, turn: tuple[str, str]) -> None:
+    found = judge.assess([turn])[0]
+    assert found.discard >= judge.thresholds.discard and found.allow < judge.thresholds.allow
+
+
+@pytest.mark.parametrize("text", NEEDS_MEMORY)
+def test_questions_about_the_user_need_memory(judge: Judge, text: str) -> None:
+    assert judge.assess([("", text)])[0].read_need >= judge.thresholds.read
+
+
+@pytest.mark.parametrize("text", NEEDS_NONE)
+def test_other_turns_need_none(judge: Judge, text: str) -> None:
+    assert judge.assess([("", text)])[0].read_need < judge.thresholds.read
+
+
+def test_the_question_decides_a_short_answer(judge: Judge) -> None:
+    answered, alone = judge.assess([("Where do you live?", "rotterdam"), ("", "rotterdam")])
+    assert answered.allow > judge.thresholds.allow > alone.allow
+
+
+def test_probabilities_are_probabilities(judge: Judge) -> None:
+    for found in judge.assess([*DURABLE, *NOTHING, ("", ""), ("a" * 9000, "b " * 9000)]):
+        assert found.allow + found.hold + found.discard == pytest.approx(1.0)
+        assert set(found.categories) == set(CATEGORIES)
+        assert all(0 <= p <= 1 for p in (*found.categories.values(), found.read_need))
+        assert found.version == judge.version
+
+
+def test_a_batch_gives_what_single_turns_give(judge: Judge) -> None:
+    turns = [*DURABLE, *NOTHING]
+    assert judge.assess(turns) == [judge.assess([turn])[0] for turn in turns]
+
+
+def test_no_turns_give_no_assessments(judge: Judge) -> None:
+    assert judge.assess([]) == []
+
+
+def test_threads_get_the_same_answers(judge: Judge) -> None:
+    wanted = judge.assess(DURABLE)
+    with ThreadPoolExecutor(4) as pool:
+        assert all(found == wanted for found in pool.map(lambda _: judge.assess(DURABLE), range(8)))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.text(st.characters(categories=["L", "N", "P", "S", "Z", "C"])), st.text())
+def test_any_words_are_assessed(judge: Judge, before: str, text: str) -> None:
+    assert 0 <= judge.assess([(before, text)])[0].allow <= 1
+
+
+@given(st.text(max_size=2000), st.text(max_size=2000))
+@settings(max_examples=60, deadline=None)
+def test_input_fits_the_model(before: str, text: str) -> None:
+    pair = encode_pair(WORDS, before, text)
+    assert len(pair.ids) == len(pair.kinds) <= MAX_TOKENS
+    assert pair.kinds == sorted(pair.kinds) and pair.kinds.count(0) <= MAX_CONTEXT_TOKENS + 2
+
+
+WORDS = WordPiece.open()
+
+
+def test_long_context_keeps_its_question() -> None:
+    question = WORDS.pieces("where do you live?")
+    pair = encode_pair(WORDS, "so it goes on and on " * 60 + "where do you live?", "leeds")
+    assert pair.ids[1 : pair.kinds.count(0) - 1][-len(question) :] == question
+
+
+def test_an_unknown_language_shows_in_its_pieces(judge: Judge) -> None:
+    assert judge.pieces_per_word("i live in ljubljana with my boyfriend matej") < 1.5
+    assert judge.pieces_per_word("mieszkam w małym mieszkaniu nad rzeką z żoną") > 2.3
+    assert judge.pieces_per_word("dubrovnik") == 0.0
+
+
+def test_a_closed_judge_says_so() -> None:
+    judge = Judge.open()
+    judge.close()
+    with pytest.raises(JudgeUnavailable, match="closed"):
+        judge.assess([("", "hello")])
+
+
+def test_a_missing_model_names_the_fix(tmp_path: Path) -> None:
+    with pytest.raises(JudgeUnavailable, match="missing: reinstall the package"):
+        Judge.open(tmp_path)
+
+
+def test_a_damaged_model_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "judge"
+    shutil.copytree(MODEL, folder)
+    (folder / "model.onnx").write_bytes(b"not a model")
+    with pytest.raises(JudgeUnavailable, match="sha256"):
+        Judge.open(folder)
+
+
+def test_a_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
+    import hashlib
+
+    manifest = json.loads((MODEL / "model.json").read_text())
+    manifest["sha256"] = hashlib.sha256(b"not a model").hexdigest()
+    (tmp_path / "model.json").write_text(json.dumps(manifest))
+    (tmp_path / manifest["file"]).write_bytes(b"not a model")
+    with pytest.raises(JudgeUnavailable, match="onnxruntime cannot run"):
+        Judge.open(tmp_path)
+
+
+def test_a_manifest_without_thresholds_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "judge"
+    shutil.copytree(MODEL, folder)
+    manifest = json.loads((folder / "model.json").read_text())
+    del manifest["thresholds"]
+    (folder / "model.json").write_text(json.dumps(manifest))
+    with pytest.raises(JudgeUnavailable, match=r"does not describe a judge.*thresholds"):
+        Judge.open(folder)
+
+
+def test_importing_does_not_import_onnxruntime() -> None:
+    code = "import sys, bmo.judge; print({'onnxruntime', 'tokenizers'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+def test_nearest_turns_are_near() -> None:
+    vector = LocalEmbedder.open().embed(["i am allergic to nuts"])[0]
+    near = NearestTurns.open().find(vector, 3)
+    assert len(near) == 3
+    assert near[0].similarity >= near[1].similarity >= near[2].similarity > 0.3
+    assert "allerg" in near[0].text.lower()
+
+
+def test_missing_nearest_turns_name_the_fix(tmp_path: Path) -> None:
+    with pytest.raises(JudgeUnavailable, match="reinstall"):
+        NearestTurns.open(tmp_path)
+
+
+def test_the_shipped_file_is_small_and_licensed() -> None:
+    assert (MODEL / "model.onnx").stat().st_size <= 25_000_000
+    assert "Apache License" in (MODEL / "LICENSE").read_text()
+    assert (MODEL / "MODEL_CARD.md").is_file()

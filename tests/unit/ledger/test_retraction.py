@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import pytest
+
+from bmo.ledger.retraction import target_of
+from bmo.turn import Fact
+from tests.fakes.speaker import brother, fact, likes, of_brother
+from tests.unit.ledger.test_reconcile import stored
+
+pytestmark = pytest.mark.unit
+
+SAM = stored(brother("Sam"))
+NURSE = stored(of_brother("Sam", "job", "nurse", "Brother Sam is a nurse"))
+TOM = stored(brother("Tom"))
+JAZZ = stored(likes("jazz"))
+BANK = stored(fact("Banks with Peachtree Credit Union", slot="bank", value="Peachtree"))
+WITH_SAM = stored(fact("Shares a flat with Sam", entities=("sam",)))
+KNOWN = [SAM, NURSE, TOM, JAZZ, BANK, WITH_SAM]
+
+
+def retract(text: str, **more: object) -> Fact:
+    return fact(text, op="retract", **more)  # type: ignore[arg-type]
+
+
+def meant(said: Fact, **more: object) -> tuple[set[str], bool]:
+    options: dict[str, object] = {"latest": (), "near": {}, **more}
+    target = target_of(said, KNOWN, **options)  # type: ignore[arg-type]
+    return {row.text for row in target.facts}, target.wide
+
+
+def test_named_person_is_narrow_and_takes_mentions_along() -> None:
+    said = retract("brother Sam", subject="user.brother:sam", scope="subject")
+    assert meant(said) == ({SAM.text, NURSE.text, WITH_SAM.text}, False)
+
+
+def test_unnamed_relation_is_wide() -> None:
+    said = retract("brother", subject="user.brother", scope="subject")
+    assert meant(said) == ({SAM.text, NURSE.text, TOM.text}, True)
+
+
+def test_unresolved_name_is_found_by_value() -> None:
+    assert meant(retract("sam", value="Sam", scope="subject")) == (
+        {SAM.text, NURSE.text, WITH_SAM.text},
+        False,
+    )
+
+
+def test_value_with_and_without_slot() -> None:
+    assert meant(retract("Likes jazz", slot="likes", value="Jazz", scope="value"))[0] == {JAZZ.text}
+    assert meant(retract("my bank", scope="value"))[0] == {BANK.text}
+    assert meant(retract("bank", scope="value", slot="bank"))[0] == {BANK.text}
+
+
+def test_everything_is_wide() -> None:
+    assert meant(retract("everything", scope="all")) == ({row.text for row in KNOWN}, True)
+
+
+def test_last_is_what_was_stored_last() -> None:
+    assert meant(retract("that", scope="last"), latest=(BANK.id,)) == ({BANK.text}, False)
+
+
+def test_other_words_need_a_clearly_nearest_fact() -> None:
+    said = retract("the music thing", scope="value")
+    assert meant(said)[0] == set()
+    assert meant(said, near={JAZZ.id: 0.7, BANK.id: 0.3})[0] == {JAZZ.text}
+    assert meant(said, near={JAZZ.id: 0.7, BANK.id: 0.68})[0] == set()
+    assert meant(said, near={JAZZ.id: 0.4})[0] == set()

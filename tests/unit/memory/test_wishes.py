@@ -1,0 +1,54 @@
+"""Whole utterances that ask something of memory itself, and their near twins that do not."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bmo.memory.wishes import keeps_nothing, spoken, wish_of
+
+pytestmark = pytest.mark.unit
+
+
+@pytest.mark.parametrize(
+    ("text", "wish"),
+    [
+        ("Yes, please.", "yes"),
+        ("um yes do it", "yes"),
+        ("Ja, bitte!", "yes"),
+        ("no, keep it", "no"),
+        ("No no wait", None),
+        ("Off the record, please.", "off_record"),
+        ("hey bmo don't remember this", "off_record"),
+        ("okay back on the record", "on_record"),
+        ("yes my brother is called sam", None),
+        ("he told me off the record that he quits", None),
+        ("the memory on my phone is full", None),
+        ("", None),
+    ],
+)
+def test_wishes_and_their_twins(text: str, wish: str | None) -> None:
+    assert wish_of(text) == wish
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_a_wish_or_none(text: str) -> None:
+    assert wish_of(text) in (None, "yes", "no", "off_record", "on_record")
+
+
+def test_case_and_punctuation_do_not_count() -> None:
+    assert spoken("Don't -- STOP!") == spoken("dont stop") == "dont stop"
+
+
+@pytest.mark.parametrize(
+    ("text", "nothing"),
+    [
+        ("off the record, i am thinking of leaving", True),
+        ("um so off the record i hate my job", True),
+        ("off the record", False),
+        ("he said it off the record", False),
+    ],
+)
+def test_a_turn_that_begins_off_the_record_is_not_kept(text: str, nothing: bool) -> None:
+    assert keeps_nothing(text) is nothing

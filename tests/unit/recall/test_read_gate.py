@@ -1,0 +1,274 @@
+"""The read gate's plans: whether, why, how much and which."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bmo.recall import OPEN, ReadGate
+from bmo.recall.budget import CEILING, TIERS, prefers_accuracy, token_budget
+from bmo.recall.classify import Classification
+from bmo.settings import load_settings
+from bmo.turn import Assessment, Complexity, Depth, RecallPlan, Turn
+
+pytestmark = pytest.mark.unit
+
+GATE = ReadGate.from_settings(load_settings(), load_judge=False)
+
+
+def plan(text: str, **kwargs: object) -> RecallPlan:
+    return GATE.plan(Turn(text), **kwargs)  # type: ignore[arg-type]  # the tests' own shorthand
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "where do i work",
+        "whats my sisters name",
+        "my sisters name what was it",
+        "do i have any allergies",
+        "Remind me which days I teach.",
+        "have i ever told you about the accident",
+        "suggest a lunch for me",
+        "what should i get my dad for his sixtieth",
+        "plan my sunday",
+        "will this soup work for me",
+        "what do you know about me",
+        "play something i like",
+        "wo wohnt mein bruder",
+        "was könnte ich meiner schwester schenken",
+        "comment s'appelle ma fille",
+        "suggère-moi un film",
+        "cuándo es el cumpleaños de mi madre",
+        "qué puedo cocinar para mi hijo",
+    ],
+)
+def test_questions_about_oneself_and_needs_are_recalled(text: str) -> None:
+    planned = plan(text)
+    assert planned.recall, planned.trigger
+    assert planned.budget_tokens > 0
+    assert planned.query
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "trivial"),
+        ("   ", "trivial"),
+        ("thanks", "smalltalk"),
+        ("okay great", "smalltalk"),
+        ("turn the lamp off", "command"),
+        ("set a timer for nine minutes", "command"),
+        ("whats my battery at", "command"),
+        ("how do i get ink out of a shirt", "general_knowledge"),
+        ("are you a person", "smalltalk"),
+        ("my brother moved to rome last week", "statement"),
+        ("mach das licht aus", "command"),
+        ("baisse le volume", "command"),
+        ("apaga la luz", "command"),
+        ("forget what i told you about my boss", "command"),
+    ],
+)
+def test_the_rest_says_why_not(text: str, why: str) -> None:
+    planned = plan(text)
+    assert (planned.recall, planned.trigger, planned.budget_tokens) == (False, why, 0)
+
+
+def test_plan_names_slots_and_people() -> None:
+    planned = plan("when is my sisters birthday")
+    assert "birthday" in planned.slots
+    assert planned.subjects[0] == "user.sister"
+
+
+def test_needs_map_to_what_they_depend_on() -> None:
+    dinner = plan("suggest a dinner for me")
+    assert {"allergy", "diet"} <= set(dinner.slots)
+    assert "likes" in dinner.soft_slots
+    assert dinner.subjects == ("user",)
+    assert plan("what can i cook for the five of us tonight").subjects == ()
+
+
+def test_a_somebody_elses_dentist_is_not_asked_about() -> None:
+    assert plan("the dentist asks what am i allergic to").subjects == ("user",)
+    assert "user.dentist" in plan("what is my dentist called").subjects
+
+
+def test_known_names_are_people() -> None:
+    known = {"priya": "user.daughter:priya"}
+    planned = plan("what is priya allergic to", subjects=known)
+    assert planned.recall
+    assert planned.subjects == ("user.daughter:priya",)
+    assert not plan("what is priya allergic to").recall
+
+
+def test_the_past_is_asked_for() -> None:
+    assert plan("where did i live before").include_past
+    assert not plan("where do i live").include_past
+
+
+def test_follow_ups_inherit_the_plan_before() -> None:
+    before = plan("when is my brothers birthday")
+    sister = plan("and my sister?", previous=before)
+    assert (sister.recall, sister.trigger) == (True, "follow_up")
+    assert "birthday" in sister.slots
+    assert sister.subjects[0] == "user.sister"
+    why = plan("why?", previous=before)
+    assert why.subjects == before.subjects
+    assert why.budget_tokens > 0
+    assert not plan("why?").recall
+    assert not plan("thanks", previous=before).recall
+
+
+def test_depth_by_voice() -> None:
+    short = plan("keep it quick where do i work")
+    assert (short.depth, short.recall) == ("minimal", True)
+    assert short.budget_tokens == plan("where do i work").budget_tokens // 2
+    full = plan("use everything you know about me and plan my year")
+    assert (full.depth, full.recall, full.include_all) == ("full", True, True)
+    assert full.budget_tokens == CEILING
+
+
+def test_depth_by_setting() -> None:
+    minimal = ReadGate(load_settings(bmo_context_depth="minimal"))
+    assert minimal.plan(Turn("where do i work")).trigger == "minimal_depth"
+    full = ReadGate(load_settings(bmo_context_depth="full"))
+    assert full.plan(Turn("how tall is mont blanc")).trigger == "forced"
+    assert not full.plan(Turn("thanks")).recall
+
+
+def test_the_language_setting_and_the_recogniser_win() -> None:
+    assert GATE.plan(Turn("wo arbeite ich", language="de-DE")).recall
+    assert ReadGate(load_settings(bmo_language="es")).plan(Turn("dónde vivo")).recall
+
+
+class FakeJudge:
+    """Speaks the judge's protocol with one probability for every turn."""
+
+    version = "fake"
+
+    class thresholds:  # an attribute of the judge, not a class of its own
+        read = 0.6
+
+    def __init__(self, read_need: float) -> None:
+        self.asked: list[tuple[str, str]] = []
+        self._read_need = read_need
+
+    def assess(self, turns: Sequence[tuple[str, str]]) -> list[Assessment]:
+        self.asked += turns
+        return [Assessment(0.1, 0.1, 0.8, {}, self._read_need, "fake") for _ in turns]
+
+
+OPEN_TEXT = "could i lift the sofa with my bad shoulder"
+
+
+@pytest.mark.parametrize(("read_need", "recall"), [(0.9, True), (0.5, False)])
+def test_the_judge_is_asked_where_the_rules_are_silent(read_need: float, recall: bool) -> None:
+    judge = FakeJudge(read_need)
+    gate = ReadGate(load_settings(), judge)  # type: ignore[arg-type]  # speaks the same protocol
+    assert gate.plan_by_rules(Turn(OPEN_TEXT)).trigger == OPEN
+    planned = gate.plan(Turn(OPEN_TEXT, assistant_before="Hm?"))
+    assert (planned.recall, planned.read_need) == (recall, read_need)
+    assert planned.trigger == ("judge" if recall else "no_trigger")
+    assert judge.asked == [("Hm?", OPEN_TEXT)]
+    gate.plan(Turn("where do i work"))
+    gate.plan(Turn("turn it up"))
+    assert len(judge.asked) == 1
+
+
+def test_an_assessment_that_is_there_is_used() -> None:
+    judge = FakeJudge(0.0)
+    gate = ReadGate(load_settings(bmo_judge_read=0.3), judge)  # type: ignore[arg-type]
+    given_word = Assessment(0.1, 0.1, 0.8, {}, 0.4, "other")
+    assert gate.plan(Turn(OPEN_TEXT), assessment=given_word).recall
+    assert not judge.asked
+
+
+def test_turns_about_nobody_must_convince_the_judge_more() -> None:
+    gate = ReadGate(load_settings(), FakeJudge(0.7))  # type: ignore[arg-type]
+    assert gate.plan(Turn(OPEN_TEXT)).recall
+    assert gate.plan(Turn("why is the sky blue")).trigger == "general_knowledge"
+
+
+SIMPLE = Classification("simple", "question", references_history=False, has_code=False)
+HISTORY = Classification("simple", "question", references_history=True, has_code=False)
+DEEP = Classification("deep", "analysis", references_history=True, has_code=False)
+
+
+@pytest.mark.parametrize(
+    ("kind", "turns", "prefer", "depth", "budget"),
+    [
+        (SIMPLE, 0, "balanced", "auto", 500),
+        (HISTORY, 0, "balanced", "auto", 750),
+        (SIMPLE, 11, "speed", "auto", 312),
+        (SIMPLE, 10, "balanced", "auto", 500),
+        (SIMPLE, 11, "balanced", "auto", 937),
+        (SIMPLE, 0, "speed", "auto", 250),
+        (SIMPLE, 0, "accuracy", "auto", 750),
+        (DEEP, 0, "speed", "auto", 6000),
+        (DEEP, 20, "accuracy", "auto", 10_000),
+        (SIMPLE, 0, "balanced", "full", 8000),
+        (SIMPLE, 0, "balanced", "minimal", 250),
+    ],
+)
+def test_budget_modifiers(
+    kind: Classification, turns: int, prefer: str, depth: Depth, budget: int
+) -> None:
+    accuracy = prefers_accuracy(kind, turns, prefer)  # type: ignore[arg-type]
+    assert (
+        token_budget(
+            kind,
+            conversation_turns=turns,
+            prefer=prefer,  # type: ignore[arg-type]
+            depth=depth,
+            accuracy=accuracy,
+        )
+        == budget
+    )
+
+
+@pytest.mark.parametrize("complexity", list(TIERS))
+def test_the_ceiling_holds(complexity: Complexity) -> None:
+    kind = Classification(complexity, "analysis", references_history=True, has_code=True)
+    budget = token_budget(
+        kind, conversation_turns=99, prefer="accuracy", depth="auto", accuracy=True
+    )
+    assert 0 <= budget <= CEILING
+
+
+@pytest.mark.parametrize(
+    ("text", "complexity", "intent"),
+    [
+        ("where do i live", "simple", "question"),
+        ("write a poem about my dog", "moderate", "generation"),
+        ("compare the two jobs i told you about", "complex", "analysis"),
+        (
+            "give me a thorough long term strategy for how i should plan my career and my family",
+            "deep",
+            "analysis",
+        ),
+    ],
+)
+def test_classification(text: str, complexity: str, intent: str) -> None:
+    planned = plan(text)
+    assert (planned.complexity, planned.intent) == (complexity, intent)
+
+
+@given(st.text(max_size=300))
+def test_any_text_gives_a_plan_that_agrees_with_itself(text: str) -> None:
+    planned = GATE.plan_by_rules(Turn(text))
+    again = GATE.plan_by_rules(Turn(text))
+    assert replace(planned, elapsed_us=0.0) == replace(again, elapsed_us=0.0)
+    assert planned.recall == (planned.budget_tokens > 0)
+    assert planned.trigger
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\x00", "\ud800 where do i live", "where do i live " * 20_000, "🙂" * 500, "أين أسكن؟"],
+)
+def test_hostile_text_is_planned(text: str) -> None:
+    assert plan(text).trigger

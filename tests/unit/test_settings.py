@@ -1,0 +1,122 @@
+"""Settings: defaults, bad values in one sentence, and .env.example in step with the code."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from pathlib import Path
+
+import pytest
+
+from bmo.settings import (
+    MemorySettingWarning,
+    Settings,
+    SettingsError,
+    checked_user_id,
+    load_settings,
+)
+
+pytestmark = pytest.mark.unit
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in Settings.model_fields:
+        monkeypatch.delenv(name.upper(), raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+def test_gated_and_local_by_default() -> None:
+    settings = load_settings()
+    assert settings.mem0_setting == "GATED"
+    assert settings.gatekeeper_mode == "local"
+    assert settings.gatekeeper_fail_policy == "closed"
+    assert settings.ledger_url == f"sqlite:///{settings.bmo_home / 'ledger.sqlite3'}"
+
+
+@pytest.mark.parametrize("value", ["NORMAL", "normal", " Normal "])
+def test_normal_in_any_case(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("MEM0_SETTING", value)
+    assert load_settings().mem0_setting == "NORMAL"
+
+
+def test_invalid_memory_setting_means_gated_and_warns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEM0_SETTING", "SOMETIMES")
+    with pytest.warns(MemorySettingWarning, match="'SOMETIMES'"):
+        assert load_settings().mem0_setting == "GATED"
+
+
+def test_empty_memory_setting_means_gated_without_a_warning(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("MEM0_SETTING", "")
+    assert load_settings().mem0_setting == "GATED"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("GATEKEEPER_MODE", "psychic", "local, pattern, hybrid, llm, disabled"),
+        ("GATEKEEPER_FAIL_POLICY", "ajar", "closed, open"),
+        ("BMO_RECALL_TOP_K", "many", "whole number"),
+        ("BMO_RECALL_TOP_K", "0", "at least 1"),
+        ("BMO_RECALL_THRESHOLD", "1.5", "at most 1"),
+        ("BMO_CONTEXT_DEPTH", "deep", "auto, minimal, full"),
+        ("BMO_USER_ID", "*", "letters, digits"),
+        ("GATEKEEPER_ENABLED", "perhaps", "true, false"),
+    ],
+)
+def test_bad_value_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, allowed: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsError) as caught:
+        load_settings()
+    sentence = str(caught.value)
+    assert name in sentence
+    assert value in sentence
+    assert allowed in sentence
+    assert "\n" not in sentence
+
+
+def test_environment_wins_over_dotenv(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("BMO_USER_ID=from-file\nBMO_PREFER=speed\n")
+    monkeypatch.setenv("BMO_USER_ID", "from-environment")
+    settings = load_settings()
+    assert settings.bmo_user_id == "from-environment"
+    assert settings.bmo_prefer == "speed"
+
+
+def test_keys_are_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GOOGLE_API_KEY", "very-secret")
+    assert "very-secret" not in repr(load_settings())
+
+
+@pytest.mark.parametrize("hostile", ["", "*", "a b", "a'b", "ａdmin", "x" * 129, "a\n", "../x"])
+def test_hostile_user_ids_are_refused(hostile: str) -> None:
+    with pytest.raises(ValueError, match="not allowed"):
+        checked_user_id(hostile)
+
+
+def test_env_example_lists_every_setting_and_nothing_else() -> None:
+    listed = re.findall(r"^#?([A-Z0-9_]+)=", (ROOT / ".env.example").read_text(), re.MULTILINE)
+    assert len(listed) == len(set(listed))
+    assert set(listed) == {name.upper() for name in Settings.model_fields}
+
+
+def test_env_example_explains_each_setting() -> None:
+    lines = (ROOT / ".env.example").read_text().splitlines()
+    unexplained = [
+        line
+        for before, line in itertools.pairwise(lines)
+        if re.match(r"#?[A-Z0-9_]+=", line) and not before.startswith("#")
+    ]
+    assert unexplained == []
+
+
+def test_a_dotenv_that_is_not_utf8_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_bytes(b"BMO_USER_ID=zo\xeb\n")
+    with pytest.raises(SettingsError, match=r"'\.env' is not UTF-8"):
+        load_settings()

@@ -1,0 +1,218 @@
+"""Makes the judge: ``python -m training.judge``.
+
+Reads the annotated turns, trains on eleven of twelve conversations, chooses calibration and
+thresholds on the twelfth, writes the int8 file with manifest, figures and nearest turns into
+``bmo/models/judge`` and checks that it agrees with the float model. ``--folds N`` measures instead
+with whole files held out (a file is an author with themes of their own), which is the honest
+figure for strangers, and writes ``by_author.json``; it takes N trainings.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import shutil
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from bmo.judge import MODEL, Judge
+from training.build_embedder import MAX_BYTES, WORK, write_manifest
+from training.calibration import (
+    calibrate,
+    choose_thresholds,
+    decided,
+    read_odds,
+    reliability,
+    verdict_odds,
+)
+from training.encoder import JudgeModel
+from training.fitting import Logits, Recipe, ask, fit
+from training.minilm_graph import pair_graph, quantise
+from training.nearest_turns import write_nearest
+from training.turns import TrainingTurn, digest, read_turns
+
+THREADS = 2
+
+AGREEMENT = 0.97
+"""Least share of turns on which the int8 file and the float model give the same verdict."""
+CHECKED_TURNS = 600
+HELD_OUT = 12
+"""One conversation of so many is not trained on; calibration and thresholds are chosen on it."""
+
+
+def folds_of(turns: Sequence[TrainingTurn], count: int) -> list[list[int]]:
+    """Spreads whole files over ``count`` folds of about equal size.
+
+    Returns:
+        The indices of the turns of each fold.
+    """
+    by_file: dict[str, list[int]] = {}
+    for i, turn in enumerate(turns):
+        by_file.setdefault(turn.file, []).append(i)
+    folds: list[list[int]] = [[] for _ in range(count)]
+    for rows in sorted(by_file.values(), key=len, reverse=True):
+        min(folds, key=len).extend(rows)
+    return folds
+
+
+def unseen_answers(turns: Sequence[TrainingTurn], recipe: Recipe, folds: int) -> Logits:
+    """Raw answers to every turn by a model that never saw its file."""
+    verdict = np.empty((len(turns), 3), np.float32)
+    categories = np.empty((len(turns), 6), np.float32)
+    read = np.empty(len(turns), np.float32)
+    for number, rows in enumerate(folds_of(turns, folds), 1):
+        held = set(rows)
+        names = ", ".join(sorted({turns[i].file for i in rows}))
+        print(f"fold {number} of {folds}: {len(rows)} turns unseen (files {names})", flush=True)
+        model = fit([turn for i, turn in enumerate(turns) if i not in held], recipe)
+        answers = ask(model, [turns[i] for i in rows])
+        verdict[rows], categories[rows] = answers.verdict, answers.categories
+        read[rows] = answers.read_need
+    return Logits(verdict, categories, read)
+
+
+def figures(turns: Sequence[TrainingTurn], logits: Logits) -> dict[str, Any]:
+    """Calibration, thresholds and what they give on unseen turns."""
+    calibration = calibrate(logits, turns)
+    thresholds = choose_thresholds(logits, turns, calibration)
+    odds = verdict_odds(logits.verdict, calibration.verdict)
+    truth = np.array([turn.verdict for turn in turns])
+    given = decided(odds, thresholds.allow, thresholds.discard)
+    recall = np.array([turn.recall for turn in turns])
+    need = read_odds(logits.read_need, calibration)
+    asked = need >= thresholds.read
+    named = [i for i, turn in enumerate(turns) if turn.categories is not None]
+    kinds = np.array([turns[i].categories for i in named])
+    guessed = logits.categories[named].argmax(1)
+    return {
+        "calibration": asdict(calibration),
+        "thresholds": asdict(thresholds),
+        "unseen": {
+            "turns": len(turns),
+            "verdicts_right": round(float((given == truth).mean()), 3),
+            "allow_precision": round(float((truth[given == 0] == 0).mean()), 3),
+            "allow_recall": round(float((given[truth == 0] == 0).mean()), 3),
+            "durable_discarded": round(float((given[truth == 0] == 2).mean()), 3),
+            "discards_allowed": round(float((given[truth == 2] == 0).mean()), 4),
+            "holds_allowed": round(float((given[truth == 1] == 0).mean()), 3),
+            "read_precision": round(float(recall[asked].mean()), 3),
+            "read_recall": round(float(asked[recall].mean()), 3),
+            "first_category_right": round(float(kinds[range(len(named)), guessed].mean()), 3),
+        },
+        "by_file": {
+            name: round(float((given == truth)[[t.file == name for t in turns]].mean()), 3)
+            for name in sorted({turn.file for turn in turns})
+        },
+        "reliability": {
+            "allow": reliability(odds[:, 0], truth == 0),
+            "discard": reliability(odds[:, 2], truth == 2),
+            "read_need": reliability(need, recall),
+        },
+    }
+
+
+def write_model(
+    model: JudgeModel, folder: Path, turns: Sequence[TrainingTurn], recipe: Recipe, more: Any
+) -> None:
+    """Exports to int8 ONNX with its manifest, and checks it against the float model.
+
+    Raises:
+        SystemExit: The file is too large or disagrees with the float model.
+    """
+    made = WORK / "judge"
+    made.mkdir(parents=True, exist_ok=True)
+    target = made / "model.onnx"
+    weights, heads = model.exported()
+    keep = [f"{head.name}.weight" for head in heads]
+    quantise(pair_graph(weights, heads), target, keep_float=keep)
+    if target.stat().st_size > MAX_BYTES:
+        raise SystemExit(f"{target} has {target.stat().st_size} bytes, more than {MAX_BYTES}.")
+    described = {"name": "judge", "version": _version(target), "turns": len(turns)}
+    write_manifest(
+        made,
+        target,
+        **described,
+        recipe=asdict(recipe),
+        thresholds=more["thresholds"],
+        calibration=more["calibration"],
+    )
+    _check_agreement(model, made, turns)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("model.onnx", "model.json"):
+        shutil.copyfile(made / name, folder / name)
+
+
+def _version(model: Path) -> str:
+    """Date and the first digits of the file's SHA-256: one version, one file."""
+    return f"{datetime.now(UTC):%Y%m%d}-{hashlib.sha256(model.read_bytes()).hexdigest()[:8]}"
+
+
+def _check_agreement(model: JudgeModel, folder: Path, turns: Sequence[TrainingTurn]) -> None:
+    """Compares the int8 file with the float model on turns spread over all files."""
+    some = list(turns)[:: max(1, len(turns) // CHECKED_TURNS)]
+    judge = Judge.open(folder)
+    small = judge.assess([(turn.context, turn.text) for turn in some])
+    manifest = json.loads((folder / "model.json").read_text())
+    full = verdict_odds(ask(model, some).verdict, manifest["calibration"]["verdict"])
+    odds = np.array([[a.allow, a.hold, a.discard] for a in small])
+    same = float((odds.argmax(1) == full.argmax(1)).mean())
+    apart = float(np.abs(odds - full).max(1).mean())
+    print(f"int8 against float: {same:.1%} of verdicts the same, mean difference {apart:.3f}")
+    if same < AGREEMENT:
+        raise SystemExit(f"int8 and float agree on {same:.1%} only, less than {AGREEMENT:.0%}.")
+
+
+def is_held_out(turn: TrainingTurn) -> bool:
+    """Whether a turn's conversation is kept for calibration; the same in every run."""
+    return int(digest(f"{turn.file} {turn.conversation}"), 16) % HELD_OUT == 0
+
+
+def make(turns: Sequence[TrainingTurn], recipe: Recipe, folder: Path) -> None:
+    """Trains, calibrates, writes and checks the judge."""
+    held = [turn for turn in turns if is_held_out(turn)]
+    model = fit([turn for turn in turns if not is_held_out(turn)], recipe)
+    known = figures(held, ask(model, held))
+    print(json.dumps(known["unseen"] | known["thresholds"], indent=1), flush=True)
+    write_model(model, folder, turns, recipe, known)
+    write_nearest(folder, turns)
+    (folder / "figures.json").write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+
+
+def measure_by_author(
+    turns: Sequence[TrainingTurn], recipe: Recipe, folds: int, folder: Path
+) -> None:
+    """Cross-validation over whole files; ships nothing."""
+    known = figures(turns, unseen_answers(turns, recipe, folds))
+    print(json.dumps(known["unseen"] | known["by_file"], indent=1), flush=True)
+    (folder / "by_author.json").write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    """Trains and writes, or measures by author."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folds", type=int, default=0, help="measure by author in so many folds")
+    parser.add_argument("--to", type=Path, default=MODEL, help="folder that gets the model")
+    parser.add_argument("--epochs", type=int, default=Recipe().epochs)
+    options = parser.parse_args()
+    begun = time.monotonic()
+    torch.set_num_threads(THREADS)
+    turns, recipe = read_turns(), Recipe(epochs=options.epochs)
+    print(f"{len(turns)} annotated turns of {len({t.file for t in turns})} files", flush=True)
+    options.to.mkdir(parents=True, exist_ok=True)
+    if options.folds:
+        measure_by_author(turns, recipe, options.folds, options.to)
+    else:
+        make(turns, recipe, options.to)
+    print(f"done in {(time.monotonic() - begun) / 60:.1f} minutes")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""Writes the judge's model card from what was measured: ``python -m training.model_card``."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from bmo.judge import MODEL
+from training.turns import LEFT_OUT, VERDICTS, TrainingTurn, read_turns
+
+CARD = """# judge {version}
+
+The local judge of BMO's gates: MiniLM-L6 (22.7 million parameters) fine-tuned on the assistant's
+last words and the user's turn, with three linear heads: verdict (allow, hold, discard), category
+(six, independent of each other) and read-need. One int8 ONNX file of {megabytes:.1f} MB, opened
+on one thread; its SHA-256 is in `model.json` and compared at every load.
+
+## What it is for
+It decides what the rules leave open: whether a turn carries a durable fact about the person, and
+whether a good reply needs what is remembered of them. It is not asked where rules vouch, and it
+cannot allow what the factuality, sensitive and injection stages forbid.
+
+## Data
+{turns:,} annotated turns in {files} files ({verdicts}; {recall:,} need memory), written for this
+project with language models by several independent writers with themes of their own, and free to
+use under the project's licence (Apache-2.0): **all of it is synthetic**. `l.jsonl` is written out
+from patterns of near-twins (`training/twins.toml`); its memories only name the category.
+English above all; German, French and Spanish in {foreign}. No public corpus was used.
+{left_out} turns near to a measuring set were left out (`python -m training.near_duplicates`).
+Starting weights: all-MiniLM-L6-v2 of the sentence-transformers project (Apache-2.0, `LICENSE`).
+
+## How it is made
+`make judge` (`python -m training.judge`), seed {seed}: {epochs} epochs of other writings of each
+turn (case, punctuation, fillers, recogniser-like errors, with and without context), one
+conversation in twelve kept unseen for calibration and thresholds, int8 per channel, compared with
+the float model.
+
+## Figures
+On {unseen_turns} unseen turns of the same writers (they flatter it):
+
+| | |
+|---|---|
+{unseen}
+
+Thresholds: allow from {allow}, discard from {discard}, read-need from {read}.
+
+On lines by others, the judge alone, without rules (share, cases, 95% bootstrap interval):
+
+| | |
+|---|---|
+{strangers}
+
+## Reliability
+What it says and what came true, on the unseen turns.
+
+{reliability}
+
+## Limits
+- Turns of the same kind of writer are easier than strangers' (see above); the share that real
+  speakers get right will be nearer to the second table.
+- English word pieces: German, French and Spanish are understood less well, other languages not.
+- Attacks are not its business: the injection firewall stands before it.
+- It reads 96 word pieces: the end of a long turn is not seen.
+- It sees one line of context. "Yes" to a question two turns ago means nothing to it.
+"""
+
+
+def table(rows: dict[str, Any]) -> str:
+    """Rows of a Markdown table with two columns."""
+    return "\n".join(f"| {name.replace('_', ' ')} | {value} |" for name, value in rows.items())
+
+
+def reliability_table(bins: dict[str, list[tuple[float, float, int]]]) -> str:
+    """Mean probability, share that came true and cases of each bin, for each output."""
+    lines = ["| output | said | came true | cases |", "|---|---|---|---|"]
+    for name, rows in bins.items():
+        lines += [f"| {name} | {said:.2f} | {true:.2f} | {cases} |" for said, true, cases in rows]
+    return "\n".join(lines)
+
+
+def card(folder: Path, turns: list[TrainingTurn]) -> str:
+    """The card's text for the judge in ``folder``."""
+    manifest = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+    known = json.loads((folder / "figures.json").read_text(encoding="utf-8"))
+    strangers = json.loads((folder / "strangers.json").read_text(encoding="utf-8"))
+    if strangers.pop("version") != manifest["version"]:
+        raise SystemExit("strangers.json is of another judge: run python -m training.strangers")
+    unseen = known["unseen"]
+    count = Counter(VERDICTS[turn.verdict] for turn in turns)
+    return CARD.format(
+        version=manifest["version"],
+        megabytes=manifest["bytes"] / 1e6,
+        turns=len(turns),
+        files=len({turn.file for turn in turns}),
+        verdicts=", ".join(f"{number:,} {name}" for name, number in count.items()),
+        recall=sum(turn.recall for turn in turns),
+        foreign="the files i, k and l",
+        left_out=len(LEFT_OUT.read_text().split()),
+        seed=manifest["recipe"]["seed"],
+        epochs=manifest["recipe"]["epochs"],
+        unseen_turns=unseen["turns"],
+        unseen=table({name: value for name, value in unseen.items() if name != "turns"}),
+        strangers=table(strangers),
+        reliability=reliability_table(known["reliability"]),
+        **manifest["thresholds"],
+    )
+
+
+def main() -> None:
+    """Writes ``MODEL_CARD.md`` beside the judge."""
+    (MODEL / "MODEL_CARD.md").write_text(card(MODEL, read_turns()), encoding="utf-8")
+    print(MODEL / "MODEL_CARD.md")
+
+
+if __name__ == "__main__":
+    main()
