@@ -13,10 +13,11 @@ talk: $(VENV)/installed ## install, then talk to BMO in the terminal
 test: $(VENV)/installed-dev ## install, then run the tests
 	$(BIN)/python -m pytest
 
-check: $(VENV)/installed-dev ## style, types
+check: $(VENV)/installed-dev ## style, types, and that the judge is not worse than its reference
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/bmo eval judge --against training/reference.json
 
 format: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix .

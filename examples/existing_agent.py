@@ -15,7 +15,7 @@ from livekit.agents import (
     function_tool,
 )
 
-from bmo.agent import attach, end_memory, memory_for  # (1)
+from bmo import attach, end_memory, memory_for  # (1)
 
 
 class Concierge(Agent):

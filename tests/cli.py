@@ -38,7 +38,7 @@ class Ran:
         return said[0].removeprefix("bmo: ")
 
 
-def bmo(home: Path, *arguments: str, stdin: str = "", columns: int = 60, **env: str) -> Ran:
+def bmo(home: Path, *arguments: str, stdin: str = "", columns: int | str = 60, **env: str) -> Ran:
     """Runs one command in pattern mode, without ``.env`` file, keys or network."""
     kept = {
         name: value

@@ -27,13 +27,24 @@ SWALLOWED = frozenset({"a", "the", "is", "to", "of"})
 """Words recognisers lose."""
 
 
-def vary(turn: TrainingTurn, rng: random.Random, strangers: Sequence[str]) -> TrainingTurn:
+UNFRAMED = frozenset("iklm")
+"""Files that get no companions: other languages, and chat that has them already."""
+
+
+def vary(
+    turn: TrainingTurn,
+    rng: random.Random,
+    strangers: Sequence[str],
+    companions: Sequence[str] = (),
+) -> TrainingTurn:
     """Another writing of a turn.
 
     Args:
         turn: The annotated turn.
         rng: Source of chance.
         strangers: Assistant's lines, without a question, of other conversations.
+        companions: Sentences that say nothing to keep ("Good for you!", "How about you?"), to
+            stand before or behind the turn's own.
 
     Returns:
         The turn with other words or context; now and then unchanged.
@@ -44,6 +55,8 @@ def vary(turn: TrainingTurn, rng: random.Random, strangers: Sequence[str]) -> Tr
         context = ""
     elif not context and rng.random() < 0.35:
         context = rng.choice(strangers)
+    if companions and words >= 4 and turn.file not in UNFRAMED and rng.random() < 0.12:
+        text = _in_company(text, rng, companions)
     if rng.random() < 0.6:
         text = _as_written(text, rng)
         if rng.random() < 0.3:
@@ -53,6 +66,16 @@ def vary(turn: TrainingTurn, rng: random.Random, strangers: Sequence[str]) -> Tr
     if words >= 5 and rng.random() < 0.12:
         text = _misheard(text, rng)
     return replace(turn, text=text or turn.text, context=context)
+
+
+def _in_company(text: str, rng: random.Random, companions: Sequence[str]) -> str:
+    """A sentence of chatter before, behind, or on both sides."""
+    said = text[:1].upper() + text[1:]
+    said = said if said[-1:] in ".?!" else said + "."
+    where = rng.randrange(3)
+    if where != 1:
+        said = f"{rng.choice(companions)} {said}"
+    return f"{said} {rng.choice(companions)}" if where else said
 
 
 def _as_written(text: str, rng: random.Random) -> str:

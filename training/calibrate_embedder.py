@@ -6,6 +6,7 @@ Newton's method; wrong pairs are weighted so that each question has ``WRONG_PER_
 many as a search of ten brings.
 
 Run: python training/calibrate_embedder.py [--embedder local|gemini] [--write]
+Gemini's needs GOOGLE_API_KEY and sends the sixty memories and their questions to the service once.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bmo.index import Embedder, open_embedder
+from bmo.index import Embedder, EmbedderUnavailable, open_embedder
 from bmo.settings import load_settings
 
 PAIRS = Path(__file__).with_name("calibration_pairs.jsonl")
@@ -61,16 +62,11 @@ def fit(right: NDArray[np.float64], wrong: NDArray[np.float64]) -> tuple[float, 
     return float(-beta[0] / slope), slope
 
 
-def main() -> None:
-    """Fits, prints, and with ``--write`` updates the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--embedder", choices=["local", "gemini"], default="local")
-    parser.add_argument("--write", action="store_true")
-    arguments = parser.parse_args()
-    embedder = open_embedder(load_settings(bmo_embedder=arguments.embedder))
+def row_of(embedder: Embedder) -> dict[str, object]:
+    """The embedder's row of the table, from the pairs."""
     right, wrong = cosines(embedder)
     midpoint, slope = fit(right, wrong)
-    row = {
+    return {
         "embedder": embedder.name,
         "midpoint": round(midpoint, 4),
         "slope": round(slope, 3),
@@ -78,11 +74,27 @@ def main() -> None:
         "wrong_p95_p99": [round(float(q), 3) for q in np.percentile(wrong, [95, 99])],
         "pairs": len(right),
     }
+
+
+def main() -> None:
+    """Fits, prints, and with ``--write`` updates the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--embedder", choices=["local", "gemini"], default="local")
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    try:
+        embedder = open_embedder(load_settings(bmo_embedder=arguments.embedder))
+        row = row_of(embedder)
+    except EmbedderUnavailable as error:
+        parser.exit(2, f"{error}\n")
     print(json.dumps(row))
     if arguments.write:
         table = json.loads(TABLE.read_text(encoding="utf-8"))
         rows = [r for r in table["embedders"] if r["embedder"] != embedder.name]
-        table["embedders"] = sorted([*rows, row], key=lambda r: r["pairs"] == 0)
+        # The local embedder's comes first: it is the reference of all thresholds.
+        table["embedders"] = sorted(
+            [*rows, row], key=lambda r: not r["embedder"].startswith("minilm")
+        )
         TABLE.write_text(json.dumps(table, indent=2) + "\n", encoding="utf-8")
 
 

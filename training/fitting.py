@@ -17,6 +17,7 @@ from bmo.judge.encoding import EncodedPair, encode_pair
 from bmo.models import WordPiece
 from training.augmentation import vary
 from training.build_embedder import published_weights
+from training.chat import companions
 from training.encoder import Batch, JudgeModel
 from training.minilm_graph import EncoderShape
 from training.turns import TrainingTurn
@@ -87,10 +88,11 @@ def fit(turns: Sequence[TrainingTurn], recipe: Recipe) -> JudgeModel:
         optimiser, lambda step: min((step + 1) / warm, max(0.0, (steps - step) / (steps - warm)))
     )
     strangers = sorted({t.context for t in turns if t.context and "?" not in t.context})
+    chatter = companions()
     model.train()
     for epoch in range(recipe.epochs):
         begun, total = time.monotonic(), 0.0
-        varied = [vary(turn, rng, strangers) if epoch else turn for turn in turns]
+        varied = [vary(turn, rng, strangers, chatter) if epoch else turn for turn in turns]
         for chunk, batch in _batches(varied, tokenizer, recipe.batch, rng):
             # bfloat16 halves the time of a step and costs nothing that could be measured.
             with torch.autocast("cpu", dtype=torch.bfloat16):

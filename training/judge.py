@@ -190,7 +190,8 @@ def measure_by_author(
     turns: Sequence[TrainingTurn], recipe: Recipe, folds: int, folder: Path
 ) -> None:
     """Cross-validation over whole files; ships nothing."""
-    known = figures(turns, unseen_answers(turns, recipe, folds))
+    answers = unseen_answers(turns, recipe, folds)
+    known = {"folds": folds, "epochs": recipe.epochs, **figures(turns, answers)}
     print(json.dumps(known["unseen"] | known["by_file"], indent=1), flush=True)
     (folder / "by_author.json").write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
 

@@ -70,7 +70,7 @@ def training_turns(folder: Path) -> Iterator[LabelledTurn]:
 
 def golden_turns(folder: Path) -> Iterator[LabelledTurn]:
     """Turns of the golden conversations; what a memory contains stands for its words."""
-    for path in sorted(folder.glob("*.yaml")):
+    for path in sorted(folder.glob("*.turns.yaml")):
         scenario = yaml.safe_load(path.read_text("utf-8"))
         for session in scenario["sessions"]:
             before = ""

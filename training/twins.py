@@ -40,7 +40,9 @@ def written_out(
         return chosen[key]
 
     said, _, memory = line.partition(" => ")
-    said, memory = _CHOICE.sub(pick, said), _CHOICE.sub(pick, memory)
+    said, memory = said.strip(), memory.strip()
+    while _CHOICE.search(said) or _CHOICE.search(memory):  # a choice may hold a word to choose
+        said, memory = _CHOICE.sub(pick, said), _CHOICE.sub(pick, memory)
     return said, memory[:1].upper() + memory[1:]
 
 

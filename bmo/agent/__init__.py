@@ -6,7 +6,8 @@ not.
 """
 
 from bmo.agent.attachment import MemoryAgent, attach, conversation_of, prepare
-from bmo.agent.conversation import ConversationMemory, HeardTurn
+from bmo.agent.conversation import ConversationMemory
+from bmo.agent.heard import HeardTurn
 from bmo.agent.jobs import close_shared_service, end_memory, memory_for, shared_service, user_of
 from bmo.agent.typed import user_turn
 

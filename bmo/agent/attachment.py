@@ -16,6 +16,7 @@ from livekit.agents import Agent, llm
 from livekit.agents.voice import ModelSettings
 
 from bmo.agent.conversation import ConversationMemory
+from bmo.agent.speakers import NameSpeaker
 from bmo.agent.tools import ToolName, memory_tools
 
 if TYPE_CHECKING:
@@ -40,7 +41,12 @@ class MemoryAgent(Agent):
     """
 
     def __init__(
-        self, *, memory: MemorySession, memory_tools: Sequence[ToolName] = (), **agent: Any
+        self,
+        *,
+        memory: MemorySession,
+        memory_tools: Sequence[ToolName] = (),
+        name_speaker: NameSpeaker | None = None,
+        **agent: Any,
     ) -> None:
         """Makes the agent and attaches the memory.
 
@@ -48,22 +54,37 @@ class MemoryAgent(Agent):
             memory: One visit of one user. Agents that hand over to each other share it.
             memory_tools: Tools the model may call: any of "remember", "forget", "recall",
                 "explain_memory", "off_the_record".
+            name_speaker: See ``attach``.
             **agent: Everything ``livekit.agents.Agent`` takes.
         """
         super().__init__(**agent)
-        attach(self, memory, tools=memory_tools)
+        attach(self, memory, tools=memory_tools, name_speaker=name_speaker)
         self.conversation: ConversationMemory = conversation_of(self)
         """What memory did with each turn of this conversation."""
 
 
 @overload
-def attach(agent: AgentT, memory: MemorySession, *, tools: Sequence[ToolName] = ()) -> AgentT: ...
+def attach(
+    agent: AgentT,
+    memory: MemorySession,
+    *,
+    tools: Sequence[ToolName] = (),
+    name_speaker: NameSpeaker | None = None,
+) -> AgentT: ...
 @overload
 def attach(
-    agent: type[AgentT], memory: MemorySession, *, tools: Sequence[ToolName] = ()
+    agent: type[AgentT],
+    memory: MemorySession,
+    *,
+    tools: Sequence[ToolName] = (),
+    name_speaker: NameSpeaker | None = None,
 ) -> type[AgentT]: ...
 def attach(
-    agent: AgentT | type[AgentT], memory: MemorySession, *, tools: Sequence[ToolName] = ()
+    agent: AgentT | type[AgentT],
+    memory: MemorySession,
+    *,
+    tools: Sequence[ToolName] = (),
+    name_speaker: NameSpeaker | None = None,
 ) -> AgentT | type[AgentT]:
     """Gives an agent a memory; its own hooks, nodes, tools and instructions keep working.
 
@@ -73,6 +94,9 @@ def attach(
         memory: One visit of one user. Attach the same session to every agent of a hand-over.
         tools: Tools the model may call: any of "remember", "forget", "recall", "explain_memory",
             "off_the_record".
+        name_speaker: For a recogniser that tells voices apart: gives the user id of the person a
+            label ("S1") stands for, or None. Without it the first voice heard is the user's and
+            the others are guests (``BMO_GUESTS``). The first agent of a hand-over decides.
 
     Returns:
         The same agent, or a subclass.
@@ -81,7 +105,7 @@ def attach(
         ValueError: The agent has another memory session already, or a tool is unknown.
     """
     if isinstance(agent, type):
-        return _attached_class(agent, memory, tuple(tools))
+        return _attached_class(agent, memory, tuple(tools), name_speaker)
     known = _ATTACHED.get(agent)
     if known is not None:
         if known.memory is not memory:
@@ -92,7 +116,7 @@ def attach(
         return agent
     conversation = _CONVERSATIONS.get(memory)
     if conversation is None:
-        conversation = _CONVERSATIONS[memory] = ConversationMemory(memory)
+        conversation = _CONVERSATIONS[memory] = ConversationMemory(memory, name_speaker)
     conversation.admit(agent)
     _ATTACHED[agent] = conversation
     _wrap_hooks(agent, conversation)
@@ -117,6 +141,15 @@ def conversation_of(agent: Agent) -> ConversationMemory:
     return conversation
 
 
+async def end_visit(memory: MemorySession) -> None:
+    """Writes down what is in flight of a memory session and of its guests, and ends them."""
+    conversation = _CONVERSATIONS.get(memory)
+    if conversation is None:
+        await memory.aclose()
+    else:
+        await conversation.aclose()
+
+
 async def prepare(agent: Agent, *, model: object = None) -> None:
     """Loads the profile before a session starts; a realtime model gets it in its instructions.
 
@@ -139,11 +172,14 @@ async def prepare(agent: Agent, *, model: object = None) -> None:
 
 
 def _attached_class(
-    agent_class: type[AgentT], memory: MemorySession, tools: tuple[ToolName, ...]
+    agent_class: type[AgentT],
+    memory: MemorySession,
+    tools: tuple[ToolName, ...],
+    name_speaker: NameSpeaker | None,
 ) -> type[AgentT]:
     def make(self: AgentT, *args: Any, **kwargs: Any) -> None:
         agent_class.__init__(self, *args, **kwargs)
-        attach(self, memory, tools=tools)
+        attach(self, memory, tools=tools, name_speaker=name_speaker)
 
     namespace = {
         "__init__": functools.wraps(agent_class.__init__)(make),

@@ -5,8 +5,8 @@ a conversation item (``session.run``, room chat, ``console --text``, a realtime 
 at close). ``ConversationMemory`` listens to both and keeps one record a turn, so that what came
 one way is not gated again the other way.
 
-Nothing of memory may reach the framework as an error: an exception in the hook loses the user's
-turn (no reply, not in history). Every call into memory here is guarded and has a deadline.
+Nothing of memory may reach the framework as an error; every call into memory is guarded and has a
+deadline (``bmo.agent.background``, ``bmo.agent.context_injection``).
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from livekit.agents import (
@@ -30,91 +30,64 @@ from livekit.agents import (
 from livekit.agents.voice.events import CloseEvent
 
 from bmo import telemetry
-from bmo.agent.placement import (
-    last_user_message,
-    place_profile,
-    place_recall,
-    words_of_assistant_before,
-)
-from bmo.turn import Decision, Recall, Turn
+from bmo.agent.background import Background
+from bmo.agent.context_injection import ContextInjection
+from bmo.agent.guests import Guests
+from bmo.agent.heard import HeardTurn, HeardTurns, Way
+from bmo.agent.placement import last_user_message, words_of_assistant_before
+from bmo.agent.speakers import NameSpeaker, Part, Speakers
+from bmo.turn import Recall, Turn
 
 if TYPE_CHECKING:
     from bmo.memory import MemorySession
 
 logger = logging.getLogger("bmo.agent")
 
-Way = Literal["hook", "item"]
-"""How a turn reached the gate: through the agent's hook, or as a conversation item."""
-
-DEADLINE_GRACE_S = 0.1
-"""Seconds past the session's own recall deadline after which a reply goes out without memory."""
-
 FLUSH_TIMEOUT_S = 60.0
 """Seconds a flush may take before the conversation ends without it."""
-
-TURNS_KEPT = 256
-"""Turns of a conversation whose records are kept for matching and for display."""
-
-_THROUGH_HOOK = "on_user_turn_completed_delay"
-"""LiveKit's metric on a user message that went through the hook."""
-
-
-@dataclass(slots=True)
-class HeardTurn:
-    """What memory did with one turn.
-
-    Attributes:
-        turn: The turn as it is gated.
-        way: How it reached the gate, or None while it did not.
-        decision: The gate's answer, or None while it was not asked or when asking failed.
-        recall: The recall that was started for it, or None.
-        given: What was put before the model for it, or None.
-        reply: The assistant's words after it.
-        hook_ms: Milliseconds memory's part of the hook took, 0 when there was no hook.
-        error: "" or what failed.
-    """
-
-    turn: Turn
-    way: Way | None = None
-    decision: asyncio.Task[Decision] | None = None
-    recall: asyncio.Task[Recall] | None = None
-    given: Recall | None = None
-    reply: str = ""
-    hook_ms: float = 0.0
-    error: str = ""
 
 
 class ConversationMemory:
     """What the agents of one visit share: one memory session, one record a turn.
 
     Attributes:
-        memory: The memory session.
-        turns: Records of the latest turns that were gated, oldest first.
-        profile: The once-per-session profile once it is there, or None.
+        memory: The memory session of the user.
     """
 
-    def __init__(self, memory: MemorySession) -> None:
-        """Listens to nothing yet; see ``bind``."""
+    def __init__(self, memory: MemorySession, name_speaker: NameSpeaker | None = None) -> None:
+        """Listens to nothing yet; see ``bind``.
+
+        Args:
+            memory: The user's session.
+            name_speaker: Names the labels of a recogniser that tells voices apart.
+        """
         self.memory = memory
-        self.turns: deque[HeardTurn] = deque(maxlen=TURNS_KEPT)
-        self.profile: Recall | None = None
         self._settings = memory.service.settings
-        self._deadline_s = self._settings.bmo_recall_deadline_ms / 1000 + DEADLINE_GRACE_S
+        self._background = Background()
+        self._guests = Guests(memory)
+        self._speakers = Speakers(memory.user_id, memory.session_id, name_speaker)
+        self._injection = ContextInjection(memory, self._guests, self._background)
+        self._turns = HeardTurns()
         self._agents: WeakSet[Agent] = WeakSet()
         self._sessions: WeakSet[AgentSession[Any]] = WeakSet()
-        self._by_message: dict[str, HeardTurn] = {}
-        self._drafts: deque[HeardTurn] = deque(maxlen=8)
         self._last_words = ""
-        self._finals: list[str] = []
+        self._finals: list[Part] = []
         self._language: str | None = None
-        self._profile_task: asyncio.Task[Recall | None] | None = None
-        self._profile_version = 0
-        self._tasks: set[asyncio.Task[Any]] = set()
+
+    @property
+    def turns(self) -> deque[HeardTurn]:
+        """Records of the latest turns that were gated, oldest first."""
+        return self._turns.gated
 
     @property
     def latest(self) -> HeardTurn | None:
         """The record of the latest turn that was gated, or None before the first."""
         return self.turns[-1] if self.turns else None
+
+    @property
+    def profile(self) -> Recall | None:
+        """The once-per-session profile once it is there, or None."""
+        return self._injection.profile
 
     # -- joining -------------------------------------------------------------------------------
 
@@ -129,43 +102,40 @@ class ConversationMemory:
         self._sessions.add(session)
 
         def transcribed(event: UserInputTranscribedEvent) -> None:
-            self._guarded("prefetch", self._on_transcribed, event)
+            self._background.guarded("prefetch", self._on_transcribed, session, event)
 
         def item_added(event: ConversationItemAddedEvent) -> None:
-            self._guarded("item", self._on_item, session, event)
+            self._background.guarded("item", self._on_item, session, event)
 
         def closed(event: CloseEvent) -> None:
-            self._start(self.flush())
+            self._background.start(self.flush())
 
         session.on("user_input_transcribed", transcribed)
         session.on("conversation_item_added", item_added)
         session.on("close", closed)
-        self.load_profile()
-
-    def load_profile(self) -> asyncio.Task[Recall | None]:
-        """Starts loading the profile; once loaded it stays until something in it is gone."""
-        version = self.memory.profile_version
-        stale = version != self._profile_version
-        if self._profile_task is None or stale or self._gave_nothing(self._profile_task):
-            self._profile_version = version
-            self._profile_task = self._start(self._profile())
-        return self._profile_task
+        self._injection.load_profile()
 
     async def ready(self) -> Recall | None:
         """The profile, as soon as it is there; None when it cannot be had within the deadline."""
-        task = self.load_profile()
-        await asyncio.wait({task}, timeout=self._deadline_s)
-        return self.profile
+        return await self._injection.ready()
 
     async def flush(self) -> None:
         """Waits until every turn heard so far is written down. Never raises."""
         try:
             async with asyncio.timeout(FLUSH_TIMEOUT_S):
                 await self.memory.flush()
+                await self._guests.flush()
         except TimeoutError:
             logger.error("memory was not flushed in time", extra={"timeout_s": FLUSH_TIMEOUT_S})
+            telemetry.note_fault("flush")
         except Exception:
             logger.exception("memory could not be flushed")
+            telemetry.note_fault("flush")
+
+    async def aclose(self) -> None:
+        """Writes down what is in flight and ends the visit, the guests' too."""
+        await self._guests.aclose()
+        await self.memory.aclose()
 
     # -- hearing -------------------------------------------------------------------------------
 
@@ -189,23 +159,27 @@ class ConversationMemory:
             new_message: The user's words.
         """
         began = time.perf_counter()
-        heard: HeardTurn | None = None
-        gates_here = self._guarded("hook", _hook_hears, agent) is not False
-        if gates_here:
-            heard = self._guarded("hook", self._open_from_hook, agent, turn_ctx, new_message)
-        if heard is not None and self._settings.bmo_inject_at == "turn_ctx":
+        guarded = self._background.guarded
+        opened: tuple[HeardTurn, Sequence[Part]] | None = None
+        if guarded("hook", _hook_hears, agent) is not False:
+            opened = guarded("hook", self._open_from_hook, agent, turn_ctx, new_message)
+        if opened is not None and self._settings.bmo_inject_at == "turn_ctx":
             try:
-                await self._inject(turn_ctx, heard, new_message, with_profile=False)
+                await self._injection.inject(turn_ctx, opened[0], new_message, with_profile=False)
             except Exception:
                 logger.exception("memory was left out of a reply")
-        memory_ms = (time.perf_counter() - began) * 1000
+                telemetry.note_fault("inject")
+        memory_s = time.perf_counter() - began
         try:
             await own_hook(turn_ctx, new_message=new_message)
         finally:
             began = time.perf_counter()
-            if heard is not None:
-                self._guarded("hook", self._gate, heard, new_message.text_content or "", "hook")
-                heard.hook_ms = memory_ms + (time.perf_counter() - began) * 1000
+            if opened is not None:
+                heard, parts = opened
+                guarded("hook", self._gate, heard, parts, new_message.text_content or "", "hook")
+                memory_s += time.perf_counter() - began
+                heard.hook_ms = memory_s * 1000
+                telemetry.note_hook(memory_s)
 
     async def before_model(self, agent: Agent, chat_ctx: llm.ChatContext) -> None:
         """Puts profile and recall into the context a model is about to get. Never raises.
@@ -220,105 +194,131 @@ class ConversationMemory:
             message, answered = last_user_message(chat_ctx)
             heard: HeardTurn | None = None
             if message is not None:
-                heard = self._by_message.get(message.id)
+                heard = self._turns.of_message(message)
                 if heard is None and not answered:
-                    heard = self._draft(message, chat_ctx)
+                    heard = self._draft(agent, message, chat_ctx)
             in_hook = self._settings.bmo_inject_at == "turn_ctx"
             if heard is not None and heard.way == "hook" and in_hook:
                 heard = None
-            await self._inject(chat_ctx, heard, message, with_profile=True)
+            await self._injection.inject(chat_ctx, heard, message, with_profile=True)
         except Exception:
             logger.exception("memory was left out of a reply")
+            telemetry.note_fault("inject")
 
     # -- gating --------------------------------------------------------------------------------
 
     def _open_from_hook(
         self, agent: Agent, turn_ctx: llm.ChatContext, message: llm.ChatMessage
-    ) -> HeardTurn:
+    ) -> tuple[HeardTurn, Sequence[Part]]:
         """The record of a turn that came through the hook; a preemptive reply may have one."""
         self.bind(agent.session)
         self._finals.clear()
-        heard = self._by_message.get(message.id)
+        parts = self._speakers.parts_of(agent.session, message)
+        heard = self._turns.of_message(message)
         if heard is None:
-            heard = self._claim_draft(message) or HeardTurn(self._turn(message, turn_ctx))
-            self._by_message[message.id] = heard
-        self._start_recall(heard, message.text_content or "")
-        return heard
+            heard = self._turns.claim_draft(message)
+            if heard is None or heard.speaker != _whose(parts):
+                heard = self._record(parts, message, turn_ctx)
+            self._turns.link(message, heard)
+        self._injection.start_recall(heard, message.text_content or "")
+        return heard, parts
 
-    def _draft(self, message: llm.ChatMessage, chat_ctx: llm.ChatContext) -> HeardTurn:
+    def _draft(
+        self, agent: Agent, message: llm.ChatMessage, chat_ctx: llm.ChatContext
+    ) -> HeardTurn:
         """A record for words a model answers before the turn is complete (or typed words)."""
-        text = message.text_content or ""
-        for draft in self._drafts:
-            # Each preemptive attempt at the same turn is a message of its own.
-            if draft.way is None and _same_words(draft.turn.text, text):
-                self._by_message[message.id] = draft
-                return draft
-        heard = HeardTurn(self._turn(message, chat_ctx))
-        self._by_message[message.id] = heard
-        self._drafts.append(heard)
+        heard = self._turns.draft_for(message)
+        if heard is None:
+            parts = self._speakers.parts_of(agent.session, message)
+            heard = self._record(parts, message, chat_ctx)
+            self._turns.add_draft(message, heard)
         return heard
 
-    def _claim_draft(self, message: llm.ChatMessage) -> HeardTurn | None:
-        text = message.text_content or ""
-        for draft in reversed(self._drafts):
-            if draft.way is None and _same_words(draft.turn.text, text):
-                self._drafts.clear()
-                return draft
-        self._drafts.clear()
-        return None
+    def _gate(self, heard: HeardTurn, parts: Sequence[Part], text: str, way: Way) -> None:
+        """Hands a turn to the gate unless it was already, each speaker's words to their memory.
 
-    def _gate(self, heard: HeardTurn, text: str, way: Way) -> None:
-        """Hands a turn to the gate unless it was already. Returns at once."""
+        Args:
+            heard: The turn's record.
+            parts: Who said what, as it was heard.
+            text: The words now; the agent's own hook may have changed them.
+            way: How it came here.
+        """
         if heard.way is not None:
             return
-        if text != heard.turn.text:
-            heard.turn = replace(heard.turn, text=text)
-        heard.way = way
-        self.turns.append(heard)
-        self._forget_old()
+        heard.way = way  # whatever happens below, it is not gated a second time
+        self._speakers.done_with(heard.said)
+        speakers = dict.fromkeys(part.speaker for part in parts)
+        edited = text != " ".join(part.text for part in parts) and text != heard.said
+        if len(speakers) > 1 and edited:
+            # Nobody can tell whose the words are now: they are kept for nobody.
+            heard.kept, heard.error = False, "words of several speakers were changed by the hook"
+            logger.warning("a turn of several speakers was changed and is not kept")
+            self._turns.note_gated(heard)
+            return
+        for speaker in speakers:
+            if speaker != heard.speaker:
+                own = " ".join(part.text for part in parts if part.speaker == speaker)
+                self._background.guarded("guest", self._submit, _another(heard, speaker, own))
+        if len(speakers) > 1:
+            own = " ".join(part.text for part in parts if part.speaker == heard.speaker)
+        else:
+            own = text
+        if own != heard.turn.text:
+            heard.turn = replace(heard.turn, text=own)
+        self._submit(heard)
+
+    def _submit(self, heard: HeardTurn) -> None:
+        self._turns.note_gated(heard)
+        memory = self._guests.memory_of(heard.speaker)
+        heard.kept = memory is not None
+        if heard.speaker:
+            self._guests.note(heard.speaker, kept=heard.kept)
+        if memory is None:
+            return
         try:
             # Whatever comes back: a fault there must not become one in the framework.
-            decision: object = self.memory.submit_turn(heard.turn)
+            decision: object = memory.submit_turn(heard.turn)
         except Exception as error:
             heard.error = repr(error)
             raise
         if isinstance(decision, asyncio.Task):
             heard.decision = decision
-            self._start(self._observe_gate(heard.turn, decision))
         else:
             heard.error = f"not a decision: {decision!r}"
+            telemetry.note_fault("gate")
 
-    async def _observe_gate(self, turn: Turn, decision: asyncio.Task[Decision]) -> None:
-        """Span, counters and debug line of a decision, under LiveKit's span of the turn."""
-        with telemetry.memory_span("bmo.gate", "upsert_memory") as span:
-            decided = await asyncio.shield(decision)
-            telemetry.describe_decision(span, turn, decided)
-        telemetry.note_decision(turn, decided, debug=self._settings.gatekeeper_debug)
-
-    def _turn(self, message: llm.ChatMessage, chat_ctx: llm.ChatContext | None) -> Turn:
+    def _record(
+        self, parts: Sequence[Part], message: llm.ChatMessage, chat_ctx: llm.ChatContext | None
+    ) -> HeardTurn:
+        """A new record of a turn; of several speakers' words it is the user's, or the first's."""
         before = self._last_words
         if chat_ctx is not None:
             before = words_of_assistant_before(chat_ctx, message) or before
-        return Turn(
-            text=message.text_content or "",
-            user_id=self.memory.user_id,
+        speaker = _whose(parts)
+        turn = Turn(
+            text=" ".join(part.text for part in parts if part.speaker == speaker),
+            user_id=speaker or self.memory.user_id,
             session_id=self.memory.session_id,
             at=self.memory.clock(),
             assistant_before=before,
             language=self._language,
             confidence=message.transcript_confidence,
         )
+        return HeardTurn(turn, message.text_content or "", speaker)
 
     # -- events --------------------------------------------------------------------------------
 
-    def _on_transcribed(self, event: UserInputTranscribedEvent) -> None:
+    def _on_transcribed(self, session: AgentSession[Any], event: UserInputTranscribedEvent) -> None:
         if isinstance(event.language, str) and len(event.language) >= 2:
             self._language = event.language[:2].lower()
-        words = " ".join([*self._finals, event.transcript]).strip()
+        speaker = self._speakers.hear(session, event)
+        earlier = [part.text for part in self._finals if part.speaker == speaker]
+        words = " ".join([*earlier, event.transcript]).strip()
         if event.is_final and event.transcript:
-            self._finals.append(event.transcript)
-        if words:
-            self.memory.prefetch(words)
+            self._finals.append(Part(speaker, event.transcript))
+        memory = self._guests.memory_of(speaker)
+        if words and memory is not None:
+            memory.prefetch(words)
 
     def _on_item(self, session: AgentSession[Any], event: ConversationItemAddedEvent) -> None:
         item = event.item
@@ -329,131 +329,51 @@ class ConversationMemory:
             self._note_reply(text)
         elif item.role == "user" and text.strip() and session.current_agent in self._agents:
             # LiveKit commits an empty turn at close.
-            self._gate_item(item, text)
+            self._gate_item(session, item, text)
 
-    def _gate_item(self, item: llm.ChatMessage, text: str) -> None:
+    def _gate_item(self, session: AgentSession[Any], item: llm.ChatMessage, text: str) -> None:
         """The net under the hook: words that only appeared in the conversation."""
-        heard = self._by_message.get(item.id)
+        heard = self._turns.of_message(item)
         if heard is not None and heard.way is not None:
             return
-        if _THROUGH_HOOK in item.metrics:
-            # A preemptive reply that was adopted puts its own message (its own id) into the
-            # history, with the words and metrics of the message the hook saw.
-            for known in reversed(self.turns):
-                if known.way == "hook" and known.turn.text == text:
-                    self._by_message[item.id] = known
-                    return
+        if self._turns.adopted(item) is not None:
+            return
+        parts = self._speakers.parts_of(session, item)
         if heard is None:
-            heard = HeardTurn(self._turn(item, None))
-            self._by_message[item.id] = heard
+            heard = self._record(parts, item, None)
+            self._turns.link(item, heard)
         self._finals.clear()
-        self._gate(heard, text, "item")
+        self._gate(heard, parts, text, "item")
 
     def _note_reply(self, text: str) -> None:
         self._last_words = text
-        if self.turns and text:
-            latest = self.turns[-1]
-            latest.reply = f"{latest.reply} {text}".strip()
-            self.memory.note_reply(latest.turn.id, latest.reply)
+        latest = self.latest
+        if latest is None or not text:
+            return
+        latest.reply = f"{latest.reply} {text}".strip()
+        memory = self._guests.memory_of(latest.speaker)
+        if memory is not None:
+            memory.note_reply(latest.turn.id, latest.reply)
 
-    # -- recall --------------------------------------------------------------------------------
 
-    def _start_recall(self, heard: HeardTurn, text: str) -> asyncio.Task[Recall]:
-        if heard.recall is None or not _same_words(heard.turn.text, text):
-            if text != heard.turn.text:
-                heard.turn = replace(heard.turn, text=text)
-            heard.recall = self._start(self._recall(heard.turn))
-        return heard.recall
+def _whose(parts: Sequence[Part]) -> str:
+    """The user, when he spoke at all; else who spoke first."""
+    speakers = [part.speaker for part in parts]
+    return "" if "" in speakers else speakers[0]
 
-    async def _recall(self, turn: Turn) -> Recall:
-        with telemetry.memory_span("bmo.recall", "search_memory") as span:
-            recall = await self.memory.recall(turn)
-            if isinstance(recall, Recall):
-                telemetry.describe_recall(span, turn, recall)
-                telemetry.note_recall(recall)
-        return recall
 
-    async def _inject(
-        self,
-        chat_ctx: llm.ChatContext,
-        heard: HeardTurn | None,
-        message: llm.ChatMessage | None,
-        *,
-        with_profile: bool,
-    ) -> None:
-        """Waits for profile and recall, both within the deadline, and puts them in place.
-
-        The profile always goes in before the model: in a hook's context it would cost the
-        preemptive reply of every turn, also of those that need no recall.
-        """
-        role = self._settings.bmo_inject_role
-        waits: set[asyncio.Task[Any]] = set()
-        if with_profile:
-            waits.add(self.load_profile())
-        if heard is not None and message is not None:
-            waits.add(self._start_recall(heard, message.text_content or ""))
-        if waits:
-            await asyncio.wait(waits, timeout=self._deadline_s)
-        if with_profile:
-            place_profile(chat_ctx, self.profile.context if self.profile else "", role)
-        if heard is not None and message is not None:
-            heard.given = self._outcome(heard)
-            text = heard.given.context if heard.given else ""
-            place_recall(chat_ctx, text, role, before=message)
-
-    def _outcome(self, heard: HeardTurn) -> Recall | None:
-        task = heard.recall
-        if task is None or not task.done():
-            heard.error = "recall deadline"
-            logger.warning("recall missed its deadline")
-            telemetry.note_fault("recall")
-            return None
-        recall = _result_of(task, Recall)
-        if isinstance(recall, Recall):
-            return recall
-        heard.error = recall
-        logger.warning("recall failed", extra={"error": recall})
-        telemetry.note_fault("recall")
-        return None
-
-    async def _profile(self) -> Recall | None:
-        try:
-            profile = await self.memory.profile()
-        except Exception:
-            logger.exception("the profile could not be loaded")
-            return None
-        if isinstance(profile, Recall):
-            self.profile = profile
-        return self.profile
-
-    # -- keeping -------------------------------------------------------------------------------
-
-    def _guarded(self, part: str, call: Callable[..., Any], *args: Any) -> Any:
-        """Calls memory's code so that nothing of it reaches the framework."""
-        try:
-            return call(*args)
-        except Exception:
-            logger.exception("memory failed and the conversation goes on", extra={"part": part})
-            telemetry.note_fault(part)
-            return None
-
-    def _start(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        task = asyncio.ensure_future(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._done)
-        return task
-
-    def _done(self, task: asyncio.Task[Any]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and task.exception() is not None:
-            logger.debug("a memory task failed", extra={"error": repr(task.exception())})
-
-    def _gave_nothing(self, task: asyncio.Task[Recall | None]) -> bool:
-        return task.done() and (task.cancelled() or task.result() is None)
-
-    def _forget_old(self) -> None:
-        while len(self._by_message) > 2 * TURNS_KEPT:
-            del self._by_message[next(iter(self._by_message))]
+def _another(heard: HeardTurn, speaker: str, text: str) -> HeardTurn:
+    """The record of what somebody else said in the same turn."""
+    turn = Turn(
+        text=text,
+        user_id=speaker,
+        session_id=heard.turn.session_id,
+        at=heard.turn.at,
+        assistant_before=heard.turn.assistant_before,
+        language=heard.turn.language,
+        confidence=heard.turn.confidence,
+    )
+    return HeardTurn(turn, heard.said, speaker, way=heard.way)
 
 
 def _hook_hears(agent: Agent) -> bool:
@@ -464,23 +384,3 @@ def _hook_hears(agent: Agent) -> bool:
     """
     model = agent.llm if isinstance(agent.llm, llm.LLM | llm.RealtimeModel) else agent.session.llm
     return not (isinstance(model, llm.RealtimeModel) and model.capabilities.user_transcription)
-
-
-def _same_words(one: str, other: str) -> bool:
-    """Equal but for case and punctuation, as LiveKit compares when it adopts a reply."""
-    return one == other or _bare(one) == _bare(other)
-
-
-def _bare(text: str) -> list[str]:
-    return "".join(c if c.isalnum() else " " for c in text.casefold() if c not in "'’").split()
-
-
-def _result_of(task: asyncio.Task[Any], kind: type[Recall]) -> Recall | str:
-    """The task's result when it is what it should be, else what is wrong with it."""
-    if task.cancelled():
-        return "cancelled"
-    error = task.exception()
-    if error is not None:
-        return repr(error)
-    result = task.result()
-    return result if isinstance(result, kind) else f"not a Recall: {type(result).__name__}"

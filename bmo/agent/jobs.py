@@ -15,16 +15,15 @@ from typing import TYPE_CHECKING
 
 from livekit.agents import JobContext
 
+from bmo.agent.attachment import end_visit
+from bmo.agent.speakers import USER_ATTRIBUTE, user_id_of
 from bmo.settings import USER_ID_PATTERN, Settings, load_settings
-from bmo.telemetry import debug_to_stderr, watch
+from bmo.telemetry import debug_to_stderr, export_traces, flush_traces
 
 if TYPE_CHECKING:
     from bmo.memory import MemoryService, MemorySession
 
 logger = logging.getLogger("bmo.agent")
-
-USER_ATTRIBUTE = "bmo.user_id"
-"""Participant attribute, signed into the token, that names the user; else the identity does."""
 
 _OPENING = threading.Lock()
 _SERVICES: dict[int, MemoryService] = {}
@@ -34,7 +33,7 @@ _MEMORIES: dict[str, MemorySession] = {}
 def shared_service(settings: Settings | None = None) -> MemoryService:
     """The process's memory: opened by the first call, closed when the process ends.
 
-    Blocks while it opens (about a second); call it in prewarm or in a thread.
+    Blocks while it opens and warms up (a second or two); call it in prewarm or in a thread.
 
     Args:
         settings: Used by the first call; None reads environment and ``.env``.
@@ -48,14 +47,15 @@ def shared_service(settings: Settings | None = None) -> MemoryService:
         service = _SERVICES.get(os.getpid())
         if service is None:
             service = MemoryService.open_blocking(settings or load_settings())
+            service.warm_up()  # or the first turn's recall would miss its deadline loading rules
             _SERVICES[os.getpid()] = service
             atexit.register(close_shared_service)
             if service.settings.gatekeeper_debug:
                 debug_to_stderr()
-            ledger = service.ledger
-            watch("bmo_outbox_depth", "Writes waiting for Mem0", lambda: ledger.outbox_depth()[0])
+            export_traces()
             for notice in service.notices:
-                logger.warning("%s", notice.message, extra={"part": notice.part})
+                extra = {"part": notice.part, "notice": notice.message}
+                logger.warning("memory was opened with a limitation", extra=extra)
         return service
 
 
@@ -94,7 +94,8 @@ async def end_memory(context: JobContext) -> None:
     """Writes down what is still in flight; LiveKit gives ``on_session_end`` five minutes."""
     memory = _MEMORIES.pop(context.job.id, None)
     if memory is not None:
-        await memory.aclose()
+        await end_visit(memory)
+    await asyncio.to_thread(flush_traces)
 
 
 async def user_of(context: JobContext, settings: Settings) -> str:
@@ -110,8 +111,7 @@ async def user_of(context: JobContext, settings: Settings) -> str:
     if context.is_fake_job():
         return settings.bmo_user_id
     participant = await context.wait_for_participant()
-    named = participant.attributes.get(USER_ATTRIBUTE)
-    user_id = named if isinstance(named, str) and named else participant.identity
+    user_id = user_id_of(participant) or ""
     if not USER_ID_PATTERN.fullmatch(user_id):
         raise ValueError(
             f"participant identity {user_id[:40]!r} cannot be a user id: use 1 to 128 of letters, "

@@ -7,25 +7,36 @@ from typing import Any
 from livekit.agents import AgentSession, StopResponse, llm
 from livekit.agents.voice import SpeechHandle
 
+from bmo.agent.speakers import SPEAKER_KEY, user_id_of
 
-async def user_turn(session: AgentSession[Any], text: str) -> SpeechHandle | None:
+
+async def user_turn(
+    session: AgentSession[Any], text: str, *, participant: object = None
+) -> SpeechHandle | None:
     """Gives typed words to a session as a full turn.
 
     LiveKit calls ``on_user_turn_completed`` for speech only; ``session.run``, room chat and
     ``console --text`` go around it. This calls the hook first. In a room pass it on::
 
-        TextInputOptions(text_input_cb=lambda session, event: user_turn(session, event.text))
+        TextInputOptions(
+            text_input_cb=lambda session, event: user_turn(
+                session, event.text, participant=event.participant
+            )
+        )
 
     Args:
         session: A session that runs.
         text: What was typed.
+        participant: Who typed it, in a room of several people; None: the user.
 
     Returns:
         The reply's handle (await it for the end of the reply), or None when a hook of the agent
         raised ``StopResponse``.
     """
     agent = (await session.wait_for_idle()).agent
-    message = llm.ChatMessage(role="user", content=[text])
+    speaker = user_id_of(participant)
+    extra = {SPEAKER_KEY: speaker} if speaker is not None else {}
+    message = llm.ChatMessage(role="user", content=[text], extra=extra)
     context = agent.chat_ctx.copy()
     try:
         await agent.on_user_turn_completed(context, new_message=message)

@@ -115,7 +115,8 @@ def fitting_memories(words: str, blocks: Sequence[str]) -> list[str]:
     What was recalled for the turn was chosen for it: words in common with the question only narrow
     it down, and never leave out what someone must not be given (an allergy). The profile was
     written when the conversation began and may hold what has been changed or forgotten since, so
-    it answers only when nothing was recalled, and only with memories that share a word.
+    it answers only when nothing was recalled, and only with memories that share a word; about
+    food it adds what someone must not eat.
 
     Args:
         words: The question.
@@ -128,10 +129,10 @@ def fitting_memories(words: str, blocks: Sequence[str]) -> list[str]:
     if _WIDE.search(words):
         return lines
     sharing = [text for text in lines if asked & _stems(text)]
-    if not sharing:
-        return recalled[:MOST_LINES]
-    careful = [text for text in recalled if text not in sharing and _stems(text) & _set("hazards")]
-    return [*careful, *sharing][:MOST_LINES]
+    # What the profile says already is not recalled again; about food it must be said.
+    known = [*recalled, *profile] if recalled and asked & _set("food") else recalled
+    careful = [text for text in known if text not in sharing and _stems(text) & _set("hazards")]
+    return list(dict.fromkeys([*careful, *(sharing or recalled)]))[:MOST_LINES]
 
 
 def _bare(text: str) -> str:

@@ -13,6 +13,7 @@ from bmo.cli import (
     benchmarking,
     checking,
     evaluate,
+    exporting,
     gates,
     held,
     memories,
@@ -37,6 +38,7 @@ app = typer.Typer(
 gates.register(app)
 talking.register(app)
 replaying.register(app)
+exporting.register(app)
 memories.register(app)
 memory_changes.register(memories.memories)
 held.register(app)

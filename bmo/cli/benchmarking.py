@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,7 +13,7 @@ from bmo.cli.jsonl import write_line
 from bmo.cli.tables import narrow_table, shown
 
 if TYPE_CHECKING:
-    from bmo.evaluation.bench import Figure
+    from bmo.evaluation.bench import Figure, Peer
 
 
 def register(app: typer.Typer) -> None:
@@ -30,8 +31,8 @@ def bench_command(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
-    """Measure the budgets of the design here; about a minute."""
-    from bmo.evaluation.bench import BUDGET_MEMORIES, machine, run
+    """Measure the budgets of the design here, and peers beside them; some minutes."""
+    from bmo.evaluation.bench import BUDGET_MEMORIES, machine, peer_figures, run
 
     console = Console()
     where = machine()
@@ -42,11 +43,16 @@ def bench_command(
             highlight=False,
         )
     figures: list[Figure] = []
+    peers: list[Peer] = []
     try:
         for figure in run(memories):
             figures.append(figure)
             if not as_json:
                 _show(console, figure)
+        for peer in peer_figures(memories):
+            peers.append(peer)
+            if not as_json:
+                _show_peer(console, peer, figures)
     except RuntimeError as error:
         raise CommandError(f"{str(error).rstrip('.')}.", 1) from None
     over = [figure for figure in figures if not figure.ok]
@@ -56,6 +62,7 @@ def bench_command(
                 "machine": where,
                 "memories": memories,
                 "figures": [figure_row(figure) for figure in figures],
+                "peers": [peer_row(peer, figures) for peer in peers],
                 "ok": not over,
             }
         )
@@ -87,8 +94,43 @@ def figure_row(figure: Figure) -> dict[str, Any]:
     }
 
 
+def peer_row(peer: Peer, figures: Sequence[Figure]) -> dict[str, Any]:
+    """A peer's figure as the documented JSON object; ``times_ours`` is its ratio to ours."""
+    return {
+        "name": peer.name,
+        "statistic": peer.statistic,
+        "value": round(peer.value, 3),
+        "unit": peer.unit,
+        "beside": peer.beside,
+        "times_ours": round(peer.value / _ours(peer, figures).value, 2),
+        "note": peer.note,
+    }
+
+
+def _ours(peer: Peer, figures: Sequence[Figure]) -> Figure:
+    """Our own figure that a peer stands beside; the statistic may differ and is shown."""
+    return next(one for one in figures if one.name == peer.beside)
+
+
 def _show(console: Console, figure: Figure) -> None:
     """One figure, as soon as it is there."""
+    mark = "[green]ok[/green]" if figure.ok else "[red]over[/red]"
+    budget = f"<= {figure.budget:g} {figure.unit}"
+    _show_row(console, mark, f"{figure.name}, {figure.statistic}", figure.note, figure, budget)
+
+
+def _show_peer(console: Console, peer: Peer, figures: Sequence[Figure]) -> None:
+    """A peer's figure, with the ratio to ours."""
+    ours = _ours(peer, figures)
+    note = (
+        f"{peer.value / ours.value:.2g} times ours ({peer.beside}, {ours.statistic}); {peer.note}"
+    )
+    _show_row(console, "peer", f"{peer.name}, {peer.statistic}", note, peer, peer.unit)
+
+
+def _show_row(
+    console: Console, mark: str, name: str, note: str, one: Figure | Peer, unit: str
+) -> None:
     row = narrow_table()
     row.show_header = False
     row.expand = True
@@ -96,11 +138,8 @@ def _show(console: Console, figure: Figure) -> None:
     row.add_column(overflow="fold", ratio=1)
     row.add_column(justify="right", width=8, no_wrap=True)
     row.add_column(width=10, no_wrap=True)
-    mark = "[green]ok[/green]" if figure.ok else "[red]over[/red]"
-    name = f"{shown(figure.name)}, {figure.statistic}"
-    if figure.note:
-        name += f"\n[dim]{shown(figure.note)}[/dim]"
-    row.add_row(mark, name, _number(figure.value), f"<= {figure.budget:g} {figure.unit}")
+    text = shown(name) + (f"\n[dim]{shown(note)}[/dim]" if note else "")
+    row.add_row(mark, text, _number(one.value), unit)
     console.print(row, highlight=False)
 
 

@@ -11,11 +11,13 @@ from rich.console import Console
 from rich.table import Table
 
 from bmo.cli.errors import CommandError
+from bmo.cli.evaluate_modes import modes_command
 from bmo.evaluation.corpora import CorpusMissing
 from bmo.evaluation.write_figures import Figures
 from bmo.settings import SettingsError, load_settings
 
 app = typer.Typer(no_args_is_help=True, help="Figures of the gates, by source.")
+app.command("modes")(modes_command)
 
 ConversationsOption = Annotated[
     Path, typer.Option("--conversations", help="Folder with annotated conversations.")
@@ -70,6 +72,40 @@ def read_command(
     except (SettingsError, CorpusMissing) as error:
         raise CommandError(str(error)) from None
     _show(parts, misses, as_json, "read gate")
+
+
+@app.command("judge")
+def judge_command(
+    conversations: ConversationsOption = Path("tests/scenarios"),
+    corpora: CorporaOption = None,
+    model: Annotated[
+        Path | None, typer.Option("--judge", help="Folder of another judge than the package's.")
+    ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option("--against", help="Reference outcomes; exit code 1 when the judge is worse."),
+    ] = None,
+    accept: Annotated[
+        Path | None, typer.Option("--accept", help="Write this judge's outcomes as reference.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Figures of the local judge, with rules and alone; whether it is worse than another."""
+    from bmo.cli.evaluate_judge import Asked, compare_judge, report_judge
+    from bmo.evaluation.judge_figures import ReferenceMissing
+    from bmo.judge import Judge, JudgeUnavailable
+
+    try:
+        judge = Judge.open(model)
+        asked = Asked(judge, conversations, corpora, as_json)
+        if against is None and accept is None:
+            report_judge(asked)
+            return
+        worse = compare_judge(asked, against, accept)
+    except (SettingsError, CorpusMissing, JudgeUnavailable, ReferenceMissing) as error:
+        raise CommandError(str(error)) from None
+    if worse:
+        raise typer.Exit(1)
 
 
 def _show(parts: dict[str, Figures], misses: int, as_json: bool, title: str) -> None:

@@ -12,6 +12,7 @@ from rich.markup import escape
 
 from bmo.cli.errors import CommandError
 from bmo.cli.jsonl import each_turn, write_line
+from bmo.cli.judged import evidence_of, evidence_row, show_evidence
 from bmo.settings import load_settings
 from bmo.turn import Decision, RecallPlan, Turn
 
@@ -52,6 +53,8 @@ def gate(
     if rules is not None:
         overrides["gatekeeper_custom_rules_path"] = rules
     write_gate = WriteGate.from_settings(load_settings(**overrides))
+    for problem in write_gate.custom_rules.problems:
+        print(f"bmo: {problem}", file=sys.stderr)
     if jsonl is not None:
         for row_id, turn in each_turn(jsonl):
             write_line({"id": row_id, **decision_row(write_gate.decide(turn))})
@@ -63,10 +66,14 @@ def gate(
         language=language,
     )
     decision = write_gate.decide(turn)
+    evidence = evidence_of(decision)
     if as_json:
-        write_line({"id": None, **decision_row(decision)})
-    else:
-        show_decision(Console(), decision)
+        judged = {"judge": evidence_row(evidence)} if evidence is not None else {}
+        write_line({"id": None, **decision_row(decision), **judged})
+        return
+    show_decision(Console(), decision)
+    if evidence is not None:
+        show_evidence(Console(), evidence)
 
 
 def plan(
@@ -161,13 +168,6 @@ def show_decision(console: Console, decision: Decision) -> None:
         console.print(
             f"{mark} {escape(fact.text)}  [dim]{fact.category} · {escape(slot)} · "
             f"{escape(fact.rule_id or fact.extraction_method)} {fact.confidence:.2f}[/dim]",
-            highlight=False,
-        )
-    if decision.assessment is not None:
-        odds = decision.assessment
-        console.print(
-            f"[dim]judge[/dim] allow {odds.allow:.2f}  hold {odds.hold:.2f}  "
-            f"discard {odds.discard:.2f}  read-need {odds.read_need:.2f}",
             highlight=False,
         )
 

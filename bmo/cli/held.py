@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -9,9 +11,16 @@ from rich.console import Console
 
 from bmo.cli.errors import CommandError
 from bmo.cli.jsonl import write_line
-from bmo.cli.opening import JsonOption, UserOption, opened_ledger, opened_stores, settings_for
+from bmo.cli.opening import (
+    JsonOption,
+    UserOption,
+    opened_ledger,
+    opened_service,
+    opened_stores,
+    settings_for,
+)
 from bmo.cli.tables import fact_row, narrow_table, show_facts, shown
-from bmo.ledger import Ledger, LoggedTurn
+from bmo.ledger import Ledger, LoggedTurn, WaitingTurn
 from bmo.settings import Settings
 from bmo.turn import CATEGORIES, Category
 
@@ -33,14 +42,19 @@ def held_command(
     category: Annotated[
         str | None, typer.Option("--category", help="With --allow: where it belongs.")
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="Turns shown at most.")] = 50,
+    settle: Annotated[
+        bool, typer.Option("--settle", help="Ask the model of GATEKEEPER_LLM_MODEL about them now.")
+    ] = False,
+    limit: Annotated[
+        int, typer.Option("--limit", min=1, help="Turns shown, or settled, at most.")
+    ] = 50,
     user: UserOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Turns that are held: never recalled, until somebody allows them."""
     settings = settings_for(user)
-    if allow is not None and discard is not None:
-        raise CommandError("--allow and --discard are one at a time.")
+    if sum((allow is not None, discard is not None, settle)) > 1:
+        raise CommandError("--allow, --discard and --settle are one at a time.")
     if allow is None and (text is not None or category is not None):
         raise CommandError("--as and --category belong to --allow.")
     if category is not None and category not in CATEGORIES:
@@ -53,6 +67,8 @@ def held_command(
         _allow(settings, allow, text, category, as_json)
     elif discard is not None:
         _discard(settings, discard)
+    elif settle:
+        _settle(settings, limit, as_json)
     else:
         _list(settings, limit, as_json)
 
@@ -73,8 +89,27 @@ def held_row(turn: LoggedTurn) -> dict[str, Any]:
     }
 
 
-def show_held(console: Console, turns: list[LoggedTurn]) -> None:
-    """Held turns as a table that fits the terminal."""
+def _waiting_row(waiting: WaitingTurn | None) -> dict[str, Any]:
+    """How far a model has come with a held turn; None: none will be asked."""
+    return {
+        "waits_for_model": waiting is not None,
+        "promise": waiting.promise if waiting is not None else None,
+        "attempts": waiting.attempts if waiting is not None else 0,
+        "next_try": waiting.next_at.isoformat() if waiting is not None else None,
+        "last_error": waiting.last_error if waiting is not None else "",
+    }
+
+
+def show_held(
+    console: Console, turns: list[LoggedTurn], waiting: Mapping[str, WaitingTurn] | None = None
+) -> None:
+    """Held turns as a table that fits the terminal.
+
+    Args:
+        console: Where to.
+        turns: The turns.
+        waiting: Turn id -> how far a model has come with it.
+    """
     table = narrow_table()
     table.add_column("id", no_wrap=True, style="dim")
     table.add_column("said", overflow="fold", ratio=1)
@@ -82,22 +117,27 @@ def show_held(console: Console, turns: list[LoggedTurn]) -> None:
     table.add_column("on", no_wrap=True, style="dim")
     for turn in turns:
         said = shown(turn.text) or "(the words were dropped)"
-        table.add_row(turn.id[:8], said, shown(turn.reason), f"{turn.at:%Y-%m-%d}")
+        tried = (waiting or {}).get(turn.id)
+        why = turn.reason
+        if tried is not None and tried.attempts:
+            why = f"{why}; asked {tried.attempts}x: {tried.last_error}"
+        table.add_row(turn.id[:8], said, shown(why), f"{turn.at:%Y-%m-%d}")
     console.print(table, highlight=False)
 
 
 def _list(settings: Settings, limit: int, as_json: bool) -> None:
     with opened_ledger(settings) as ledger:
         turns = ledger.held(settings.bmo_user_id, limit=None if as_json else limit + 1)
+        waiting = {one.turn.id: one for one in ledger.waiting(settings.bmo_user_id)}
     if as_json:
         for turn in turns:
-            write_line(held_row(turn))
+            write_line({**held_row(turn), **_waiting_row(waiting.get(turn.id))})
         return
     console = Console()
     if not turns:
         console.print("Nothing is held.")
         return
-    show_held(console, turns[:limit])
+    show_held(console, turns[:limit], waiting)
     if len(turns) > limit:
         console.print(f"[dim]... and more: --limit {limit * 2}[/dim]", highlight=False)
 
@@ -131,6 +171,39 @@ def _allow(
         show_facts(Console(), stored)
     else:
         Console().print("Nothing was stored: it was forgotten once and stays so.")
+
+
+def _settle(settings: Settings, limit: int, as_json: bool) -> None:
+    user_id = settings.bmo_user_id
+    # The mode is for the background; by hand a model is asked in every mode.
+    with opened_service(settings.model_copy(update={"gatekeeper_mode": "local"})) as service:
+        before = len(service.ledger.waiting(user_id, aims=["held"]))
+        done = service.settling().settle_now(user_id, aims=["held"], limit=limit)
+        service.recorder.flush(FLUSH_S)
+        left = len(service.ledger.held(user_id))
+    if before and not done.asked:
+        raise CommandError(done.why_stopped or "no held turn could be settled.")
+    if as_json:
+        write_line({**asdict(done), "left_held": left})
+        return
+    console = Console()
+    if not before:
+        console.print("No held turn waits for a model.")
+        return
+    outcomes = (
+        ("became memories", done.allowed),
+        ("hold nothing", done.discarded),
+        ("stay held: what the model said was refused", done.held),
+        ("stay held: no usable answer, tried again later", done.failed),
+    )
+    console.print(
+        f"Asked about {done.asked}: {done.calls} calls, ${done.cost:.4f}.", highlight=False
+    )
+    for what, count in outcomes:
+        if count:
+            console.print(f"{count:4} {what}", highlight=False)
+    if done.why_stopped:
+        console.print(f"[dim]{shown(done.why_stopped)}[/dim]", highlight=False)
 
 
 def _discard(settings: Settings, prefix: str) -> None:

@@ -69,7 +69,8 @@ def recall_command(
             asked = replace(
                 plan, recall=True, budget_tokens=EXPLAINED_BUDGET, query=plan.query or question
             )
-        found = Recaller(reader.ledger, reader.index, settings).recall(asked, user_id, utc_now())
+        recaller = Recaller(reader.ledger, reader.index, settings)
+        found = recaller.recall(asked, user_id, utc_now(), weights=recaller.weights_of(user_id))
         if include_held:
             held = [one for one, _ in reader.ledger.search_held(user_id, question, HELD_SHOWN)]
     found = replace(found, plan=plan)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from bmo.settings import load_settings
+from bmo.telemetry import share_metrics_of_processes
 
 UserOption = Annotated[
     str | None, typer.Option("--user", help="Whose memory; default BMO_USER_ID.")
@@ -42,8 +43,11 @@ def chat(user: UserOption = None) -> None:
 
 def _worker_command(name: str):  # type: ignore[no-untyped-def]  # typer reads the inner signature
     def command(context: typer.Context) -> None:
+        settings = load_settings()
+        if settings.bmo_metrics_port is not None and settings.qdrant_url is not None:
+            share_metrics_of_processes()  # before livekit is imported
         from bmo.worker import run_worker
 
-        raise typer.Exit(run_worker(name, context.args, load_settings()))
+        raise typer.Exit(run_worker(name, context.args, settings))
 
     return command

@@ -68,9 +68,14 @@ def holds(text: str, contains: tuple[str, ...], lacks: tuple[str, ...] = ()) -> 
     )
 
 
-def read_conversations(folder: Path) -> Iterator[tuple[str, list[AnnotatedTurn]]]:
-    """Reads every ``*.yaml`` conversation of a folder, in the order of names."""
-    for path in sorted(folder.glob("*.yaml")):
+def read_conversations(folder: Path, only: str = "*") -> Iterator[tuple[str, list[AnnotatedTurn]]]:
+    """Reads the ``*.yaml`` conversations of a folder, in the order of names.
+
+    Args:
+        folder: Where they are.
+        only: Pattern of the files' names without the ending ("c-*").
+    """
+    for path in sorted(folder.glob(f"{only}.yaml")):
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
         if isinstance(data, dict) and "sessions" in data:
             yield data["id"], list(_turns(data))

@@ -71,6 +71,27 @@ class Figure:
         return self.value <= self.budget
 
 
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """What somebody else's way takes for the same work, in the same run; it has no budget.
+
+    Attributes:
+        name: What was measured.
+        statistic: mean or p95.
+        value: The figure.
+        unit: us or ms.
+        beside: The name of our own figure that it stands beside.
+        note: What else is to be known.
+    """
+
+    name: str
+    statistic: str
+    value: float
+    unit: str
+    beside: str
+    note: str = ""
+
+
 def machine() -> dict[str, Any]:
     """What the figures were measured on."""
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
@@ -223,6 +244,20 @@ def memory_figures(memories: int) -> Iterator[Figure]:
         f"p99 {np.percentile(found['idle_ms'], 99):.1f}",
     )
     yield Figure("memory part, resident", "total", found["resident_mb"], 250, "MB", note)
+
+
+def peer_figures(memories: int) -> Iterator[Peer]:
+    """What an awaited Mem0 and the published pattern gate take here, in a process of its own."""
+    with tempfile.TemporaryDirectory(prefix="bmo-peers-", ignore_cleanup_errors=True) as home:
+        answer = _child("-m", "bmo.evaluation.bench_peers", home, str(memories))
+    found = json.loads(answer.splitlines()[-1])
+    note = f"{memories:,} memories, qdrant-client's local mode, no inference, awaited every turn"
+    for name, beside in (("search", "recall, cold"), ("add", "hook, turn without recall")):
+        took = float(np.percentile(found[f"{name}_ms"], 95))
+        yield Peer(f"Mem0 {name}", "p95", took, "ms", beside, note)
+    note = f"{len(found['gate_us'])} turns; stores whole turns, finds no facts"
+    mean = float(np.mean(found["gate_us"]))
+    yield Peer("published pattern gate", "mean", mean, "us", "write gate, rules", note)
 
 
 def bench_texts() -> tuple[list[str], str]:

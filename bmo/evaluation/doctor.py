@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib
 import os
 import shutil
-import socket
 import statistics
 import sys
 import time
@@ -17,10 +16,15 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from bmo.evaluation.checks import Check
+from bmo.evaluation.doctor_services import (
+    CONNECT_TIMEOUT_S,
+    check_keys,
+    check_livekit,
+    check_models_behind,
+    without_password,
+)
 from bmo.settings import (
     MemorySettingWarning,
     Settings,
@@ -28,9 +32,6 @@ from bmo.settings import (
     load_settings,
     quiet_third_parties,
 )
-
-if TYPE_CHECKING:
-    from pydantic import SecretStr
 
 DISTRIBUTION = "bmo-voice"
 PYTHONS = ((3, 11), (3, 13))
@@ -44,11 +45,6 @@ EMBEDDER_ROUNDS = 20
 EMBEDDER_SLOW_MS = 20.0
 JUDGE_SLOW_MS = 10.0
 """Median above which a local model counts as slow, in milliseconds."""
-
-CONNECT_TIMEOUT_S = 3.0
-"""Longest wait for a server, in seconds."""
-
-_PLACEHOLDERS = ("your", "changeme", "xxx", "<", "...", "example")
 
 
 def examine(settings: Settings | None = None) -> Iterator[Check]:
@@ -75,6 +71,7 @@ def examine(settings: Settings | None = None) -> Iterator[Check]:
         check_embedder,
         check_judge,
         check_keys,
+        check_models_behind,
         check_livekit,
         check_audio,
     ):
@@ -295,7 +292,7 @@ def _qdrant_server(settings: Settings) -> Check:
     from qdrant_client.http.exceptions import ApiException
 
     key = settings.qdrant_api_key
-    shown = _without_password(settings.qdrant_url or "")
+    shown = without_password(settings.qdrant_url or "")
     try:
         client = QdrantClient(
             url=settings.qdrant_url,
@@ -360,46 +357,6 @@ def check_judge(settings: Settings) -> Iterator[Check]:
         yield Check("judge", "ok", found)
 
 
-def check_keys(settings: Settings) -> Iterator[Check]:
-    """Which keys are there. They are never printed."""
-    wanted = settings.bmo_models in ("google", "google-live") or settings.bmo_embedder == "gemini"
-    yield _key(
-        "GOOGLE_API_KEY",
-        settings.google_api_key,
-        "" if not wanted else "set it, or change BMO_MODELS and BMO_EMBEDDER.",
-        "absent: replies come from the offline responder",
-    )
-    if settings.qdrant_url is not None:
-        yield _key(
-            "QDRANT_API_KEY", settings.qdrant_api_key, "", "absent: for a server without key"
-        )
-
-
-def check_livekit(settings: Settings) -> Iterator[Check]:
-    """Whether the LiveKit server is named, and answers."""
-    if settings.livekit_url is None:
-        yield Check("livekit", "ok", "LIVEKIT_URL is not set: only bmo dev and bmo start need it")
-        return
-    shown = _without_password(settings.livekit_url)
-    url = urlsplit(settings.livekit_url)
-    if url.scheme not in ("ws", "wss", "http", "https") or not url.hostname:
-        yield Check("livekit", "fail", f"LIVEKIT_URL={shown!r}", "it looks like wss://host.")
-        return
-    for name, key in (
-        ("LIVEKIT_API_KEY", settings.livekit_api_key),
-        ("LIVEKIT_API_SECRET", settings.livekit_api_secret),
-    ):
-        yield _key(name, key, "set it to the server's.", "absent")
-    port = url.port or (443 if url.scheme in ("wss", "https") else 80)
-    try:
-        with socket.create_connection((url.hostname, port), CONNECT_TIMEOUT_S):
-            yield Check("livekit", "ok", f"{shown} answers")
-    except OSError as error:
-        reason = error.strerror or str(error)
-        found = f"{shown} does not answer ({reason})"
-        yield Check("livekit", "fail", found, "start it or correct LIVEKIT_URL.")
-
-
 def check_audio(_settings: Settings) -> Iterator[Check]:
     """Whether there are a microphone and a speaker for ``bmo console``."""
     fix = "bmo console needs them; bmo chat, dev and start do not."
@@ -414,17 +371,6 @@ def check_audio(_settings: Settings) -> Iterator[Check]:
     mouths = sum(device["max_output_channels"] > 0 for device in devices)
     found = f"{ears} microphones, {mouths} speakers"
     yield Check("audio", "ok" if ears and mouths else "warn", found, "" if ears and mouths else fix)
-
-
-def _key(name: str, key: SecretStr | None, needed: str, absent: str) -> Check:
-    if key is None:
-        return Check(name, "fail" if needed else "ok", absent, needed)
-    value = key.get_secret_value()
-    if value != value.strip() or any(c.isspace() or c in "\"'" for c in value):
-        return Check(name, "fail", "present, with spaces or quotes in it", "write it without them.")
-    if any(part in value.lower() for part in _PLACEHOLDERS):
-        return Check(name, "fail", "present, but a placeholder", "put the real key there.")
-    return Check(name, "ok", "present")
 
 
 def _median_ms(call: Callable[[], object], rounds: int) -> float:
@@ -454,12 +400,3 @@ def _version(name: str) -> str:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
         return "?"
-
-
-def _without_password(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-        port = f":{parts.port}" if parts.port else ""
-    except ValueError:
-        return "(not readable)"
-    return f"{parts.scheme}://{parts.hostname or ''}{port}" if parts.scheme else url

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,8 +49,6 @@ def conversation_figures(gate: WriteGate, folder: Path) -> Figures:
     The dialogue context is kept as a session keeps it, without a ledger behind it: what was
     decided in earlier turns is known in later ones.
     """
-    from bmo.memory.dialogue import Dialogue
-
     figures = Figures()
     verdicts: list[bool] = []
     found: list[bool] = []
@@ -59,16 +57,7 @@ def conversation_figures(gate: WriteGate, folder: Path) -> Figures:
     clean_discards: list[bool] = []
     clean_holds: list[bool] = []
     for name, turns in read_conversations(folder):
-        subjects: dict[str, str] = {}
-        dialogue = Dialogue()
-        for row in turns:
-            if row.opens_visit:
-                dialogue = Dialogue()
-            dialogue.know(subjects, ())
-            decision = gate.decide(row.turn, dialogue.context())
-            dialogue.note_turn(row.turn, decision)
-            dialogue.note_reply(row.turn.id, row.raw.get("assistant", ""))
-            _remember_subjects(subjects, decision)
+        for row, decision in decided_turns(gate, turns):
             memories = stored(decision)
             verdicts.append(decision.verdict == row.verdict)
             _note_verdict(figures, name, row, decision)
@@ -102,6 +91,35 @@ def conversation_figures(gate: WriteGate, folder: Path) -> Figures:
         "holds that stored": share([not clean for clean in clean_holds]),
     }
     return figures
+
+
+def decided_turns(
+    gate: WriteGate,
+    turns: Sequence[AnnotatedTurn],
+    visit_ended: Callable[[], Mapping[str, str]] | None = None,
+) -> Iterator[tuple[AnnotatedTurn, Decision]]:
+    """Decides the turns of a conversation as a session does, without a ledger behind it.
+
+    Args:
+        gate: The gate.
+        turns: A conversation's turns.
+        visit_ended: Called between two visits; gives the people that are known since.
+    """
+    from bmo.memory.dialogue import Dialogue
+
+    subjects: dict[str, str] = {}
+    dialogue = Dialogue()
+    for place, row in enumerate(turns):
+        if row.opens_visit:
+            dialogue = Dialogue()
+            if place and visit_ended is not None:
+                subjects |= visit_ended()
+        dialogue.know(subjects, ())
+        decision = gate.decide(row.turn, dialogue.context())
+        dialogue.note_turn(row.turn, decision)
+        dialogue.note_reply(row.turn.id, row.raw.get("assistant", ""))
+        _remember_subjects(subjects, decision)
+        yield row, decision
 
 
 def _note_verdict(figures: Figures, name: str, row: AnnotatedTurn, decision: Decision) -> None:

@@ -20,11 +20,13 @@ class PatternExtractor:
         name: "pattern".
         cost: 0 US dollars.
         estimated_latency_ms: What the rules take for a turn.
+        metered: Rules are free.
     """
 
     name = "pattern"
     cost = 0.0
     estimated_latency_ms = 0.1
+    metered = False
 
     def __init__(self, gate: WriteGate) -> None:
         """Extracts with this gate."""
@@ -33,6 +35,12 @@ class PatternExtractor:
     def is_available(self) -> bool:
         """Rules are always there."""
         return True
+
+    def warm_up(self) -> None:
+        """The gate is loaded."""
+
+    def close(self) -> None:
+        """Holds nothing."""
 
     def extract(self, turns: Sequence[Turn], known: Known) -> Extraction:
         """Runs the rules over each turn, with the facts of the turns before it as context."""

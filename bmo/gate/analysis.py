@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from bmo.gate.clause_reader import ClauseAnalysis, ClauseReader
 from bmo.gate.corrections import corrected, spelled_again
+from bmo.gate.details import with_details
 from bmo.gate.dialogue_context import answer_clauses
 from bmo.gate.discourse import Discourse, open_discourse
 from bmo.gate.factuality import Veto, may_veto, vetoes, vetoes_of_turn
@@ -88,90 +89,111 @@ def analyse(
     analysis.discourse = discourse
     clauses = segment(repaired, language, frozenset(discourse.names))
     acts = _speech_acts(repaired, clauses, language)
-    cued = may_veto(repaired, clauses, language)
-    turn_veto = vetoes_of_turn(repaired, language)
-    refused = [
-        vetoes(repaired, clause, language) if cued and act == "statement" else ()
-        for clause, (act, _) in zip(clauses, acts, strict=True)
-    ]
-    if turn_veto is not None:
-        refused = [(*found, turn_veto) for found in refused]
-    weak = not any(act in ("question", "directive") for act, _ in acts) and not any(
-        "hedge" in found for found in refused
+    refused = _refusals(repaired, clauses, acts, language)
+    weak = all(
+        act not in _ASKING and "hedge" not in found
+        for (act, _), found in zip(acts, refused, strict=True)
     )
     reader = ClauseReader(turn, context, pack, people, discourse, language, weak)
-    answer = None
+    used = 0
     if "?" in turn.assistant_before and clauses:
-        answer = answer_clauses(repaired, clauses, turn.assistant_before, discourse, language)
-    if answer is not None:
-        reader.weak = weak and not answer.settled
-        for line in answer.readings:
-            whole = Clause(0, len(line.norm))
-            found = reader.read(line, whole, speech_act(line, whole, language))
-            if found.facts:
-                analysis.answered = True
-                analysis.clauses.append(found)
-                if not answer.all:
-                    break
-        reader.weak = weak
-        if analysis.answered:
-            clauses, acts = clauses[answer.used :], acts[answer.used :]
+        used = _read_answer(analysis, reader, clauses)
+    _read_clauses(analysis, reader, clauses[used:], acts[used:], refused[used:])
+    analysis.facts = _settled(analysis, context)
+    return analysis
+
+
+_ASKING = frozenset({"question", "directive"})
+_CONDITIONS = frozenset({"if", "unless", "suppose", "imagine"})
+
+
+def _refusals(
+    spoken: Words,
+    clauses: list[Clause],
+    acts: list[tuple[SpeechAct, int]],
+    language: LanguageCode,
+) -> list[tuple[Veto, ...]]:
+    """What speaks against each clause that is a statement, and against the turn as a whole."""
+    refused: list[tuple[Veto, ...]] = [()] * len(clauses)
+    stated = [place for place, (act, _) in enumerate(acts) if act == "statement"]
+    if stated and may_veto(spoken, clauses, language):
+        for place in stated:
+            refused[place] = vetoes(spoken, clauses[place], language)
+    turn_veto = vetoes_of_turn(spoken, language)
+    if turn_veto is not None:
+        refused = [(*found, turn_veto) for found in refused]
+    return refused
+
+
+def _read_answer(analysis: Analysis, reader: ClauseReader, clauses: list[Clause]) -> int:
+    """Reads the turn's beginning as the answer to a question; how many clauses that explains."""
+    turn, language = reader.turn, analysis.language
+    answer = answer_clauses(
+        analysis.words, clauses, turn.assistant_before, reader.discourse, language
+    )
+    if answer is None:
+        return 0
+    weak = reader.weak
+    reader.weak = weak and not answer.settled
+    for line in answer.readings:
+        whole = Clause(0, len(line.norm))
+        found = reader.read(line, whole, speech_act(line, whole, language))
+        if found.facts:
+            analysis.answered = True
+            analysis.clauses.append(found)
+            if not answer.all:
+                break
+    reader.weak = weak
+    return answer.used if analysis.answered else 0
+
+
+def _read_clauses(
+    analysis: Analysis,
+    reader: ClauseReader,
+    clauses: list[Clause],
+    acts: list[tuple[SpeechAct, int]],
+    refused: list[tuple[Veto, ...]],
+) -> None:
+    """Reads clauses in order; what is carried on or conditional takes that from its sentence."""
+    spoken = analysis.words
     previous: Clause | None = None
     conditional_sentence = -1
-    for clause, act, vetoed in zip(
-        clauses, acts, refused[len(refused) - len(clauses) :], strict=True
-    ):
+    for clause, act, vetoed in zip(clauses, acts, refused, strict=True):
         if clause.carried and previous is not None:
-            carried = _with_subject_of(repaired, previous, clause)
-            whole = replace(clause, start=0, end=len(carried.norm), carried=False)
-            refuse = _inherited(repaired, previous, analysis.clauses)
+            carried = _with_subject_of(spoken, previous, clause)
+            whole = clause._replace(start=0, end=len(carried.norm), carried=False)
+            refuse = _inherited(spoken, previous, analysis.clauses)
+            reader.previous = None  # its words are not those of the carried clause
             found = reader.read(carried, whole, act)
             if refuse is not None:
                 found = _vetoed(found, refuse)
         else:
             reader.previous = previous
-            found = reader.read(repaired, clause, act, vetoed)
+            found = reader.read(spoken, clause, act, vetoed)
             previous = clause
         if clause.sentence == conditional_sentence and found.speech_act == "statement":
             found = _vetoed(found, "conditional")
-        elif "conditional" in found.vetoes and repaired.norm[clause.start] in (
-            "if",
-            "unless",
-            "suppose",
-            "imagine",
-        ):
+        elif "conditional" in found.vetoes and spoken.norm[clause.start] in _CONDITIONS:
             conditional_sentence = clause.sentence
         analysis.clauses.append(found)
-    analysis.facts = _settled(analysis, context)
-    return analysis
 
 
 def _settled(analysis: Analysis, context: DialogueContext) -> tuple[Fact, ...]:
     """The facts of all clauses, each once, corrections marked as such."""
-    facts = without_doubles([f for clause in analysis.clauses for f in clause.facts])
+    told = [fact for clause in analysis.clauses for fact in clause.facts]
+    if not told and not context.recent_facts:
+        return ()
+    facts = without_doubles(told)
     if len(facts) > 1 and any(f.op == "retract" and f.scope == "last" for f in facts):
         # "im not saving for that any more so you can lose that too" ends one thing, not two.
         facts = tuple(f for f in facts if not (f.op == "retract" and f.scope == "last"))
-    facts = _with_details(facts)
     norm = analysis.words.norm
+    if analysis.language == "en":
+        facts = with_details(facts, norm)
     if not facts and analysis.discourse is not None:
         again = spelled_again(norm, context, analysis.discourse)
         return (again,) if again is not None else ()
     return corrected(facts, norm, context)
-
-
-def _with_details(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
-    """Reads "i own a telescope, it is an eight inch dobsonian" as one thing owned."""
-    if not any(fact.rule_id == "thing_is" for fact in facts):
-        return facts
-    kept: list[Fact] = []
-    for fact in facts:
-        if fact.rule_id == "thing_is" and kept and kept[-1].slot in ("owns", "drives"):
-            text = f"{kept[-1].text}, {fact.text.partition(' is ')[2]}"
-            kept[-1] = replace(kept[-1], text=text, entities=(*kept[-1].entities, *fact.entities))
-        else:
-            kept.append(fact)
-    return tuple(kept)
 
 
 def _speech_acts(
@@ -179,17 +201,18 @@ def _speech_acts(
 ) -> list[tuple[SpeechAct, int]]:
     """The speech act of each clause; what runs on from a question or a request belongs to it."""
     acts: list[tuple[SpeechAct, int]] = []
+    polite = "please" in spoken.norm
     for position, clause in enumerate(clauses):
         act, behind = speech_act(spoken, clause, language)
-        if act == "statement" and "please" in spoken.norm[clause.start : clause.end]:
+        if polite and act == "statement" and "please" in spoken.norm[clause.start : clause.end]:
             act = "directive"
         if act == "statement" and position and acts[-1][0] in ("question", "directive"):
             before = clauses[position - 1]
             if not before.closed_by and not clause.intro:
                 act = acts[-1][0]
         acts.append((act, behind))
-    asked = {c.sentence for c in clauses if "?" in c.closed_by}
-    if asked:
+    if "?" in spoken.text:
+        asked = {c.sentence for c in clauses if "?" in c.closed_by}
         opened: dict[int, SpeechAct] = {}
         for clause, (act, _) in zip(clauses, acts, strict=True):
             opened.setdefault(clause.sentence, act)
@@ -215,9 +238,7 @@ def _inherited(spoken: Words, previous: Clause, read: list[ClauseAnalysis]) -> V
 
 
 def _vetoed(clause: ClauseAnalysis, veto: Veto) -> ClauseAnalysis:
-    return ClauseAnalysis(
-        clause.text, clause.span, clause.norm, clause.speech_act, (*clause.vetoes, veto), (), False
-    )
+    return clause._replace(vetoes=(*clause.vetoes, veto), facts=(), open=False)
 
 
 def _with_subject_of(spoken: Words, previous: Clause, clause: Clause) -> Words:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from bmo.gate.captures import Capture, CaptureContext
 from bmo.gate.clause_head import proper
 from bmo.gate.discourse import Person
-from bmo.gate.validation import Capture, CaptureContext
 from bmo.language import third_person
 
 THIRD_PERSON: dict[str, str] = {
@@ -88,7 +88,9 @@ def title_case(text: str) -> str:
 def fill(template: str, values: dict[str, str]) -> str:
     """Puts values into a template; ``{v+}`` is the value with its qualifiers."""
     text = _PAST_TEMPLATE.sub(lambda m: values.get(m[1] + m[2], values.get(m[1], "")), template)
-    text = re.sub(r" {2,}", " ", text).strip(" ,")
+    while "  " in text:
+        text = text.replace("  ", " ")
+    text = text.strip(" ,")
     return text[:1].upper() + text[1:]
 
 

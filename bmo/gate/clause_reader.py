@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 
 from bmo.gate.apposition import turned_round
 from bmo.gate.clause_head import Head, read_head
 from bmo.gate.discourse import Discourse, Person
+from bmo.gate.ellipsis import completed
 from bmo.gate.factuality import Veto, vetoes
 from bmo.gate.mentions import mentions
+from bmo.gate.named_people import name_fact
 from bmo.gate.open_canonicalisation import canonicalise
 from bmo.gate.other_heads import read_other_clauses, topic_of
 from bmo.gate.packs import Pack
 from bmo.gate.people import PeopleLexicon
 from bmo.gate.remembering import remembered_clause
 from bmo.gate.retraction import retraction
-from bmo.gate.slots import match_head, name_fact
+from bmo.gate.slots import match_head
 from bmo.gate.speech_act import SpeechAct
 from bmo.language import Clause, LanguageCode, Words
 from bmo.turn import DialogueContext, Fact, Turn
 
 
-@dataclass(frozen=True, slots=True)
-class ClauseAnalysis:
+class ClauseAnalysis(NamedTuple):
     """What the rules make of one clause.
 
     Attributes:
@@ -126,10 +128,8 @@ class ClauseReader:
                 found = match_head(head, spoken, self.pack, self.people, at, self.weak)
                 self._remember_things(found)
                 facts += found
-            elif (turned := turned_round(spoken, clause, self.previous, self.people)) is not None:
-                head = read_head(turned, 0, len(turned), self.discourse, self.pack.stops)
-                if head is not None:
-                    facts += match_head(head, turned, self.pack, self.people, at, self.weak)
+            if not facts:
+                facts += self._facts_written_out(spoken, clause, head is None)
             facts += mentions(spoken, clause, self.discourse, self.pack.stops)
         else:
             others = read_other_clauses(
@@ -167,6 +167,19 @@ class ClauseReader:
             self._remember_things(facts)
         return facts
 
+    def _facts_written_out(self, spoken: Words, clause: Clause, headless: bool) -> list[Fact]:
+        """The facts of a clause that is told backwards, or that leaves something out."""
+        full = completed(spoken, clause, self.previous, self.pack.lexicons)
+        if full is None and headless:
+            full = turned_round(spoken, clause, self.previous, self.people)
+        if full is None:
+            return []
+        head = read_head(full, 0, len(full), self.discourse, self.pack.stops)
+        if head is None:
+            return []
+        found = match_head(head, full, self.pack, self.people, self.turn.at, self.weak)
+        return found
+
     def _remember_things(self, facts: list[Fact]) -> None:
         """What a fact brings up may be "he" or "it" in the next clause."""
         for fact in facts:
@@ -198,7 +211,7 @@ class ClauseReader:
                     start += size
                     moved = True
                     break
-        return replace(clause, start=start) if start > clause.start else clause
+        return clause._replace(start=start) if start > clause.start else clause
 
     def _as_said(self, spoken: Words, clause: Clause) -> list[Fact]:
         """What is to be remembered and no rule reads: the words themselves, in third person."""
@@ -231,9 +244,12 @@ class ClauseReader:
 
 def _may_match(pack: Pack, norm: list[str], clause: Clause) -> bool:
     """Whether any rule begins with the words of a clause as it stands."""
-    index = pack.index
-    first = tuple(norm[clause.start : min(clause.start + 3, clause.end)])
-    return any(first[:size] in index for size in (1, 2, 3))
+    index, start, end = pack.index, clause.start, clause.end
+    return (
+        (norm[start],) in index
+        or (start + 1 < end and (norm[start], norm[start + 1]) in index)
+        or (start + 2 < end and tuple(norm[start : start + 3]) in index)
+    )
 
 
 def _span(spoken: Words, first: int, last: int) -> tuple[int, int]:

@@ -7,85 +7,17 @@ yes and no are settled by turning the question into a statement.
 
 from __future__ import annotations
 
-import re
-import tomllib
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib import resources
 
+from bmo.gate.asked_question import INDEFINITE, LIKING, Asked, is_preposition, read_question
+from bmo.gate.dialogue_questions import DialogueLexicon, dialogue_lexicon, questions
 from bmo.gate.discourse import Discourse
 from bmo.gate.people import PeopleLexicon
-from bmo.language import Clause, LanguageCode, Words, words
-from bmo.language.lexicon import Phrases, match_phrase, phrase_table
+from bmo.language import Clause, LanguageCode, Words, third_person
+from bmo.language.inflection import past_tense
+from bmo.language.lexicon import match_phrase
 
-_SENTENCE = re.compile(r"[^.!?\n]*\?")
 _MAX_ANSWER = 14
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionRule:
-    """A question and the clause its answer stands for."""
-
-    pattern: re.Pattern[str]
-    clause: str
-    each: str
-    choice: bool
-
-
-@dataclass(frozen=True, slots=True)
-class DialogueLexicon:
-    """``dialogue.toml`` of a language."""
-
-    questions: tuple[QuestionRule, ...]
-    yes: Phrases
-    no: Phrases
-    strip: Phrases
-
-
-@lru_cache(maxsize=8)
-def dialogue_lexicon(language: LanguageCode) -> DialogueLexicon:
-    """The questions and answers of ``language``; empty where the pack has none."""
-    source = resources.files("bmo.gate") / "packs" / language / "dialogue.toml"
-    raw = tomllib.loads(source.read_text("utf-8")) if source.is_file() else {}
-    return DialogueLexicon(
-        tuple(
-            QuestionRule(
-                re.compile(item["pattern"]),
-                item["clause"],
-                item.get("each", ""),
-                item.get("first_word_of_choice", False),
-            )
-            for item in raw.get("question", [])
-        ),
-        phrase_table(raw.get("yes", [])),
-        phrase_table(raw.get("no", [])),
-        phrase_table(raw.get("strip", [])),
-    )
-
-
-@lru_cache(maxsize=256)
-def questions(assistant_before: str, language: LanguageCode) -> tuple[tuple[str, ...], ...]:
-    """The assistant's questions in normal form, last first."""
-    found = []
-    for sentence in _SENTENCE.findall(assistant_before[-600:]):
-        norm = words(sentence, language).norm
-        while norm and norm[0] in ("and", "so", "but", "oh", "well", "okay", "now", "then", "also"):
-            norm = norm[1:]
-        while len(norm) > 2 and norm[-1] in ("then", "now", "already", "too"):
-            norm = norm[:-1]
-        for tail in (
-            ("by", "the", "way"),
-            ("if", "i", "may", "ask"),
-            ("in", "the", "end"),
-            ("as", "well"),
-            ("at", "all"),
-            ("there",),
-        ):
-            if tuple(norm[-len(tail) :]) == tail and len(norm) > len(tail) + 2:
-                norm = norm[: -len(tail)]
-        if norm:
-            found.append(tuple(norm))
-    return tuple(reversed(found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,44 +60,79 @@ def answer_clauses(
     asked = questions(assistant_before, language)
     if not asked:
         return None
-    start, end = 0, clauses[0].end
-    polarity, behind = _polarity(spoken.norm, start, len(spoken.norm), lexicon)
+    norm = spoken.norm
+    polarity, behind = _polarity(norm, 0, len(norm), lexicon)
     if polarity:
         if language != "en":
             return None
         if polarity == "yes":
             _introduce(asked[0], discourse)
-        statement = _statement(asked[0], polarity, spoken.norm[0:behind])
-        if statement is None:
-            return None
-        rest = clauses[0].end - max(behind, clauses[0].start)
-        used = 1 if rest <= 2 else 0
-        if behind > clauses[0].end:
-            used = sum(1 for c in clauses if c.end <= behind)
-        return Answer(tuple(_line(spoken, s.split(), []) for s in statement), used, settled=True)
-    if spoken.norm[clauses[0].start] in (
-        "i",
-        "we",
-        "my",
-        "our",
-        "he",
-        "she",
-        "you",
-        "can",
-        "what",
-        "play",
-        "set",
-    ):
+        return _settled(asked[0], polarity, behind, spoken, clauses)
+    felt = _felt(asked[0], spoken, clauses[0]) if language == "en" else None
+    if felt is not None:
+        return felt
+    start, end = clauses[0].start, clauses[0].end
+    if norm[start] in _OWN_CLAUSES:
         return None
-    begin = clauses[0].start
+    begin = _behind_fillers(norm, start, end, lexicon)
+    if end - begin > _MAX_ANSWER:
+        return None
+    known = _known_question(asked, lexicon, spoken, begin, clauses)
+    if known is not None:
+        return known[0]
+    body = list(range(begin, end))
+    general = _general(asked[0])
+    if general is not None:
+        return Answer((_line(spoken, general, body),), 1)
+    counted = _counted(asked[0], spoken, begin, end)
+    if counted is not None:
+        return Answer((counted,), 1)
+    if language == "en":
+        if begin > start and is_preposition(norm[begin - 1]):
+            begin -= 1  # "at university": the frame needs to know that it has one
+        frame = _frame(asked[0], norm[begin], end - begin)
+        if frame is not None:
+            return Answer((_line(spoken, frame[0], list(range(begin, end)), frame[1]),), 1)
+    return None
+
+
+def _behind_fillers(norm: list[str], begin: int, end: int, lexicon: DialogueLexicon) -> int:
+    """Index of the answer's first word that counts ("well i think | postgres")."""
     while begin < end - 1:
-        size = match_phrase(lexicon.strip, spoken.norm, begin)
+        size = match_phrase(lexicon.strip, norm, begin)
         if not size or begin + size >= end:
             break
         begin += size
-    if end - begin > _MAX_ANSWER:
-        return None
-    body = list(range(begin, end))
+    return begin
+
+
+_OWN_CLAUSES = frozenset("i we my our he she you can what play set".split())
+"""Words that open a clause of its own, which needs no question."""
+
+
+def _settled(
+    question: tuple[str, ...], polarity: str, behind: int, spoken: Words, clauses: list[Clause]
+) -> Answer | None:
+    """A yes or no, and what it settles."""
+    statement = _statement(question, polarity, spoken.norm[0:behind])
+    if statement is None:
+        return _corrected(question, polarity, spoken, behind)
+    first = clauses[0]
+    used = 1 if first.end - max(behind, first.start) <= 2 else 0
+    if behind > first.end:
+        used = sum(1 for clause in clauses if clause.end <= behind)
+    return Answer(tuple(_line(spoken, line.split(), []) for line in statement), used, settled=True)
+
+
+def _known_question(
+    asked: tuple[tuple[str, ...], ...],
+    lexicon: DialogueLexicon,
+    spoken: Words,
+    begin: int,
+    clauses: list[Clause],
+) -> tuple[Answer | None] | None:
+    """The answer to a question of ``dialogue.toml`` (None within: no answer); None: not known."""
+    body = list(range(begin, clauses[0].end))
     for question in asked:
         text = " ".join(question)
         for rule in lexicon.questions:
@@ -175,18 +142,11 @@ def answer_clauses(
             groups = {k: _flip(v or "") for k, v in match.groupdict().items()}
             if rule.choice and "x" in groups:
                 groups["x"] = groups["x"].split(" ")[0]
-            if rule.each:
-                everything = list(range(begin, len(spoken.norm)))
-                parts = [[i] for i in everything if _is_language(spoken.norm[i])]
-                readings = tuple(_fill(spoken, rule.clause, groups, part) for part in parts)
-                return Answer(readings, len(clauses), True) if readings else None
-            return Answer((_fill(spoken, rule.clause, groups, body),), 1)
-    general = _general(asked[0])
-    if general is not None:
-        return Answer((_line(spoken, general, body),), 1)
-    counted = _counted(asked[0], spoken, begin, end)
-    if counted is not None:
-        return Answer((counted,), 1)
+            if not rule.each:
+                return (Answer((_fill(spoken, rule.clause, groups, body),), 1),)
+            parts = [[i] for i in range(begin, len(spoken.norm)) if _is_language(spoken.norm[i])]
+            readings = tuple(_fill(spoken, rule.clause, groups, part) for part in parts)
+            return (Answer(readings, len(clauses), True) if readings else None,)
     return None
 
 
@@ -309,18 +269,113 @@ def _general(question: tuple[str, ...]) -> list[str] | None:
     if q[0] not in ("what", "which", "where", "who", "how"):
         return None
     for i in range(1, min(len(q) - 2, 7)):
-        if q[i] in ("do", "does", "did") and (q[i + 1] in _SUBJECTS or q[i + 1] == "your"):
+        if q[i] in ("do", "does") and (q[i + 1] in _SUBJECTS or q[i + 1] == "your"):
             subject = {"you": ["i"]}.get(q[i + 1], [q[i + 1]])
             rest = q[i + 2 :]
             if q[i + 1] == "your":
                 subject, rest = ["my", q[i + 2]], q[i + 3 :]
             if not rest or q[0] == "how":
                 return None
+            if rest == ["do"]:
+                return [*subject, "work", "as"]
             rest = [_flip(w) for w in rest]
             if q[0] == "where" and rest[-1] not in ("in", "at", "to", "from", "with"):
-                rest.append("at" if rest[0] == "work" else "in" if rest[0] == "live" else "with")
+                if rest[0] not in ("work", "live"):
+                    return None
+                rest.append("at" if rest[0] == "work" else "in")
             return [*subject, *rest]
     return None
+
+
+def _frame(question: tuple[str, ...], opens: str, size: int) -> tuple[list[str], list[str]] | None:
+    """The words before and behind the answer that make it a first-person statement.
+
+    "Are you allergic to anything" gives "i am allergic to" and nothing behind, "what did your
+    wife study" gives "my wife studied".
+
+    Args:
+        question: Words of the question.
+        opens: The answer's first word.
+        size: The answer's words.
+    """
+    asked = read_question(question)
+    if asked is None or asked.plural or asked.statement:
+        return None
+    subject = ["my", *asked.subject.split()] if asked.subject else ["i"]
+    placed = is_preposition(opens)
+    if not asked.verb:
+        named = asked.word in ("who", "when") or (asked.word == "where" and placed)
+        be = {"is": "is", "was": "was"}.get(asked.aux)
+        return ([*subject, be], []) if named and be and asked.subject else None
+    front = [*subject, *asked.adverbs, *_verb_group(asked)]
+    tail = [_flip(word) for word in asked.tail]
+    if asked.anything:
+        return front, tail
+    if not asked.word:
+        words = [asked.verb, *tail]
+        at = next((i for i, word in enumerate(words) if i and word in INDEFINITE), 0)
+        if not at and asked.aux == "are" and not tail and size == 1:
+            return front[:-1], []  # "are you vegetarian", "vegan"
+        return ([*front, *words[1:at]], []) if at else None
+    if asked.word in ("why", "whose") or asked.noun[:1] in (("many",), ("much",), ("old",)):
+        return None
+    if asked.noun == ("time",):
+        return [*front, *tail, *([] if placed else ["at"])], []
+    if asked.word in ("how", "when"):
+        return [*front, *tail], []
+    if tail and not is_preposition(tail[-1]) and tail[0] != "to":
+        return None
+    if asked.word == "where" and not placed:
+        hangs = is_preposition((tail or [asked.verb])[-1]) and (tail or [""])[-1] != "up"
+        tail = tail if hangs else [*tail, "in"]
+    return [*front, *tail], []
+
+
+def _felt(question: tuple[str, ...], spoken: Words, clause: Clause) -> Answer | None:
+    """Reads "(i) love it" with "do you like spicy food": what "it" is stands in the question."""
+    said = list(range(clause.start, clause.end))
+    if said and spoken.norm[said[0]] in ("i", "we"):
+        said = said[1:]
+    said = [i for i in said if spoken.norm[i] not in ("really", "absolutely", "just")]
+    norms = [spoken.norm[i] for i in said]
+    if not 2 <= len(norms) <= 4 or norms[-1] not in ("it", "them", "that", "those"):
+        return None
+    asked = read_question(question)
+    if norms[-2] not in LIKING or asked is None or asked.word or asked.subject or not asked.tail:
+        return None
+    thing = [_flip(word) for word in asked.tail]
+    return Answer((_line(spoken, ["i"], said[:-1], thing),), 1)
+
+
+def _verb_group(asked: Asked) -> list[str]:
+    negated = ["not"] if asked.negated else []
+    if asked.aux == "did" and not negated:
+        return [past_tense(asked.verb)]
+    if asked.aux in ("do", "does"):
+        if negated:
+            return ["do" if not asked.subject else "does", "not", asked.verb]
+        return [third_person(asked.verb) if asked.subject else asked.verb]
+    own = {"are": "am", "is": "am", "were": "was", "has": "have"}
+    aux = asked.aux if asked.subject else own.get(asked.aux, asked.aux)
+    return [aux, *negated, asked.verb]
+
+
+def _corrected(
+    question: tuple[str, ...], polarity: str, spoken: Words, behind: int
+) -> Answer | None:
+    """The end of a statement is replaced: "you're from France?", "no, belgium actually"."""
+    asked = read_question(question)
+    left = list(range(behind, len(spoken.norm)))
+    while left and spoken.norm[left[-1]] in ("actually", "really", "though"):
+        left.pop()
+    if polarity != "no" or asked is None or not asked.statement or not 0 < len(left) <= 3:
+        return None
+    words = [asked.verb, *asked.tail]
+    at = max((i for i, word in enumerate(words) if is_preposition(word)), default=0)
+    if not at or spoken.norm[left[0]] in ("i", "we", "he", "she", "it", "my", "but", "just"):
+        return None
+    front = ["i", *_verb_group(asked), *(_flip(word) for word in words[1 : at + 1])]
+    return Answer((_line(spoken, front, left),), 1)
 
 
 def _counted(question: tuple[str, ...], spoken: Words, begin: int, end: int) -> Words | None:

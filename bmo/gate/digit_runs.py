@@ -9,11 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-_TOKEN = re.compile(r"['’]s\b|[^\W\d_]+(?:['’](?!s\b)[^\W\d_]+)*|\d+|\S")
-_SEPARATORS = frozenset(",-–—/.")
+_TOKEN = re.compile(r"(['’]s\b|[^\W\d_]+(?:['’](?!s\b)[^\W\d_]+)*|\d+|\S)")
+_PLAIN_SEPARATORS = frozenset(",-–—/")
+_VALUE_DIGITS = 18
+"""How much of a numeral counts as its value: whether numbers count up is all that it tells."""
+_SEPARATORS = _PLAIN_SEPARATORS | {"."}
 
 
 class Token(NamedTuple):
@@ -76,10 +79,15 @@ class NumberWords:
 
 def tokenise(text: str) -> list[Token]:
     """Splits text into words (lower-case), numerals and marks, in linear time."""
-    return [
-        Token(found.group().lower().replace("’", "'"), found.start(), found.end())
-        for found in _TOKEN.finditer(text)
-    ]
+    lowered = text.lower()
+    grown = len(lowered) != len(text)  # a few letters of other scripts grow when lowered
+    parts = _TOKEN.split(text if grown else lowered)  # gap, token, gap, ..., token, gap
+    borders = list(accumulate(map(len, parts)))
+    words = parts[1::2]
+    if grown or "’" in text:
+        words = [word.lower().replace("’", "'") for word in words]
+    new = tuple.__new__
+    return [new(Token, row) for row in zip(words, borders[0:-1:2], borders[1::2], strict=True)]
 
 
 def find_runs(tokens: list[Token], words: NumberWords) -> list[DigitRun]:
@@ -90,16 +98,19 @@ def find_runs(tokens: list[Token], words: NumberWords) -> list[DigitRun]:
         words: The number words to read.
     """
     runs: list[DigitRun] = []
-    index = 0
-    while index < len(tokens):
-        word = tokens[index].text
-        if words.starts(word) or (word in words.inner and _neighbours_digit(tokens, index, words)):
-            run = _read_run(tokens, index, words)
-            if run is not None:
-                runs.append(run)
-                index = run.last + 1
-                continue
-        index += 1
+    behind = 0
+    starters, inner = words.starters, words.inner
+    for index, (word, _, _) in enumerate(tokens):
+        if index < behind or not (
+            word in starters
+            or word.isdigit()
+            or (word in inner and _neighbours_digit(tokens, index, words))
+        ):
+            continue
+        run = _read_run(tokens, index, words)
+        if run is not None:
+            runs.append(run)
+            behind = run.last + 1
     return runs
 
 
@@ -108,12 +119,19 @@ def _read_run(tokens: list[Token], first: int, words: NumberWords) -> DigitRun |
     digits: list[str] = []
     values: list[int] = []
     quantity = spoken = False
-    index, last = first, first - 1
-    while index < len(tokens):
-        word = tokens[index].text
-        if word[0].isdigit():
-            piece, used = _ascii_digits(word), 1
-        elif word in words.repeats:
+    index, last, size = first, first - 1, len(tokens)
+    while index < size:
+        word = tokens[index][0]
+        if word.isdigit():
+            piece = word if word.isascii() else _ascii_digits(word)
+            digits.append(piece)
+            values.append(int(piece[-_VALUE_DIGITS:]))
+            last = index
+            index += 1
+            if index + 1 < size and tokens[index][0] in _PLAIN_SEPARATORS:
+                index += tokens[index + 1][0].isdigit()
+            continue
+        if word in words.repeats:
             piece, used = _repeated(tokens, index, words)
             if not used:
                 break
@@ -139,26 +157,18 @@ def _read_run(tokens: list[Token], first: int, words: NumberWords) -> DigitRun |
             index += skipped
             continue
         digits.append(piece)
-        values.append(int(piece[0]) if word in words.repeats else int(piece))
+        values.append(int(piece[0] if word in words.repeats else piece))
         index += used
         last = index - 1
     if not digits:
         return None
+    start, end = tokens[first].start, tokens[last].end
     if len(values) == 1:
-        start, end = tokens[first].start, tokens[last].end
         return DigitRun(first, last, start, end, "".join(digits), quantity, spoken, False, False)
     steps = {b - a for a, b in pairwise(values)}
-    return DigitRun(
-        first=first,
-        last=last,
-        start=tokens[first].start,
-        end=tokens[last].end,
-        digits="".join(digits),
-        quantity=quantity,
-        spoken=spoken,
-        counting=len(values) > 2 and steps in ({1}, {-1}),
-        singles=all(value < 10 for value in values),
-    )
+    counting = len(values) > 2 and steps in ({1}, {-1})
+    singles = all(value < 10 for value in values)
+    return DigitRun(first, last, start, end, "".join(digits), quantity, spoken, counting, singles)
 
 
 def _ascii_digits(word: str) -> str:
@@ -203,20 +213,26 @@ def _neighbours_digit(tokens: list[Token], index: int, words: NumberWords) -> bo
     )
 
 
+def _follows_alone(tokens: list[Token], index: int, words: NumberWords) -> bool:
+    """Whether a number stands alone in its sentence, as recognisers print slow dictation."""
+    if index >= len(tokens) or not words.starts(tokens[index].text):
+        return False
+    return index + 1 >= len(tokens) or tokens[index + 1].text in (".", ",", "!", "?")
+
+
 def _separator_length(tokens: list[Token], index: int, words: NumberWords) -> int:
     """How many tokens at ``index`` only separate two numbers of one run; 0 when they end it."""
     length = 0
     while index + length < len(tokens) and length < 3:
-        token = tokens[index + length]
-        if token.text in _SEPARATORS:
-            before, after = tokens[index + length - 1].end, token.end
-            glued = token.start == before
+        word, start, end = tokens[index + length]
+        if word == ".":
+            glued = start == tokens[index + length - 1].end
             spaced_after = (
-                index + length + 1 < len(tokens) and tokens[index + length + 1].start > after
+                index + length + 1 < len(tokens) and tokens[index + length + 1].start > end
             )
-            if token.text == "." and glued and spaced_after:
+            if glued and spaced_after and not _follows_alone(tokens, index + length + 1, words):
                 return 0  # the end of a sentence
-        elif token.text not in words.fillers:
+        elif word not in _SEPARATORS and word not in words.fillers:
             break
         length += 1
     following = index + length

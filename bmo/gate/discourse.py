@@ -76,6 +76,8 @@ class Discourse:
         label = label_of(subject, name)
         if relation.plural:
             label = plural_label(relation.name)
+            if owner != "user":
+                label = f"{label_of(owner)}'s {label.lower()}"
         person = Person(subject, label, relation.gender, relation.pet, relation.name, name)
         self.point_at(person)
         return person
@@ -139,6 +141,8 @@ def open_discourse(
         name = fact.subject.partition(":")[2]
         if name:
             discourse.names.setdefault(name, fact.subject)
+    if not discourse.names and not context.recent_facts:
+        return discourse
     if discourse.names and assistant_before:
         for word in reversed(_WORD.findall(assistant_before.lower())):
             if word in discourse.names:

@@ -48,13 +48,16 @@ class FactualityLexicon:
     Attributes:
         cues: Phrases found anywhere in a clause; keyed by a word that is rare in speech, so that
             most clauses are done with one set operation.
-        leading: First word -> phrases that count only at the front of a clause.
+        leading: First word -> second word ("" for a phrase of one) -> phrases that count only at
+            the front of a clause, longest first.
         of_turn: Phrases that take back the whole turn, wherever they stand ("yeah right").
+        telling: The keys of ``cues``.
     """
 
     cues: Cues
-    leading: Cues
+    leading: dict[str, dict[str, tuple[tuple[tuple[str, ...], Veto], ...]]]
     of_turn: Cues
+    telling: frozenset[str]
 
 
 @lru_cache(maxsize=8)
@@ -64,11 +67,25 @@ def factuality_lexicon(language: LanguageCode) -> FactualityLexicon:
     raw = tomllib.loads(source.read_text("utf-8")) if source.is_file() else {}
     anywhere = dict(raw.get("anywhere", {}))
     anywhere["idiom"] = raw.get("idioms", [])
+    cues = _cue_table(anywhere, by_telling_word=True)
     return FactualityLexicon(
-        _cue_table(anywhere, by_telling_word=True),
-        _cue_table(raw.get("leading", {}), by_telling_word=False),
+        cues,
+        _leading_table(raw.get("leading", {})),
         _cue_table(raw.get("turn", {}), by_telling_word=True),
+        frozenset(cues),
     )
+
+
+def _leading_table(
+    raw: dict[str, list[str]],
+) -> dict[str, dict[str, tuple[tuple[tuple[str, ...], Veto], ...]]]:
+    table: dict[str, dict[str, tuple[tuple[tuple[str, ...], Veto], ...]]] = {}
+    for first, cues in _cue_table(raw, by_telling_word=False).items():
+        seconds: dict[str, list[tuple[tuple[str, ...], Veto]]] = {}
+        for phrase, _, veto in cues:
+            seconds.setdefault("".join(phrase[1:2]), []).append((phrase, veto))
+        table[first] = {second: tuple(found) for second, found in seconds.items()}
+    return table
 
 
 def _cue_table(raw: dict[str, list[str]], by_telling_word: bool) -> Cues:
@@ -89,7 +106,7 @@ def may_veto(words: Words, clauses: Sequence[Clause], language: LanguageCode) ->
     lexicon = factuality_lexicon(language)
     norm = words.norm
     return (
-        not lexicon.cues.keys().isdisjoint(norm)
+        not lexicon.telling.isdisjoint(norm)
         or '"' in words.text
         or any(norm[clause.start] in lexicon.leading for clause in clauses)
     )
@@ -117,22 +134,43 @@ def vetoes(words: Words, clause: Clause, language: LanguageCode) -> tuple[Veto, 
     """
     lexicon = factuality_lexicon(language)
     start, end = clause.start, clause.end
-    norm = words.norm if end - start == len(words.norm) else words.norm[start:end]
+    norm = words.norm[start:end]
     found: list[Veto] = []
-    for phrase, _, veto in lexicon.leading.get(norm[0], ()):
-        if tuple(norm[: len(phrase)]) == phrase:
-            found.append(veto)
-            break
+    leading = lexicon.leading.get(norm[0])
+    if leading is not None:
+        veto_first = _leading_veto(leading, norm)
+        if veto_first is not None:
+            found.append(veto_first)
     cues = lexicon.cues
-    for word in cues.keys() & set(norm):
-        for phrase, at, veto in cues[word]:
-            if veto not in found and _stands(norm, word, phrase, at):
-                found.append(veto)
+    telling = lexicon.telling
+    for place, word in enumerate(norm):
+        if word in telling:
+            for phrase, at, veto in cues[word]:
+                begin = place - at
+                if (
+                    veto not in found
+                    and begin >= 0
+                    and (len(phrase) == 1 or tuple(norm[begin : begin + len(phrase)]) == phrase)
+                ):
+                    found.append(veto)
     if len(found) > 1:
         found.sort(key=get_args(Veto).index)
     if '"' in words.text and "quotation" not in found and _quoted(words, start, end):
         found.append("quotation")
     return tuple(found)
+
+
+def _leading_veto(
+    leading: dict[str, tuple[tuple[tuple[str, ...], Veto], ...]], norm: list[str]
+) -> Veto | None:
+    """The veto of the longest phrase that opens the clause."""
+    if len(norm) > 1:
+        for phrase, veto in leading.get(norm[1], ()):
+            if tuple(norm[: len(phrase)]) == phrase:
+                return veto
+    for _, veto in leading.get("", ()):
+        return veto
+    return None
 
 
 def _stands(norm: list[str], word: str, phrase: tuple[str, ...], at: int) -> bool:

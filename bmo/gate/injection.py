@@ -58,7 +58,8 @@ _INVISIBLE = re.compile(
     "\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f]"
 )
 _TAG_CHARACTERS = re.compile("[\U000e0020-\U000e007e]")
-_SPELLED = re.compile(r"(?:(?<!\w)\w [\s]*+){14,}")
+_FEWEST_SPELLED = 14
+_SPELLED = re.compile(rf"(?:(?<!\w)\w [\s]*+){{{_FEWEST_SPELLED},}}")
 _SENTENCE_END = re.compile(r"[.?!\n]+(?=\s|$)")
 
 
@@ -119,9 +120,10 @@ def scan(text: str) -> InjectionFinding | None:
             return InjectionFinding("obfuscation", "obfuscation.tags", 0, len(text))
         text = _INVISIBLE.sub("", text).translate(_TO_ASCII)
         text = text.encode("utf-8", "replace").decode("utf-8")
-    spelled = _SPELLED.search(text)
-    if spelled:
-        return InjectionFinding("obfuscation", "obfuscation.spelled", *spelled.span())
+    if text.count(" ") >= _FEWEST_SPELLED:
+        spelled = _SPELLED.search(text)
+        if spelled:
+            return InjectionFinding("obfuscation", "obfuscation.spelled", *spelled.span())
     rules = _load_rules()
     fired = rules.patterns.Match(text.lower())
     if not fired:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from bmo.gate.analysis import Analysis, ClauseAnalysis, without_doubles
 from bmo.gate.open_canonicalisation import canonicalise
+from bmo.gate.open_category import asks_for_a_choice, category_of, is_standing
 from bmo.gate.open_grouping import ClauseOdds, grouped, runs, tells_event
 from bmo.gate.open_text import OpenText
 from bmo.gate.requests import is_request
@@ -58,7 +59,15 @@ _SIGNALS: dict[Category, Signal] = {
     "decisions": "decision",
 }
 _KINDS: dict[Category, Kind] = {"preferences": "preference", "policies": "policy"}
-_STANDING = re.compile(r"Wants the assistant (?:never|always|not|to) ?")
+_WISH = re.compile(
+    r"\W*(?:(?:so|well|um|uh|oh|and|yeah) )*"
+    r"i(?: would|['’]?d) (?:really )?(?:like|love) to \w|"
+    r"\W*(?:(?:so|well|um|uh|oh|and|yeah) )*i (?:really |still )?(?:want|need) \w|"
+    r"\W*(?:(?:so|well|um|uh|oh|and|yeah) )*i(?: am|['’]?m) (?:still )?trying to \w",
+    re.IGNORECASE,
+)
+_AIMS = ("Would like", "Would love", "Wants", "Needs", "Is trying")
+"""How the memory of such a wish begins, when none of its words were lost."""
 _CAPITAL = re.compile(r"(?<!^)\b[^\W\d_][\w'’-]+")
 
 
@@ -86,7 +95,12 @@ class _Asked:
 def wants_judge(rules: Decision) -> bool:
     """Whether the judge has a say: the rules left something open, or are not sure."""
     unvouched = rules.verdict == "hold" and rules.reason == "no rule vouches"
-    return rules.open or unvouched or any(_doubtful(fact) for fact in rules.facts)
+    return (
+        rules.open
+        or unvouched
+        or any(_doubtful(fact) for fact in rules.facts)
+        or _may_be_an_aim(rules)
+    )
 
 
 def bind(
@@ -115,11 +129,30 @@ def bind(
     said = rules.text or turn.text
     whole = judge.assess([(turn.assistant_before, said)])[0]
     asked = _Asked(judge, thresholds, turn, context, analysis, whole, {said: whole})
+    if _may_be_an_aim(rules):
+        return _aim_or_command(rules, asked)
     if analysis.language == "en" and judge.pieces_per_word(said) > STRANGE and not rules.facts:
         return replace(_without_memory(rules, asked), verdict="hold", reason="unknown language")
     if rules.facts:
         return _beside_rules(rules, asked)
     return _instead_of_rules(rules, asked)
+
+
+def _may_be_an_aim(rules: Decision) -> bool:
+    """Whether rules read a command in words that may as well tell what somebody wants of life."""
+    return rules.reason == "command" and _WISH.match(rules.text) is not None
+
+
+def _aim_or_command(rules: Decision, asked: _Asked) -> Decision:
+    """Takes "i would like to have children" for an aim where the judge is very sure of it."""
+    clauses = [c for c in asked.analysis.clauses if not c.vetoes]
+    asks = any(clause.speech_act == "question" for clause in clauses)
+    if asks or asked.analysis.language != "en" or asked.whole.allow < REQUESTED:
+        return rules
+    memories = _memories(asked, clauses, 0.0)
+    if not memories or not memories[0].text.startswith(_AIMS):
+        return rules
+    return _allowed(rules, asked, memories)
 
 
 def _doubtful(fact: Fact) -> bool:
@@ -149,8 +182,9 @@ def _instead_of_rules(rules: Decision, asked: _Asked) -> Decision:
     needed = asked.thresholds.allow
     if asked.analysis.language != "en":
         needed = max(needed, OTHER_LANGUAGES)
-        if any(clause.speech_act == "question" for clause in asked.analysis.clauses):
-            needed = NEVER  # what stands beside a question may be of yet another language
+        acts = [clause.speech_act for clause in asked.analysis.clauses]
+        if "question" in acts or ("directive" in acts and len(acts) > 1):
+            needed = NEVER  # the words go down as they were said: no orders among them
     elif any(is_request(clause.norm) for clause in asked.analysis.clauses):
         needed = max(needed, REQUESTED)
     if "remember" in rules.signals:
@@ -159,17 +193,7 @@ def _instead_of_rules(rules: Decision, asked: _Asked) -> Decision:
         spoken = [c for c in asked.analysis.clauses if _may_carry(c)]
         memories = _memories(asked, spoken, 0.0)
         if memories:
-            return replace(
-                rules,
-                verdict="allow",
-                facts=tuple(memories),
-                signals=_signals(rules, memories),
-                reason="judged durable",
-                confidence=whole.allow,
-                extraction_method=f"judge:{whole.version}",
-                open=False,
-                assessment=whole,
-            )
+            return _allowed(rules, asked, memories)
         return replace(
             rules,
             verdict="hold",
@@ -179,6 +203,20 @@ def _instead_of_rules(rules: Decision, asked: _Asked) -> Decision:
             assessment=whole,
         )
     return _without_memory(rules, asked)
+
+
+def _allowed(rules: Decision, asked: _Asked, memories: Sequence[Fact]) -> Decision:
+    return replace(
+        rules,
+        verdict="allow",
+        facts=tuple(memories),
+        signals=_signals(rules, memories),
+        reason="judged durable",
+        confidence=asked.whole.allow,
+        extraction_method=f"judge:{asked.whole.version}",
+        open=False,
+        assessment=asked.whole,
+    )
 
 
 def _without_memory(rules: Decision, asked: _Asked) -> Decision:
@@ -257,15 +295,18 @@ def _memory(asked: _Asked, group: Sequence[ClauseAnalysis]) -> Fact | None:
     odds = asked.odds(said)
     if odds.allow < CARRIED:
         return None
-    category = max(odds.categories, key=lambda name: odds.categories[name])
-    standing = _STANDING.match(text) is not None
-    if standing and category not in ("policies", "preferences"):
-        category = "preferences"
+    category = category_of(
+        text,
+        found[0].subject,
+        odds,
+        asked.whole,
+        settles_choice=not found[0].whole and asks_for_a_choice(asked.turn.assistant_before),
+    )
     return Fact(
         text=text,
         category=category,
         subject="team" if category in ("policies", "decisions") else found[0].subject,
-        kind="hard_rule" if standing else _KINDS.get(category, "fact"),
+        kind="hard_rule" if is_standing(text) else _KINDS.get(category, "fact"),
         confidence=round(min(asked.whole.allow, odds.allow), 3),
         extraction_method=f"judge:{odds.version}",
         span=(group[0].span[0], group[-1].span[1]),
@@ -284,4 +325,5 @@ def _signals(rules: Decision, memories: Sequence[Fact]) -> tuple[Signal, ...]:
     for fact in memories:
         if _SIGNALS[fact.category] not in found:
             found.append(_SIGNALS[fact.category])
-    return (*found, *(s for s in rules.signals if s not in found and s != "other"))
+    left = ("other", "command")
+    return (*found, *(s for s in rules.signals if s not in found and s not in left))

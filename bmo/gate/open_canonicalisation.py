@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from bmo.gate.asked_question import last_question
 from bmo.gate.open_other_languages import canonicalise_other
 from bmo.gate.open_text import OpenText, finished
-from bmo.gate.question_answer import answered, last_question, settled
+from bmo.gate.question_answer import answered, feeling_about_it, settled
 from bmo.gate.third_person import (
     Token,
     inner,
@@ -37,6 +38,8 @@ _FINITE = frozenset(
         "am is are was were have has had do does did will would can could should must might may"
     ).split()
 )
+_SPEAKERS = frozenset(("i", "we", "he", "she", "they", "you"))
+_OPENS_PHRASE = frozenset(("my our the a an every most about around half nearly almost").split())
 _WANTS = phrase_table(
     [
         f"i {verb} {whom}"
@@ -116,7 +119,8 @@ def canonicalise(
     if stop <= start:
         return None
     if language != "en":
-        return canonicalise_other(words, start, stop, language)
+        asked = assistant_before if start < ANSWER_WITHIN else ""
+        return canonicalise_other(words, start, stop, language, asked)
     return _English(words, assistant_before, subjects or {}).statement(start, stop)
 
 
@@ -287,6 +291,12 @@ class _English:
         if wish:
             return wish, "user", True
         first = tokens[0].norm
+        if question:
+            felt = feeling_about_it(question, tokens)
+            if felt:
+                return felt, "user", False
+            if self._is_phrase(tokens):
+                return self._answered(question, tokens)
         if first in ("i", "we") and len(tokens) > 1:
             return joined(predicate(tokens[1:])), "user", True
         moved = self._fronted(tokens)
@@ -304,12 +314,34 @@ class _English:
         if first in self.lexicon.bare_verbs and not question:
             return joined(predicate(tokens)), "user", True
         if question:
-            read = answered(question, tokens)
-            if read:
-                return read, "user", False
+            return self._answered(question, tokens)
         if first in self.lexicon.bare_verbs:
             return joined(predicate(tokens)), "user", True
         return joined(inner(tokens)), self._subject(tokens), True
+
+    def _is_phrase(self, tokens: Sequence[Token]) -> bool:
+        """Whether a part has no subject and verb of its own: it can only be an answer."""
+        first = tokens[0].norm
+        if first in _SPEAKERS or first in self.lexicon.deictic or first in self.lexicon.bare_verbs:
+            return False
+        norms = {token.norm for token in tokens}
+        if not norms.isdisjoint(_FINITE) or not norms.isdisjoint(_SPEAKERS):
+            return False
+        opens = first in self.lexicon.prepositions or first in _OPENS_PHRASE
+        return opens or not self._has_verb(tokens)
+
+    def _answered(
+        self, question: list[str], tokens: Sequence[Token]
+    ) -> tuple[str, str, bool] | None:
+        """An answer with its question: text, subject, and that it needed the question."""
+        asks_of = {"he", "she", "it", "they"} & set(question)
+        meant = self._meant() if asks_of else None
+        text = answered(question, tokens, meant[0] if meant else "")
+        if text is None:
+            return None
+        if meant and text.startswith(meant[0]):
+            return text, meant[1], False
+        return text, self._subject([Token(word, word) for word in text.split()]), False
 
     def _wish(self, tokens: Sequence[Token]) -> str:
         """A standing instruction to the assistant, or ""."""
@@ -376,8 +408,7 @@ class _English:
             return joined(inner(tokens)), "user", True
         if first in ("it", "that", "this", "they", "those", "these") and question:
             copula = len(tokens) > 2 and tokens[1].norm in ("is", "are", "was")
-            text = answered(question, tokens[2:] if copula else tokens)
-            return (text, "user", False) if text else None
+            return self._answered(question, tokens[2:] if copula else tokens)
         if first in ("he", "she", "they"):
             meant = self._meant()
             if meant:

@@ -2,11 +2,13 @@
 
 Turning any sentence into English would need a model; turning half of its words gives text that
 nobody understands. So a statement that no rule of its language reads is kept as it was said, and
-says in which language: 'Said in German: "ich wohn seit samstag in leipzig"'.
+says in which language: 'Said in German: "ich wohn seit samstag in leipzig"'. A short one that
+answers a question has the question beside it, without which it says little.
 """
 
 from __future__ import annotations
 
+import re
 import tomllib
 from functools import lru_cache
 from importlib import resources
@@ -18,6 +20,12 @@ _LANGUAGE_NAMES = {"de": "German", "fr": "French", "es": "Spanish"}
 
 LEAST_WORDS = 3
 """Fewer words of content cannot be understood alone."""
+ANSWER_WORDS = 6
+"""So many words or fewer may be an answer that needs its question."""
+MAX_QUESTION = 120
+"""Characters of a question that are kept."""
+
+_LAST_QUESTION = re.compile(r"[^.!?¿]*\?\s*$")
 
 
 @lru_cache(maxsize=4)
@@ -28,7 +36,7 @@ def asides(language: LanguageCode) -> frozenset[str]:
 
 
 def canonicalise_other(
-    words: Words, start: int, stop: int, language: LanguageCode
+    words: Words, start: int, stop: int, language: LanguageCode, asked: str = ""
 ) -> OpenText | None:
     """Writes a part of a turn as canonical text.
 
@@ -37,6 +45,7 @@ def canonicalise_other(
         start: First word of the part.
         stop: Index behind its last.
         language: de, fr or es.
+        asked: The assistant's words just before, "" when this part can't answer them.
 
     Returns:
         The text, or None when nothing of content is there.
@@ -46,7 +55,8 @@ def canonicalise_other(
         start += 1
     while stop > start and words.norm[stop - 1] in drop:
         stop -= 1
-    if stop - start < LEAST_WORDS:
+    question = _LAST_QUESTION.search(asked) if stop - start <= ANSWER_WORDS else None
+    if stop - start < (1 if question else LEAST_WORDS):
         return None
     spans = dict.fromkeys((words.start[place], words.end[place]) for place in range(start, stop))
     said, behind = "", -1
@@ -55,4 +65,7 @@ def canonicalise_other(
             words.text[first:last] if first == behind or not said else f" {words.text[first:last]}"
         )
         behind = last
-    return OpenText(f'Said in {_LANGUAGE_NAMES.get(language, language)}: "{said}"')
+    text = f'Said in {_LANGUAGE_NAMES.get(language, language)}: "{said}"'
+    if question is None:
+        return OpenText(text)
+    return OpenText(f'{text} (asked "{question[0].strip()[-MAX_QUESTION:]}")', whole=False)

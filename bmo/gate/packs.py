@@ -19,7 +19,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bmo.language import LanguageCode
-from bmo.turn import Cardinality, Category, Kind, Polarity, Signal
+from bmo.turn import Cardinality, Category, Kind, Polarity, RetractScope, Signal
 
 Subjects = Literal["user", "person", "pet", "team", "thing"]
 """Whom a rule's S or P may stand for."""
@@ -66,6 +66,7 @@ class RuleData(BaseModel):
     sensitive: bool = False
     domain: str | None = None
     replaced: str = ""
+    retracts: RetractScope | None = None
     tail: dict[str, str] = Field(default_factory=dict)
     also: tuple[str, ...] = ()
     priority: int = 50
@@ -81,11 +82,16 @@ class Pattern:
         source: As written.
         regex: Matches a clause's head string (words joined by spaces, one behind each).
         captures: (name, type) in order.
+        entry_at: Where in the head the entry of a lexicon must begin that the first capture takes;
+            0 when that is not certain.
+        entry_words: The first words of that lexicon's entries.
     """
 
     source: str
     regex: re.Pattern[str]
     captures: tuple[tuple[str, str], ...]
+    entry_at: int = 0
+    entry_words: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +103,16 @@ class Rule:
         patterns: Compiled patterns, in order.
         confidence: Measured precision, or the default for a rule that never fired.
         order: Place in the pack, for ties of priority.
+        on: ``data.on``, for the inner loop.
+        weak: ``data.weak``.
     """
 
     data: RuleData
     patterns: tuple[Pattern, ...]
     confidence: float
     order: int
+    on: frozenset[str]
+    weak: bool
 
 
 Index = dict[tuple[str, ...], list[tuple[int, int, Rule, Pattern]]]
@@ -121,7 +131,8 @@ class Pack:
         stops: Words that are no names (lexicon ``not_names``).
         proper: Single words that are always written with a capital.
         transient: Words that tie a clause to the moment; wide rules are silent beside them.
-        merged: Lists of ``index`` that were merged before, by their longest key.
+        merged: Lists of ``index`` that were merged before: by subject, by whether wide rules
+            speak, and by their longest key.
         version: First eight hexadecimal digits of the SHA-256 over all files of the language.
     """
 
@@ -133,7 +144,9 @@ class Pack:
     proper: frozenset[str]
     transient: frozenset[str]
     version: str
-    merged: Index = field(default_factory=dict)
+    merged: dict[
+        tuple[frozenset[str], bool, tuple[str, ...]], list[tuple[int, int, Rule, Pattern]]
+    ] = field(default_factory=dict)
 
 
 _ELEMENT = re.compile(
@@ -166,20 +179,25 @@ def compile_pattern(
     captures: list[tuple[str, str]] = []
     keys = _Keys()
     exact: int | None = 0  # words before this element, while that is certain
+    entry_at, entry_words = 0, frozenset[str]()
     elements = list(_ELEMENT.finditer(source))
     for position, element in enumerate(elements):
         name, kind, entry, source_list, lexicon, group, optional, literal = element.groups()
         if name is not None:
             last = position == len(elements) - 1
             parts.append(f"(?P<{name}>{_REST if last else _REST + '?'})")
+            if not captures and exact and kind.islower() and lexicons.get(kind):
+                entry_at, entry_words = exact, frozenset(e[0] for e in lexicons[kind])
             captures.append((name, kind))
             keys.close(lexicons.get(kind) if kind.islower() else None)
+            exact = None
             continue
         if entry is not None:
             entries = _choices(source_list, None, None, lexicons)
             parts.append(f"(?P<{entry}>{_alternatives(entries)})")
             captures.append((entry, source_list))
             keys.extend(entries, False)
+            exact = None
             continue
         if literal == "$":
             parts.append(r"\Z")
@@ -198,7 +216,8 @@ def compile_pattern(
     found = keys.finished()
     if () in found:
         raise PackError(f"pattern {source!r} begins with a capture: put a word before it")
-    return Pattern(source, re.compile("".join(parts)), tuple(captures)), found
+    regex = re.compile("".join(parts))
+    return Pattern(source, regex, tuple(captures), entry_at, entry_words), found
 
 
 def _alternatives(choices: Sequence[tuple[str, ...]]) -> str:
@@ -363,6 +382,8 @@ def _compile_rule(
         tuple(pattern for pattern, _ in compiled),
         measured.get(data.id, DEFAULT_CONFIDENCE),
         order,
+        frozenset(data.on),
+        data.weak,
     )
     for position, (pattern, keys) in enumerate(compiled):
         for key in keys:

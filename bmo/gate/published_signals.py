@@ -88,12 +88,26 @@ def keep_signals(text: str, assistant: str = "") -> tuple[Signal, ...]:
         text: The user's words.
         assistant: The assistant's words: policies and decisions count there too.
     """
+    return signals_and_sarcasm(text, assistant)[0]
+
+
+def signals_and_sarcasm(text: str, assistant: str = "") -> tuple[tuple[Signal, ...], bool]:
+    """The keep signals, and whether praise is put on ("yeah, sure, I *totally* love ...").
+
+    Args:
+        text: The user's words.
+        assistant: The assistant's words: policies and decisions count there too.
+    """
     rules = _load()
-    fired = {rules.owners[index] for index in rules.quick.Match(_plain(text)) or ()}
+    seen = rules.quick.Match(_plain(text))
+    if seen is None and not assistant:
+        return (), False
+    fired = {rules.owners[index] for index in seen or ()}
+    sarcastic = None in fired
     if assistant:
         reply = {rules.owners[index] for index in rules.quick.Match(_plain(assistant)) or ()}
         fired |= reply & rules.of_both
-    return tuple(signal for signal in rules.order if signal in fired)
+    return tuple(signal for signal in rules.order if signal in fired), sarcastic
 
 
 def _plain(text: str) -> bytes:
@@ -107,20 +121,22 @@ def is_work_advice(text: str) -> bool:
 
 def is_sarcastic(text: str) -> bool:
     """Whether praise is put on ("yeah, sure, I *totally* love ...")."""
-    return _load().sarcasm.search(_plain(text)) is not None
+    return signals_and_sarcasm(text)[1]
 
 
 @dataclass(frozen=True, slots=True)
 class _SignalRules:
-    """The pack: signals in order, and one RE2 set over all their patterns."""
+    """The pack: signals in order, and one RE2 set over all their patterns.
+
+    Sarcasm is in the set too; its owner is None.
+    """
 
     order: tuple[Signal, ...]
     reasons: dict[Signal, str]
     of_both: frozenset[Signal]
     quick: Any
-    owners: tuple[Signal, ...]
+    owners: tuple[Signal | None, ...]
     advice: Any
-    sarcasm: Any
 
 
 def load_pack() -> dict[str, Any]:
@@ -136,11 +152,13 @@ def _load() -> _SignalRules:
     quick = re2.Set.SearchSet(options)
     pack = load_pack()
     items = pack["signal"]
-    owners: list[Signal] = []
+    owners: list[Signal | None] = []
     for item in items:
         for pattern in item["patterns"]:
             quick.Add(_whole_words(pattern))
             owners.append(item["signal"])
+    quick.Add(_any_of(pack["sarcasm"]["patterns"]))
+    owners.append(None)
     quick.Compile()
     return _SignalRules(
         order=tuple(item["signal"] for item in items),
@@ -149,7 +167,6 @@ def _load() -> _SignalRules:
         quick=quick,
         owners=tuple(owners),
         advice=re2.compile("^" + _any_of(pack["advice"]["patterns"]), options),
-        sarcasm=re2.compile(_any_of(pack["sarcasm"]["patterns"]), options),
     )
 
 

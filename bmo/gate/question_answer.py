@@ -1,79 +1,46 @@
 """An answer read with its question: "is it just you?" "no me and temi"; "what car?" "a kia".
 
-The question's frame gives the verb, the answer the value. What no frame fits is written with the
-question beside it, so that the memory can be understood when the conversation is gone.
+The question gives subject, verb and what surrounds the gap, the answer fills it: a question is a
+statement with a gap (wh-movement undone). What no reading fits is written with the question
+beside it, so that the memory can be understood when the conversation is gone.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
+from bmo.gate.asked_question import (
+    INDEFINITE,
+    LIKING,
+    Asked,
+    in_third_person,
+    is_preposition,
+    read_question,
+)
 from bmo.gate.third_person import Token, inner, joined, predicate, third_person_lexicon
 from bmo.language import third_person
+from bmo.language.inflection import past_tense
 
-_QUESTION = re.compile(r"[^.!?]*\?")
-_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-_YOURS = re.compile(r"\byour (\w+)")
-_WH = frozenset(("what which where when who whose how why what's who's where's when's").split())
-_AUX = frozenset(("do does did are is have has can were was would will").split())
-_CONTRACTED = {
-    "what's": ("what", "is"),
-    "who's": ("who", "is"),
-    "where's": ("where", "is"),
-    "when's": ("when", "is"),
-    "how's": ("how", "is"),
-}
-_SECOND = {
-    "you": "they",
-    "your": "their",
-    "yours": "theirs",
-    "yourself": "themselves",
-    "i": "the assistant",
-    "me": "the assistant",
-    "my": "the assistant's",
-    "i'm": "the assistant is",
-}
-_TAILS = (
-    "by the way",
-    "if i may ask",
-    "if you do not mind",
-    "as well",
-    "then",
-    "now",
-    "too",
-    "either",
-    "though",
-    "again",
-    "yet",
-    "these days",
-    "at the moment",
-)
 _AT_HOME = frozenset({"home", "live", "living", "household", "alone"})
-
-
-def last_question(assistant_before: str) -> list[str]:
-    """Words of the assistant's last question, lower case, from its question word on; or []."""
-    found = _QUESTION.findall(assistant_before.replace("’", "'"))
-    if not found:
-        return []
-    words: list[str] = []
-    for word in _WORD.findall(found[-1].lower()):
-        words.extend(_CONTRACTED.get(word, (word,)))
-    asked = _YOURS.search(assistant_before.lower())
-    if words[-3:] == ["what", "is", "it"] and asked:
-        return ["what", "is", "your", asked[1]]  # "I don't know your name yet. What is it?"
-    for place, word in enumerate(words):
-        if word in _WH or (word in _AUX and place + 1 < len(words)):
-            return _without_tail(words[place:])
-    return _without_tail(words)
-
-
-def _without_tail(words: list[str]) -> list[str]:
-    text = " ".join(words)
-    for tail in _TAILS:
-        text = text.removesuffix(f" {tail}")
-    return text.split()
+_IT = frozenset("it them that this those these him her one".split())
+_TO_PLACES = frozenset("go move travel fly drive emigrate relocate head".split())
+_HEDGES = frozenset("only just mostly mainly usually sometimes".split())
+_SAID_AFTER = frozenset("actually really though mate definitely obviously".split())
+_FORMS = {
+    "are": ("is", "are"),
+    "is": ("is", "are"),
+    "were": ("was", "were"),
+    "was": ("was", "were"),
+    "have": ("has", "have"),
+    "has": ("has", "have"),
+}
+"""Auxiliary of a question -> the statement's, for one and for many."""
+_NUMBERS = re.compile(
+    r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|"
+    r"(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[ -]\w+)?|hundred)\b"
+)
 
 
 def settled(question: Sequence[str], yes: bool, other: str = "") -> str | None:
@@ -95,55 +62,90 @@ def settled(question: Sequence[str], yes: bool, other: str = "") -> str | None:
         return None
     if rest[0] in ("also", "still", "ever", "actually", "really") and len(rest) > 1:
         rest = rest[1:]
-    words = _reversed(rest)
+    words = in_third_person(rest)
     if aux == "do":
         verb = _plain(predicate([Token(rest[0], rest[0])]))
-        tail = _reversed(rest[1:])
+        tail = in_third_person(rest[1:])
         return f"{verb} {tail}".strip() if yes else f"does not {words}"
     simple = {"are": "is", "can": "can", "were": "was", "did": "did", "have": "has"}
     if aux == "have" and rest[0] == "got":
-        return f"has {_reversed(rest[1:])}" if yes else f"does not have {_reversed(rest[1:])}"
+        owned = in_third_person(rest[1:])
+        return f"has {owned}" if yes else f"does not have {owned}"
     if aux not in simple:
         return None
+    if aux == "did" and yes:
+        return f"{past_tense(rest[0])} {in_third_person(rest[1:])}".strip()
     return f"{simple[aux]} {words}" if yes else f"{simple[aux]} not {words}"
 
 
 def _settled_of_other(aux: str, rest: list[str], yes: bool, other: str) -> str | None:
     """The same of someone else: "does she live indoors" with "cat Pepper"."""
-    words = _reversed(rest)
+    words = in_third_person(rest)
     if aux == "does":
-        verb = f"{third_person(rest[0])} {_reversed(rest[1:])}" if yes else f"does not {words}"
-        return f"{other} {verb}".strip()
+        verb = f"{third_person(rest[0])} {in_third_person(rest[1:])}"
+        return f"{other} {verb if yes else f'does not {words}'}".strip()
     if aux in ("is", "can", "has", "was"):
         return f"{other} {aux} {words}" if yes else f"{other} {aux} not {words}"
     return None
 
 
-def answered(question: Sequence[str], answer: Sequence[Token]) -> str | None:
+def answered(question: Sequence[str], answer: Sequence[Token], other: str = "") -> str | None:
     """The statement that a phrase makes as the answer to ``question``.
 
     Args:
         question: Words of the question, from its question word on.
         answer: The answer's words, no subject and verb of its own.
+        other: Who "he", "she" or "it" in the question is ("cat Pepper"), or "".
 
     Returns:
         Text without capital and full stop; None when there is no question.
     """
     if not question or not answer:
         return None
-    said = _value(answer)
     company = _company(question, answer)
     if company:
         return company
-    framed = _framed(list(question), said, answer)
-    if framed:
-        return framed
-    asked = _reversed(question)
-    return f"{said} (asked {asked})"
+    asked = read_question(question, other)
+    filled = _Filling(asked, _without_aside(answer)).statement() if asked else ""
+    if filled:
+        return filled
+    return f"{_value(answer)} (asked {in_third_person(question)})"
+
+
+def feeling_about_it(question: Sequence[str], answer: Sequence[Token]) -> str:
+    """What "it" is stands in the question ("(i) love it", "cannot stand it"); or "".
+
+    Args:
+        question: Words of the question ("do you like spicy food").
+        answer: The answer's words.
+    """
+    words = [token for token in answer if token.norm not in ("really", "absolutely", "just")]
+    if words and words[0].norm in ("i", "we"):
+        words = words[1:]
+    norms = [token.norm for token in words]
+    if len(norms) < 2 or norms[-1] not in _IT or norms[-2] not in LIKING or len(norms) > 4:
+        return ""
+    asked = read_question(question)
+    if asked is None or asked.word or asked.subject or not asked.tail:
+        return ""
+    return f"{joined(predicate(words[:-1]))} {in_third_person(asked.tail)}"
+
+
+def _without_aside(answer: Sequence[Token]) -> list[Token]:
+    words = list(answer)
+    while len(words) > 1 and words[-1].norm in _SAID_AFTER:
+        words.pop()
+    while len(words) > 1 and words[0].norm in _SAID_AFTER:
+        words = words[1:]
+    return words
 
 
 def _value(answer: Sequence[Token]) -> str:
     return joined(inner(answer))
+
+
+def _plain(tokens: Sequence[Token]) -> str:
+    return " ".join(token.shown for token in tokens)
 
 
 def _company(question: Sequence[str], answer: Sequence[Token]) -> str:
@@ -156,82 +158,170 @@ def _company(question: Sequence[str], answer: Sequence[Token]) -> str:
     return f"lives with {_value(others)}" if others else ""
 
 
-def _framed(question: list[str], said: str, answer: Sequence[Token]) -> str:
-    first = question[0]
-    lexicon = third_person_lexicon()
-    placed = answer[0].norm in lexicon.prepositions
-    if first in ("what", "who") and len(question) > 2 and question[1] in ("is", "are"):
-        return _identity(question, said)
-    if first == "how" and question[1:4] == ["old", "are", "you"]:
-        return f"is {said}" if "year" in said else f"is {said} years old"
-    if first in ("what", "which", "how", "where", "when", "who") and "you" in question[1:]:
-        return _about_you(question, said, placed)
-    return ""
+@dataclass(slots=True)
+class _Filling:
+    """One question and what fills its gap."""
 
+    asked: Asked
+    answer: list[Token]
 
-def _identity(question: list[str], said: str) -> str:
-    """Frames such as "what is your name" and "what is your dog called"."""
-    rest = question[2:]
-    verb = question[1]
-    if rest[:3] == ["the", "name", "of"]:
-        return f"{_reversed(rest[3:], own='')} is called {said}"
-    if rest[0] in ("your", "his", "her", "their", "its") and len(rest) > 1:
-        name = " ".join(rest[1:])
-        if rest[-1] in ("called", "named"):
-            return f"{' '.join(rest[1:-1])} {verb} called {said}"
-        if rest[0] == "your":
-            return f"{_reversed(rest[1:])} {verb} {said}"
-        return f"{_SECOND.get(rest[0], rest[0])} {name} {verb} {said}"
-    return ""
-
-
-def _about_you(question: list[str], said: str, placed: bool) -> str:
-    """Frames such as "where do you live" and "how many cats do you have"."""
-    at = question.index("you", 1)
-    aux, rest = question[at - 1], question[at + 1 :]
-    asked_for = [w for w in question[1 : at - 1] if w not in ("kind", "sort", "of", "type")]
-    if aux not in ("do", "are", "did", "have", "would", "can") or not rest:
+    def statement(self) -> str:
+        """The statement, or "" when the answer does not fill this question."""
+        asked = self.asked
+        if asked.word == "":
+            return self._open_question()
+        if not asked.verb:
+            return self._copular()
+        if asked.word == "where":
+            return self._whole(self._placed(self._going()))
+        if asked.word == "how" and asked.noun[:1] == ("many",):
+            return self._counted()
+        if asked.word in ("when", "how"):
+            return self._whole(self.said)
+        if asked.word in ("what", "which", "who", "whom"):
+            return self._object()
         return ""
-    if rest == ["do"] or rest[:3] in (["do", "for", "a"], ["work", "as"], ["work", "at"]):
-        return f"works as {said}" if said.startswith(("a ", "an ")) else f"works: {said}"
-    if "call" in rest:
-        return f"wants to be called {said}"
-    verb = _verb(aux, rest[0])
-    tail = _reversed(rest[1:])
-    if question[0] == "where":
-        place = said if placed or said.startswith(("here", "home", "abroad")) else f"in {said}"
-        return f"{verb} {tail} {place}" if tail else f"{verb} {place}"
-    if question[0] == "who" and rest[-1] in ("with", "for", "to"):
-        return f"{verb} {tail} {said}" if tail else f"{verb} {said}"
-    if question[0] == "when" or (question[0] == "how" and question[1] in ("often", "long")):
-        return f"{verb} {tail} {said}" if tail else f"{verb} {said}"
-    if question[:2] == ["how", "many"]:
-        counted = " ".join(question[2 : at - 1])
-        return f"{verb} {said} {counted} {tail}" if counted not in said else f"{verb} {said} {tail}"
-    kind = " ".join(asked_for)
-    named = f" ({kind})" if kind and not set(kind.split()) & set(said.lower().split()) else ""
-    return f"{verb} {said}{' ' + tail if tail else ''}{named}"
 
+    @property
+    def said(self) -> str:
+        return _value(self.answer)
 
-def _verb(aux: str, verb: str) -> str:
-    if aux == "are":
-        return f"is {verb}"
-    if aux == "would":
-        return f"would {verb}"
-    if aux == "can":
-        return f"can {verb}"
-    if aux == "did":
-        return f"did {verb}"
-    if aux == "have":
-        return f"has {verb}"
-    return "has" if verb == "have" else third_person(verb)
+    @property
+    def placed(self) -> bool:
+        return is_preposition(self.answer[0].norm)
 
+    def _verb(self) -> str:
+        """Verb group of the statement, its adverbs in front."""
+        asked = self.asked
+        negated = "not " if asked.negated else ""
+        if asked.aux in ("do", "does") and not negated:
+            one = "has" if asked.verb == "have" else third_person(asked.verb)
+            verb = asked.verb if asked.plural else one
+        elif asked.aux in ("do", "does"):
+            verb = f"{'do' if asked.plural else 'does'} not {asked.verb}"
+        elif asked.aux == "did":
+            verb = f"did not {asked.verb}" if negated else past_tense(asked.verb)
+        else:
+            one, many = _FORMS.get(asked.aux, (asked.aux, asked.aux))
+            front = f"{many if asked.plural else one} {negated}".replace("can not", "cannot")
+            return " ".join((front.strip(), *asked.adverbs, asked.verb))
+        return " ".join((*asked.adverbs, verb))
 
-def _plain(tokens: Sequence[Token]) -> str:
-    return " ".join(token.shown for token in tokens)
+    def _whole(self, behind: str) -> str:
+        """Subject, verb, what follows it, and the answer at the end."""
+        tail = in_third_person(self.asked.tail)
+        return " ".join(filter(None, (self.asked.subject, self._verb(), tail, behind)))
 
+    def _going(self) -> str:
+        return "to" if self.asked.verb in _TO_PLACES else "in"
 
-def _reversed(words: Sequence[str], own: str | None = None) -> str:
-    """The assistant's words in the third person: "your" is the user's."""
-    turned = [own if w == "your" and own is not None else _SECOND.get(w, w) for w in words]
-    return " ".join(word for word in turned if word)
+    def _placed(self, preposition: str) -> str:
+        """The answer as a place: with the preposition it lacks."""
+        hangs = self.asked.tail and is_preposition(self.asked.tail[-1])
+        said = self.said
+        if self.placed or hangs or said.startswith(("here", "home", "abroad", "everywhere")):
+            return said
+        return f"{preposition} {said}"
+
+    def _counted(self) -> str:
+        counted = " ".join(self.asked.noun[1:])
+        said = self.said if counted in self.said else f"{self.said} {counted}"
+        tail = in_third_person(self.asked.tail)
+        return " ".join(filter(None, (self.asked.subject, self._verb(), said, tail)))
+
+    def _object(self) -> str:
+        """What, who or which: the answer stands where the verb's object does."""
+        asked = self.asked
+        work = self._work()
+        if work:
+            return work
+        if asked.noun == ("time",):
+            return self._whole(self.said if self.placed else f"at {self.said}")
+        hangs = bool(asked.tail) and is_preposition(asked.tail[-1])
+        if is_preposition(asked.verb) or hangs or (asked.tail and asked.tail[0] == "to"):
+            return self._whole(self.said)
+        kind = [word for word in asked.noun if word not in ("kind", "sort", "type", "of")]
+        told = set(self.said.lower().split())
+        named = f" ({' '.join(kind)})" if kind and told.isdisjoint(kind) else ""
+        tail = in_third_person(asked.tail)
+        if tail and not is_preposition(asked.tail[0]):
+            return self._whole(self.said)
+        return " ".join(filter(None, (asked.subject, self._verb(), self.said, tail))) + named
+
+    def _work(self) -> str:
+        """Answers to "what do you do (for a living)" and "what should i call you"."""
+        asked = self.asked
+        if asked.aux in ("do", "does") and asked.verb == "do" and not asked.negated:
+            if asked.tail and asked.tail[0] not in ("for", "as", "there"):
+                return ""
+            works = "work" if asked.plural else "works"
+            return " ".join(filter(None, (asked.subject, works, "as", self.said)))
+        if asked.verb == "call" and asked.tail == ("you",):
+            return f"wants to be called {self.said}"
+        return ""
+
+    def _copular(self) -> str:
+        """Answers to "what is your son's name", "how old is she", "where is your office"."""
+        asked = self.asked
+        be = ("are" if asked.plural else "is") if asked.aux in ("is", "are") else asked.aux
+        front = f"{asked.subject} {be}" if asked.subject else be
+        if asked.word == "how":
+            if asked.noun == ("old",) and _NUMBERS.search(self.said) and len(self.answer) <= 4:
+                old = "" if re.search(r"\b(?:year|month|week)", self.said) else " years old"
+                return f"{front} {self.said}{old}"
+            return f"{front} {self.said}" if asked.noun and asked.noun != ("come",) else ""
+        if asked.word == "where":
+            return f"{front} {self._placed('in')}"
+        if asked.word in ("what", "who", "when", "which") and asked.subject:
+            called = f" {asked.called}" if asked.called else ""
+            return f"{front}{called} {self.said}"
+        return ""
+
+    def _open_question(self) -> str:
+        """A question for yes or no that was answered with a thing."""
+        asked = self.asked
+        if asked.statement:
+            return self._corrected()
+        words = [asked.verb, *asked.tail]
+        chosen = self._chosen(words)
+        if chosen:
+            return chosen
+        indefinite = next((i for i, word in enumerate(words) if i and word in INDEFINITE), 0)
+        front = " ".join(filter(None, (asked.subject, self._verb())))
+        if indefinite:
+            between = in_third_person(words[1:indefinite])
+            return " ".join(filter(None, (front, between, self.said)))
+        if asked.anything:
+            tail = in_third_person(asked.tail)
+            return " ".join(filter(None, (front, self.said, tail)))
+        if self.answer[0].norm in _HEDGES and len(self.answer) > 1 and asked.tail:
+            return f"{front} {self.said}"
+        one_word = len(self.answer) == 1 and self.answer[0].norm.isalpha()
+        if asked.aux == "are" and not asked.tail and one_word:
+            lexicon = third_person_lexicon()
+            said = self.answer[0].norm
+            if said not in lexicon.adverbs and not said.endswith("ly"):
+                return " ".join(filter(None, (asked.subject, "is", self.said)))
+        return ""
+
+    def _chosen(self, words: list[str]) -> str:
+        """One of two: "are you left or right handed", "left"."""
+        if "or" not in words[1:-1]:
+            return ""
+        at = words.index("or")
+        said = self.answer[-1].norm
+        if len(self.answer) > 1 or said not in (words[at - 1], words[at + 1]):
+            return ""
+        left = [*words[: at - 1], said, *words[at + 2 :]]
+        asked = replace(self.asked, verb=left[0], tail=())
+        front = _Filling(asked, self.answer)._whole("")
+        return " ".join(filter(None, (front, in_third_person(left[1:]))))
+
+    def _corrected(self) -> str:
+        """The end of a statement is replaced: "you're from France?", "no, belgium"."""
+        words = [self.asked.verb, *self.asked.tail]
+        places = [i for i, word in enumerate(words) if is_preposition(word)]
+        if not places or self.placed or len(self.answer) > 4:
+            return ""
+        kept = in_third_person(words[1 : places[-1] + 1])
+        return " ".join(filter(None, (self._verb(), kept, self.said)))

@@ -98,6 +98,12 @@ def retraction(
         and rest[2] == "do"
     ):
         return fact("last")
+    scope, value, subject = _meant(rest, discourse)
+    return fact(scope, value, subject)
+
+
+def _meant(rest: list[str], discourse: Discourse) -> tuple[RetractScope, str, str]:
+    """Scope, value and subject of what is to be forgotten."""
     wide = any(w in ("everything", "all", "anything") for w in rest)
     core = [w for w in rest if w not in _FILLER]
     if core and core[0] in ("my", "our"):
@@ -107,15 +113,15 @@ def retraction(
             name = core[found[1]] if found[1] < len(core) else ""
             known = discourse.names.get(name)
             if wide:
-                return fact("subject", name or found[0].name, known or person.subject)
+                return "subject", name or found[0].name, known or person.subject
         core = core[1:]
     if not core or core == ["me"]:
-        return fact("all") if core == ["me"] else fact("last")
+        return ("all" if core == ["me"] else "last"), "", "user"
     if len(core) == 1 and core[0] in discourse.names and wide:
-        return fact("subject", core[0], discourse.names[core[0]])
+        return "subject", core[0], discourse.names[core[0]]
     if wide and len(core) == 1:
-        return fact("subject", core[0])
-    return fact("value", " ".join(core))
+        return "subject", core[0], "user"
+    return "value", " ".join(core), "user"
 
 
 def _verb_size(words: list[str]) -> int:

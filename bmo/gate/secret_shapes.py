@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import math
 import re
+import string
 from collections import Counter
 from collections.abc import Iterator
+from itertools import accumulate
 
 from bmo.gate.sensitive_lexicon import Found, Lexicon
 
@@ -43,15 +45,21 @@ IBAN_LENGTHS = range(15, 35)
 """ISO 13616: 15 (Norway) to 34 characters."""
 
 
-_DOUBLED = (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)
-"""Sum of the digits of twice a digit."""
+_DOUBLED = bytes.maketrans(bytes(range(10)), bytes((0, 2, 4, 6, 8, 1, 3, 5, 7, 9)))
+"""A digit -> the sum of the digits of twice that digit."""
+_VALUES = bytes.maketrans(b"0123456789", bytes(range(10)))
 
 
 def luhn(digits: str) -> bool:
-    """The check of ISO/IEC 7812: payment card numbers pass it, one in ten others does."""
-    as_they_are = sum(map(int, digits[-1::-2]))
-    doubled = sum(_DOUBLED[int(char)] for char in digits[-2::-2])
-    return (as_they_are + doubled) % 10 == 0
+    """The check of ISO/IEC 7812: payment card numbers pass it, one in ten others does.
+
+    Args:
+        digits: Decimal digits of any script.
+    """
+    if not digits.isascii():
+        digits = "".join(str(int(digit)) for digit in digits)
+    values = digits.encode("ascii").translate(_VALUES)
+    return (sum(values[-1::-2]) + sum(values[-2::-2].translate(_DOUBLED))) % 10 == 0
 
 
 def iban_checks(candidate: str) -> bool:
@@ -59,8 +67,21 @@ def iban_checks(candidate: str) -> bool:
     compact = candidate.upper()
     if len(compact) not in IBAN_LENGTHS:
         return False
-    moved = compact[4:] + compact[:4]
-    return int("".join(str(int(char, 36)) for char in moved)) % 97 == 1
+    return int((compact[4:] + compact[:4]).translate(_IBAN_DIGITS)) % 97 == 1
+
+
+_IBAN_LENGTH_OF = {
+    pair[:2]: int(pair[2:])
+    for pair in (
+        "AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DK18 DO28 "
+        "EE20 EG29 ES24 FI18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HR21 HU28 IE22 IL23 IQ23 IS26 "
+        "IT27 JO30 KW30 KZ20 LB28 LI21 LT20 LU20 LV21 MC27 MD24 ME22 MK19 MT31 MU30 NL18 NO15 PK24 "
+        "PL28 PS29 PT25 QA29 RO24 RS22 SA24 SE24 SI19 SK24 SM27 TN24 TR26 UA29 VA22 XK20"
+    ).split()
+}
+"""Length by country (ISO 13616 registry); of other countries every length is tried."""
+_IBAN_DIGITS = {ord(letter): str(int(letter, 36)) for letter in string.ascii_uppercase}
+"""ISO 13616: A is 10, ..., Z is 35."""
 
 
 def looks_random(token: str) -> bool:
@@ -116,12 +137,24 @@ def _secrets(text: str) -> Iterator[Found]:
         yield Found(match.start(), match.end(), "ssn", True)
 
 
+_IBAN_DIGITS_LEAST = 10
+_GROUP = re.compile(r"[a-z0-9]+", re.I)
+
+
 def _iban_end(candidate: str) -> int:
     """Length of the longest prefix at a group's end that is an IBAN, or 0: words may follow it."""
-    ends = [m.end() for m in re.finditer(r"[a-z0-9]+", candidate, re.I)]
-    for end in reversed(ends):
-        compact = re.sub(r"[ -]", "", candidate[:end])
-        if compact.isascii() and sum(map(str.isdigit, compact)) >= 10 and iban_checks(compact):
+    if not candidate.isascii():  # "K" may be the Kelvin sign, which no account has
+        candidate = candidate[: next(i for i, char in enumerate(candidate) if ord(char) > 127)]
+    expected = _IBAN_LENGTH_OF.get(candidate[:2].upper())
+    groups = [match.span() for match in _GROUP.finditer(candidate)]
+    whole = "".join(candidate[start:end] for start, end in groups)
+    sizes = list(accumulate(end - start for start, end in groups))
+    for (_, end), size in zip(reversed(groups), reversed(sizes), strict=True):
+        if size < IBAN_LENGTHS.start:
+            break
+        if expected is not None and size != expected:
+            continue
+        if iban_checks(whole[:size]) and sum(map(str.isdigit, whole[:size])) >= _IBAN_DIGITS_LEAST:
             return end
     return 0
 
@@ -130,7 +163,9 @@ def _identifiers(text: str, lexicon: Lexicon) -> Iterator[Found]:
     if "@" in text:
         for match in _MAIL.finditer(text):
             yield Found(match.start(), match.end(), "email", False)
-    for match in _spoken_mail(lexicon).finditer(text):
+    lowered = text.lower()
+    spelled = any(f" {dot} " in lowered for dot in lexicon.words["dot"])
+    for match in _spoken_mail(lexicon).finditer(text) if spelled else ():
         yield Found(match.start(), match.end(), "email", False)
     for match in _PHONE.finditer(text):
         if is_phone_number(match.group()):
@@ -156,25 +191,28 @@ def _spoken_mail(lexicon: Lexicon) -> re.Pattern[str]:
     return pattern
 
 
+_AMERICAN = re.compile(r"\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}")
+_SPANISH = re.compile(r"[67]\d{2}[ ]?\d{2,3}[ ]?\d{2,3}(?:[ ]?\d{2})?")
+
+
 def is_phone_number(candidate: str) -> bool:
     """Whether digits without an introducing word are a telephone number.
 
     Only shapes that nothing else has are looked up: international ("+44 ..."), a leading 0, or
     the three groups of North America; the rest would take dates and quantities for telephones.
     """
-    import phonenumbers  # imported when a candidate shows up: 40 ms
-
-    digits = re.sub(r"\D", "", candidate)
     if candidate.startswith("+"):
         regions: tuple[str | None, ...] = (None,)
-    elif digits.startswith("0"):
+    elif candidate.lstrip("(")[0] == "0":
         regions = ("GB", "DE", "FR")
-    elif re.fullmatch(r"\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}", candidate):
+    elif _AMERICAN.fullmatch(candidate):
         regions = ("US",)
-    elif re.fullmatch(r"[67]\d{2}[ ]?\d{2,3}[ ]?\d{2,3}(?:[ ]?\d{2})?", candidate):
+    elif _SPANISH.fullmatch(candidate):
         regions = ("ES",)
     else:
         return False
+    import phonenumbers  # imported when a candidate shows up: 40 ms
+
     for region in regions:
         try:
             number = phonenumbers.parse(candidate, region)

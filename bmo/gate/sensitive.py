@@ -12,8 +12,9 @@ in the length of the text.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from bmo.gate.digit_runs import find_runs, tokenise
 from bmo.gate.secret_shapes import find_shapes
@@ -53,8 +54,7 @@ class Span:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class SensitiveScan:
+class SensitiveScan(NamedTuple):
     """What a scan found.
 
     Attributes:
@@ -88,12 +88,13 @@ def scan(text: str, policy: SensitivePolicy = "drop") -> SensitiveScan:
     if len(text) > MAX_SCANNED:
         text = text[:MAX_SCANNED]
     lexicon = load_lexicon()
-    if not lexicon.may_hold(text):
+    found = _masked_before(text) if SECRET_MASK in text else []
+    if not found and not lexicon.may_hold(text):
         return SensitiveScan(text)
-    tokens = tokenise(text)
-    runs = find_runs(tokens, lexicon.numbers)
-    found = find_shapes(text, lexicon)
-    found += find_triggered(text, tokens, runs, lexicon)
+    found += find_shapes(text, lexicon)
+    if text.lower() != text.upper():  # without a letter there is no word, and so no trigger
+        tokens = tokenise(text)
+        found += find_triggered(text, tokens, find_runs(tokens, lexicon.numbers), lexicon)
     if not found:
         return SensitiveScan(text)
     merged = _merge(found)
@@ -102,6 +103,14 @@ def scan(text: str, policy: SensitivePolicy = "drop") -> SensitiveScan:
         secrets=tuple(Span(f.start, f.end, f.kind) for f in merged if f.secret),
         identifiers=tuple(Span(f.start, f.end, f.kind) for f in merged if not f.secret),
     )
+
+
+def _masked_before(text: str) -> list[Found]:
+    """Masks of an earlier scan: a logged turn that is read again still had a secret in it."""
+    return [
+        Found(hit.start(), hit.end(), "number", True)
+        for hit in re.finditer(re.escape(SECRET_MASK), text)
+    ]
 
 
 def _merge(found: list[Found]) -> list[Found]:

@@ -12,17 +12,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, NamedTuple
 
 import re2
 
 from bmo.gate.digit_runs import NumberWords, tokenise
 
 LANGUAGES = ("en", "de", "fr", "es")
+_SHAPES = 0
+"""Place of the shapes in ``Lexicon.telling``; the words that introduce digits are behind it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A sensitive stretch of text: character offsets, what it is, and whether it is a secret."""
 
     start: int
@@ -64,22 +65,31 @@ class Trigger:
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """Triggers by their first token (longest first), function words, number words, prefilter."""
+    """Triggers by their first token (longest first), function words, number words, prefilter.
+
+    Attributes:
+        triggers: First token -> triggers, the longest first.
+        words: Function words by purpose.
+        numbers: Number words of all languages.
+        mails: What "@" is called.
+        telling: One RE2 set of the shapes of secrets and of the words that introduce them.
+        number: Any digit or number word.
+    """
 
     triggers: dict[str, tuple[Trigger, ...]]
     words: dict[str, frozenset[str]]
     numbers: NumberWords
     mails: tuple[str, ...]
-    shapes: Any
-    introduced: Any
+    telling: Any
     number: Any
 
     def may_hold(self, text: str) -> bool:
         """Whether the text needs a closer look; false for nearly every ordinary turn."""
         raw = text.encode("utf-8", "replace")
-        if self.shapes.search(raw) is not None:
-            return True
-        return self.introduced.search(raw) is not None and self.number.search(raw) is not None
+        seen = self.telling.Match(raw)
+        if seen is None:
+            return False
+        return _SHAPES in seen or self.number.search(raw) is not None
 
 
 @cache
@@ -113,8 +123,7 @@ def load_lexicon() -> Lexicon:
         words=words,
         numbers=numbers,
         mails=tuple(_collect(packs, "words", "at")),
-        shapes=_linear(_shapes(passwords, numbers)),
-        introduced=_linear(_phrase(phrases)),
+        telling=_telling(_shapes(passwords, numbers), _phrase(phrases)),
         number=_linear(r"\pN|" + _phrase([*numbers.digits, *numbers.teens, *numbers.tens])),
     )
 
@@ -189,10 +198,23 @@ def _number_words(packs: list[dict[str, Any]]) -> NumberWords:
 
 def _linear(pattern: str) -> Any:
     """A pattern that RE2 runs in linear time, whatever the text."""
+    return re2.compile(pattern, _options())
+
+
+def _telling(shapes: str, introduced: str) -> Any:
+    """One RE2 set: what is sensitive by its shape, and words that introduce digits."""
+    both = re2.Set.SearchSet(_options())
+    both.Add(shapes)
+    both.Add(introduced)
+    both.Compile()
+    return both
+
+
+def _options() -> Any:
     options = re2.Options()
     options.case_sensitive = False
     options.max_mem = 64 << 20
-    return re2.compile(pattern, options)
+    return options
 
 
 def _alternatives(phrases: Iterable[str]) -> str:

@@ -39,11 +39,12 @@ def find_triggered(
     found: list[Found] = []
     kinds: set[str] = set()
     late: list[tuple[Trigger, int]] = []
-    index = 0
-    while index < len(tokens):
+    behind = 0
+    for index, token in enumerate(tokens):
+        if index < behind or token.text not in lexicon.triggers:
+            continue
         trigger = _trigger_at(view, index)
         if trigger is None:
-            index += 1
             continue
         kinds.add(trigger.kind)
         end = index + len(trigger.words)
@@ -53,7 +54,7 @@ def find_triggered(
             found += _free_value(view, trigger, index, end)
         else:
             found += _digit_value(view, trigger, index, end)
-        index = end
+        behind = end
     for run in runs:
         found += _untriggered(run)
     kinds |= {item.kind for item in found}

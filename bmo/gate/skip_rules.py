@@ -12,7 +12,7 @@ import tomllib
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any, Literal, get_args
 
@@ -122,9 +122,19 @@ def _may_begin(text: str) -> bool:
     first = _FIRST_WORD.search(text)
     if first is None:
         return True
-    return _may_stand(first.group(), _first_words()) and _may_stand(
-        text.rstrip(" .!?,;:")[first.start() :].rpartition(" ")[2] or "a", _all_words()
+    return _may_open(first.group()) and _may_close(
+        text.rstrip(" .!?,;:")[first.start() :].rpartition(" ")[2] or "a"
     )
+
+
+@lru_cache(maxsize=4096)
+def _may_open(word: str) -> bool:
+    return _may_stand(word, _first_words())
+
+
+@lru_cache(maxsize=4096)
+def _may_close(word: str) -> bool:
+    return _may_stand(word, _all_words())
 
 
 def _may_stand(word: str, known: frozenset[str]) -> bool:

@@ -30,7 +30,7 @@ class SpeechActLexicon:
         polite: Words before an imperative ("please", "just", "now").
         inverted: Auxiliaries that, before a pronoun, ask.
         pronouns: Subjects an inverted auxiliary asks about.
-        anywhere: Endings that make a question of a statement.
+        endings: Last word -> phrases that, at the end of a statement, make it a question.
         openers: Every first word of the above; a clause that begins otherwise is a statement.
         manner_verbs: Verbs whose instruction may end with the opener ("speak slowly").
     """
@@ -46,7 +46,7 @@ class SpeechActLexicon:
     inverted: frozenset[str]
     pronouns: frozenset[str]
     manner_verbs: frozenset[str]
-    anywhere: tuple[tuple[str, ...], ...]
+    endings: dict[str, tuple[tuple[str, ...], ...]]
     openers: frozenset[str]
 
 
@@ -74,9 +74,20 @@ def speech_act_lexicon(language: LanguageCode) -> SpeechActLexicon:
         inverted=inverted,
         pronouns=frozenset(raw.get("pronouns", [])),
         manner_verbs=frozenset(raw.get("manner_verbs", [])),
-        anywhere=tuple(tuple(p.split()) for p in raw.get("question_endings", [])),
+        endings=_by_last_word(raw.get("question_endings", [])),
         openers=inverted.union(*(table.keys() for table in tables.values())),
     )
+
+
+_DENIALS = frozenset({"no", "nope", "nah"})
+
+
+def _by_last_word(phrases: list[str]) -> dict[str, tuple[tuple[str, ...], ...]]:
+    table: dict[str, tuple[tuple[str, ...], ...]] = {}
+    for phrase in phrases:
+        words = tuple(phrase.split())
+        table[words[-1]] = (*table.get(words[-1], ()), words)
+    return table
 
 
 def speech_act(words: Words, clause: Clause, language: LanguageCode) -> tuple[SpeechAct, int]:
@@ -95,12 +106,17 @@ def speech_act(words: Words, clause: Clause, language: LanguageCode) -> tuple[Sp
     i = start
     while i < end - 1 and norm[i] in lexicon.polite:
         i += 1
+    if norm[i] in _DENIALS and i + 2 < end:
+        after = i + 1
+        while after < end - 1 and norm[after] in lexicon.polite:
+            after += 1
+        if match_phrase(lexicon.forget, norm, after):
+            i = after  # "no just delete everything about devon"
     if norm[i] not in lexicon.openers:
-        act: SpeechAct = "statement"
-        for ending in lexicon.anywhere:
-            if norm[end - 1] == ending[-1] and _ends_with(norm, start, end, ending):
-                act = "question"
-        return act, start
+        for ending in lexicon.endings.get(norm[end - 1], ()):
+            if _ends_with(norm, start, end, ending):
+                return "question", start
+        return "statement", start
     size = match_phrase(lexicon.instructions, norm, i)
     if size and (i + size < end or (size > 1 and norm[i] in lexicon.manner_verbs)):
         return "instruction", i + size
@@ -118,7 +134,7 @@ def speech_act(words: Words, clause: Clause, language: LanguageCode) -> tuple[Sp
     size = match_phrase(lexicon.directives, norm, i)
     if size and i + size <= end and not match_phrase(lexicon.not_directives, norm, i):
         return "directive", i + size
-    for ending in lexicon.anywhere:
+    for ending in lexicon.endings.get(norm[end - 1], ()):
         if _ends_with(norm, start, end, ending):
             return "question", start
     return "statement", start

@@ -192,13 +192,14 @@ def predicate(tokens: Sequence[Token]) -> list[Token]:
     if place >= len(tokens):
         return []
     front, verb, rest = list(tokens[:place]), tokens[place], list(tokens[place + 1 :])
-    if verb.norm == "do" and rest and rest[0].norm != "not" and _is_base_verb(rest[0].norm):
+    if verb.norm == "do" and rest and rest[0].norm != "not" and is_base_verb(rest[0].norm):
         verb, rest = rest[0], rest[1:]  # "i do like": nothing is lost with the emphasis
     agreed = [*front, replace(verb, shown=_agreeing(verb.norm, rest))]
     return agreed + inner(_with_carried_verbs(rest))
 
 
-def _is_base_verb(word: str) -> bool:
+def is_base_verb(word: str) -> bool:
+    """Whether a word is a verb in its base form, where a verb may stand."""
     lexicon = third_person_lexicon()
     return (word in lexicon.bare_verbs or word in lexicon.carried) and not past_lemma(word)
 

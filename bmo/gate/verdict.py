@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from bmo.gate.analysis import Analysis
 from bmo.gate.skip_rules import skip
+from bmo.gate.speech_act import SpeechAct
 from bmo.language import LanguageCode, Words
 from bmo.turn import Category, Fact, Signal, Turn, Verdict
 
@@ -20,8 +21,15 @@ _CATEGORY_SIGNALS: dict[Category, Signal] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class RulesVerdict:
+_ACT_SIGNALS: dict[SpeechAct, Signal] = {
+    "question": "question",
+    "directive": "command",
+    "remember": "remember",
+    "forget": "forget",
+}
+
+
+class RulesVerdict(NamedTuple):
     """What the rules say of a turn; fields as in ``Decision``."""
 
     verdict: Verdict
@@ -67,7 +75,8 @@ def rules_verdict(analysis: Analysis, turn: Turn, spoken: Words) -> RulesVerdict
     substantive = [
         c
         for c in analysis.clauses
-        if c.speech_act not in ("question", "directive") and not _is_filler(c.norm, language)
+        if c.speech_act not in ("question", "directive")
+        and not (len(c.norm) <= _FILLER_WORDS and _is_filler(c.norm, language))
     ]
     if not substantive:
         if "question" in acts:
@@ -83,34 +92,34 @@ def rules_verdict(analysis: Analysis, turn: Turn, spoken: Words) -> RulesVerdict
     return RulesVerdict("hold", signals, "no rule vouches", 0.5, open=still_open)
 
 
+_FILLER_WORDS = 6
+"""A longer clause is never filler."""
+
+
 @lru_cache(maxsize=4096)
 def _is_filler(norm: tuple[str, ...], language: LanguageCode) -> bool:
-    return len(norm) <= 6 and skip(norm, language) is not None
+    return skip(norm, language) is not None
 
 
 def _signals(analysis: Analysis, facts: tuple[Fact, ...]) -> tuple[Signal, ...]:
     found: list[Signal] = []
     for fact in facts:
-        signal: Signal = "forget" if fact.op == "retract" else _CATEGORY_SIGNALS[fact.category]
+        asked = fact.op == "retract" and fact.rule_id == "retraction"
+        signal: Signal = "forget" if asked else _CATEGORY_SIGNALS[fact.category]
         if fact.op == "correct" and "correction" not in found:
             found.append("correction")
         if signal not in found:
             found.append(signal)
     for clause in analysis.clauses:
-        signal_: Signal | None = {
-            "question": "question",
-            "directive": "command",
-            "remember": "remember",
-            "forget": "forget",
-        }.get(clause.speech_act)  # type: ignore[assignment]
-        if signal_ is not None and signal_ not in found:
-            found.append(signal_)
+        of_act = _ACT_SIGNALS.get(clause.speech_act)
+        if of_act is not None and of_act not in found:
+            found.append(of_act)
     return tuple(found) or ("other",)
 
 
 def _reason(fact: Fact) -> str:
     if fact.op == "retract":
-        return "asked to forget"
+        return "asked to forget" if fact.rule_id == "retraction" else "no longer so"
     if fact.op == "correct":
         return "correction"
     return {

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import logging
 import time
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from bmo.gate import injection, sensitive
 from bmo.gate.analysis import Analysis, analyse
+from bmo.gate.beside_secrets import facts_beside
 from bmo.gate.custom_rules import CustomMatch, CustomRules, load_custom_rules
 from bmo.gate.packs import load_pack, pack_version
-from bmo.gate.published_signals import is_sarcastic, is_work_advice, keep_signals
+from bmo.gate.published_signals import is_work_advice, signals_and_sarcasm
 from bmo.gate.skip_rules import match_skip
 from bmo.gate.verdict import RulesVerdict, rules_verdict
 from bmo.language import LANGUAGES, LanguageCode, identify, words
 from bmo.settings import Settings, load_settings
-from bmo.turn import Decision, DialogueContext, Fact, Turn
+from bmo.telemetry import log_decision
+from bmo.turn import Decision, DialogueContext, Fact, Signal, Turn
 
 if TYPE_CHECKING:
     from bmo.judge import Judge, JudgeThresholds
@@ -26,8 +28,7 @@ _JUDGED_MODES = ("local", "hybrid", "llm")
 _log = logging.getLogger("bmo.gate")
 
 
-@dataclass(frozen=True, slots=True)
-class _Rules:
+class _Rules(NamedTuple):
     """The rules' verdict and what it rests on."""
 
     verdict: RulesVerdict
@@ -83,7 +84,7 @@ class WriteGate:
                 gate.judge = Judge.open()
             except JudgeUnavailable as error:
                 gate.judge_problem = str(error)
-                _log.warning("no local judge: %s", error)
+                _log.warning("no local judge", extra={"error": str(error)})
         return gate
 
     @property
@@ -139,7 +140,7 @@ class WriteGate:
                 decision, analysis, rules.turn, context, self.judge, self._thresholds(self.judge)
             )
         except JudgeUnavailable as error:
-            _log.warning("the local judge failed: %s", error)
+            _log.warning("the local judge failed", extra={"error": str(error)})
             return replace(decision, fallback=True)
         return replace(bound, gate_version=self.version)
 
@@ -155,8 +156,8 @@ class WriteGate:
         """Every stage before the judge."""
         scan = sensitive.scan(turn.text, self.settings.bmo_sensitive)
         if scan.secrets:
-            verdict = RulesVerdict("discard", ("sensitive",), "secret", 1.0, "sensitive")
-            return _Rules(verdict, None, replace(turn, text=scan.masked))
+            masked = replace(turn, text=scan.masked)
+            return _Rules(self._beside_secret(masked, context), None, masked)
         if scan.found:
             turn = replace(turn, text=scan.masked)
         if self.settings.effective_mode == "disabled":
@@ -196,6 +197,23 @@ class WriteGate:
         verdict = self._with_published_signals(verdict, turn)
         return _Rules(verdict, analysis, turn)
 
+    def _beside_secret(self, masked: Turn, context: DialogueContext) -> RulesVerdict:
+        """What a turn with a secret tells in other clauses; nothing judges it further."""
+        nothing = RulesVerdict("discard", ("sensitive",), "secret", 1.0, "sensitive")
+        if self.settings.effective_mode == "disabled" or injection.scan(masked.text) is not None:
+            return nothing
+        language = self._language_of(masked)
+        if language is None:
+            return nothing
+        analysis = analyse(masked, context, language)
+        facts = facts_beside(analysis, masked.text)
+        if not facts:
+            return nothing
+        analysis.facts = facts
+        told = rules_verdict(analysis, masked, analysis.words)
+        signals: tuple[Signal, ...] = ("sensitive", *told.signals)
+        return told._replace(signals=signals, reason="told beside a secret", open=False)
+
     def _language_of(self, turn: Turn) -> LanguageCode | None:
         """Whose rules apply; None for a language without a pack.
 
@@ -210,14 +228,14 @@ class WriteGate:
         """Adds the published keep signals; a short exchange without any carries nothing."""
         if verdict.verdict == "discard":
             if verdict.signals[:1] == ("command",) and is_work_advice(turn.text):
-                return replace(verdict, verdict="hold", reason="work advice", open=True)
+                return verdict._replace(verdict="hold", reason="work advice", open=True)
             return verdict
-        if verdict.verdict == "allow" and is_sarcastic(turn.text):
-            return replace(verdict, verdict="hold", reason="sarcasm", facts=(), open=False)
-        found = keep_signals(turn.text, turn.assistant_after)
+        found, sarcastic = signals_and_sarcasm(turn.text, turn.assistant_after)
+        if verdict.verdict == "allow" and sarcastic:
+            return verdict._replace(verdict="hold", reason="sarcasm", facts=(), open=False)
         if found:
             known = tuple(s for s in verdict.signals if s != "other")
-            return replace(verdict, signals=(*known, *(s for s in found if s not in known)))
+            return verdict._replace(signals=(*known, *(s for s in found if s not in known)))
         short = (
             verdict.verdict == "hold"
             and turn.assistant_after != ""
@@ -226,7 +244,7 @@ class WriteGate:
             < self.settings.gatekeeper_short_assistant_threshold
         )
         if short:
-            return replace(verdict, verdict="discard", reason="short exchange", open=False)
+            return verdict._replace(verdict="discard", reason="short exchange", open=False)
         return verdict
 
     def _allows_raw(self, still_open: bool) -> bool:
@@ -236,7 +254,7 @@ class WriteGate:
         """GATEKEEPER_FAIL_POLICY=open: what nothing vouched for is allowed raw."""
         verdict = rules.verdict
         if verdict.verdict == "hold" and self._allows_raw(verdict.open):
-            return replace(_raw(rules.turn, "fail policy open"), signals=verdict.signals)
+            return _raw(rules.turn, "fail policy open")._replace(signals=verdict.signals)
         return verdict
 
     def _decision(self, verdict: RulesVerdict, text: str, started: int) -> Decision:
@@ -259,15 +277,7 @@ class WriteGate:
     def _finished(self, decision: Decision) -> Decision:
         """Writes the debug line (GATEKEEPER_DEBUG)."""
         if self.settings.gatekeeper_debug:
-            word = {"allow": "KEEP", "hold": "HOLD", "discard": "SKIP"}[decision.verdict]
-            shown = decision.text if len(decision.text) <= 80 else decision.text[:77] + "..."
-            _log.warning(
-                '[gatekeeper] %s (%s): "%s" - %s',
-                word,
-                decision.signals[0],
-                shown,
-                decision.reason,
-            )
+            log_decision(decision)
         return decision
 
 
@@ -276,7 +286,7 @@ def _warm_up() -> None:
     sensitive.scan("call me on +1 212 555 0100")
     injection.scan("hello")
     match_skip("hello there")
-    keep_signals("hello")
+    signals_and_sarcasm("hello")
     identify("hello there")
 
 
@@ -320,9 +330,8 @@ def _without_identifiers(verdict: RulesVerdict) -> RulesVerdict:
     if len(facts) == len(verdict.facts):
         return verdict
     if facts:
-        return replace(verdict, facts=facts)
-    return replace(
-        verdict,
+        return verdict._replace(facts=facts)
+    return verdict._replace(
         verdict="discard",
         facts=(),
         reason="personal identifier",

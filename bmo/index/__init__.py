@@ -5,7 +5,9 @@ Mem0, Qdrant and the embedding model are imported when an index is opened, not b
 
 from bmo.index.backends import collection_name
 from bmo.index.embedders import Embedder, EmbedderUnavailable, open_embedder
-from bmo.index.errors import IndexUnavailable, StoreInUse
+from bmo.index.errors import IndexUnavailable, InferenceFailed, StoreInUse
+from bmo.index.free_pages import release_free_pages
+from bmo.index.gemini_service import gemini_service_errors
 from bmo.index.hits import IndexHit
 from bmo.index.mem0_collection import Mem0Memory, read_mem0_collection
 from bmo.index.memory_index import MemoryIndex
@@ -15,10 +17,13 @@ __all__ = [
     "EmbedderUnavailable",
     "IndexHit",
     "IndexUnavailable",
+    "InferenceFailed",
     "Mem0Memory",
     "MemoryIndex",
     "StoreInUse",
     "collection_name",
+    "gemini_service_errors",
     "open_embedder",
     "read_mem0_collection",
+    "release_free_pages",
 ]

@@ -41,18 +41,21 @@ def has_edge() -> bool:
 
 def open_edge(directory: Path, _collection: str, dims: int) -> EntryStore:
     """Qdrant Edge in a directory of its own."""
+    from bmo.index.cached_store import CachedStore
     from bmo.index.edge_store import EdgeStore
 
-    return EdgeStore(directory, dims)
+    return CachedStore(EdgeStore(directory, dims), dims)
 
 
 def open_local(directory: Path, collection: str, dims: int) -> EntryStore:
     """qdrant-client's local mode in a directory of its own."""
     from qdrant_client import QdrantClient
 
+    from bmo.index.cached_store import CachedStore
     from bmo.index.qdrant_store import LocalStore
 
-    return LocalStore(QdrantClient(path=str(directory)), collection, dims, directory)
+    store = LocalStore(QdrantClient(path=str(directory)), collection, dims, directory)
+    return CachedStore(store, dims)
 
 
 def open_server(settings: Settings, collection: str, dims: int) -> EntryStore:
@@ -75,7 +78,8 @@ def server_client(settings: Settings) -> QdrantClient:
     url, key = settings.qdrant_url or "", settings.qdrant_api_key
     parts = urlsplit(url)
     if key is not None and parts.scheme == "http" and parts.hostname not in _THIS_MACHINE:
-        logger.warning("QDRANT_API_KEY is sent unencrypted to %s; use https", parts.hostname)
+        extra = {"host": parts.hostname}
+        logger.warning("QDRANT_API_KEY is sent unencrypted; use https", extra=extra)
     with warnings.catch_warnings():
         # qdrant-client warns of every key without TLS, also on this machine; see above.
         warnings.filterwarnings("ignore", message="Api key is used with an insecure connection")

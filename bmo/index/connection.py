@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from bmo.index.embedders import Embedder
 from bmo.index.entries import EntryStore
 from bmo.index.errors import IndexUnavailable
+from bmo.index.inference import Inference
+from bmo.index.light_mem0 import import_mem0
 
 if TYPE_CHECKING:
     from mem0 import Memory
@@ -36,6 +38,7 @@ class Connection:
         history_db: Path,
         *,
         server: bool,
+        inference: Inference | None = None,
     ) -> None:
         """Nothing is opened yet.
 
@@ -45,6 +48,7 @@ class Connection:
             collection: Name of the collection.
             history_db: Mem0's own SQLite file.
             server: Whether it is worth trying again later.
+            inference: The model of Mem0's own extraction, if it has one.
         """
         self.down = ""
         self._open_store = open_store
@@ -52,6 +56,7 @@ class Connection:
         self._collection = collection
         self._history_db = history_db
         self._server = server
+        self._inference = inference
         self._connecting = threading.Lock()
         self._memory: Memory | None = None
         self._retry_at = 0.0
@@ -68,7 +73,7 @@ class Connection:
         memory = self.connected()
         try:
             yield memory, memory.vector_store
-        except _connection_errors() as error:
+        except self._errors() as error:
             raise self._failed(error) from error
         self.down, self._retry_s = "", FIRST_RETRY_S
 
@@ -87,15 +92,21 @@ class Connection:
             raise IndexUnavailable(self.down)
         with self._connecting:
             if self._memory is None:
+                if not self._server:
+                    import_mem0()
                 from bmo.index.mem0_parts import build_memory
 
                 try:
                     store = self._open_store()
-                except _connection_errors() as error:
+                except self._errors() as error:
                     raise self._failed(error) from error
                 try:
                     self._memory = build_memory(
-                        store, self._embedder, self._collection, self._history_db
+                        store,
+                        self._embedder,
+                        self._collection,
+                        self._history_db,
+                        self._inference,
                     )
                 except BaseException:
                     store.close()
@@ -116,6 +127,15 @@ class Connection:
             self._retry_s = min(self._retry_s * 2, LAST_RETRY_S)
         return IndexUnavailable(self.down or f"The index failed ({reason}).")
 
+    def _errors(self) -> tuple[type[Exception], ...]:
+        """What a store that cannot be reached raises; OSError covers the local files."""
+        if not self._server:
+            return (OSError,)
+        # qdrant-client wraps what httpx raises; without a server it is not imported at all.
+        from qdrant_client.http.exceptions import ApiException
+
+        return (ApiException, OSError)
+
     def close(self) -> None:
         """Closes Mem0 and the store. Safe to call twice."""
         with self._connecting:
@@ -126,10 +146,3 @@ class Connection:
             if memory is not None:
                 memory.close()
                 memory.vector_store.close()
-
-
-def _connection_errors() -> tuple[type[Exception], ...]:
-    from qdrant_client.http.exceptions import ApiException
-
-    # qdrant-client wraps what httpx raises; OSError covers the local files.
-    return (ApiException, OSError)

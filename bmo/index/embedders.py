@@ -6,13 +6,13 @@ opened.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bmo.index.gemini_service import gemini_service_errors
 from bmo.models import (
     MODELS,
     ModelFileError,
@@ -151,7 +151,7 @@ class GeminiEmbedder:
                 answer = self._client.models.embed_content(
                     model=self.name, contents=batch, config=config
                 )
-            except _service_errors() as error:
+            except gemini_service_errors() as error:
                 raise EmbedderUnavailable(
                     f"Gemini's embedder did not answer ({error}): check GOOGLE_API_KEY and the "
                     "network, or set BMO_EMBEDDER=local."
@@ -166,19 +166,6 @@ class GeminiEmbedder:
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         normalised: NDArray[np.float32] = vectors / np.maximum(lengths, np.float32(1e-12))
         return normalised
-
-
-def _service_errors() -> tuple[type[Exception], ...]:
-    """What a request to Gemini may raise; google-genai runs on httpx or on its fork httpx2."""
-    from google.genai import errors
-
-    found: list[type[Exception]] = [errors.APIError, OSError]
-    for transport in ("httpx", "httpx2"):
-        try:
-            found.append(importlib.import_module(transport).HTTPError)
-        except ImportError:
-            continue
-    return tuple(found)
 
 
 def open_embedder(settings: Settings) -> Embedder:

@@ -7,5 +7,9 @@ class IndexUnavailable(RuntimeError):
     """The index cannot be reached or opened now; the ledger keeps what it has to learn."""
 
 
+class InferenceFailed(RuntimeError):
+    """Mem0's extraction gave no usable answer for a turn; the turn waits in the outbox."""
+
+
 class StoreInUse(IndexUnavailable):
     """Another process owns the embedded store."""

@@ -28,8 +28,7 @@ def purge_history(path: Path, index_ids: Sequence[str]) -> int:
 def purge_messages(path: Path, user_id: str) -> int:
     """Removes a user's rows from Mem0's messages table; returns how many there were.
 
-    Only ``infer=True`` writes there, which this package never does; a file taken over from
-    another use of Mem0 may have rows.
+    Only Mem0's own extraction writes there (MEM0_SETTING=NORMAL with a key).
     """
     scope = "user_id=" + user_id.replace("%", "%25").replace("&", "%26").replace("=", "%3D")
     with closing(_open(path)) as connection, connection:

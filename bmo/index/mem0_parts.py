@@ -7,6 +7,7 @@ an embedder) is handed over by a key in ``_HANDED_OVER`` for the moment of const
 from __future__ import annotations
 
 import logging
+import threading
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 from mem0 import Memory
 from mem0.configs.base import MemoryConfig
+from mem0.configs.llms.gemini import GeminiConfig
 from mem0.embeddings.base import EmbeddingBase
 from mem0.embeddings.configs import EmbedderConfig
 from mem0.llms.base import LLMBase
@@ -25,6 +27,7 @@ from pydantic import BaseModel
 
 from bmo.index.embedders import Embedder
 from bmo.index.entries import Entry, EntryStore
+from bmo.index.inference import Inference
 
 # Mem0 writes memories' texts into its log at INFO, and warns of what is left out here on purpose.
 logging.getLogger("mem0").setLevel(logging.ERROR)
@@ -36,6 +39,7 @@ spacy_models._load_failed_full = True
 spacy_models._load_failed_lemma = True
 
 _PROVIDER = "bmo"
+_INFERENCE = "bmo-gemini"
 _HANDED_OVER: dict[str, tuple[EntryStore, Embedder]] = {}
 
 
@@ -53,11 +57,25 @@ class Mem0Embedder(EmbeddingBase):  # type: ignore[misc]  # mem0 ships no types
         """Takes the embedder that was handed over under ``config.model``."""
         super().__init__(config)
         self._embedder = _HANDED_OVER[config.model][1]
+        self._failures = threading.local()
 
     def embed(self, text: str, memory_action: str | None = None) -> list[float]:
         """One text as a list of floats."""
-        vector: list[float] = self._embedder.embed([text])[0].tolist()
+        try:
+            vector: list[float] = self._embedder.embed([text])[0].tolist()
+        except Exception as error:
+            self._failures.last = error
+            raise
         return vector
+
+    def take_failure(self) -> Exception | None:
+        """What went wrong on this thread since the last call.
+
+        Mem0's extraction goes on without a memory that could not be embedded.
+        """
+        failure: Exception | None = getattr(self._failures, "last", None)
+        self._failures.last = None
+        return failure
 
 
 class NoLlm(LLMBase):  # type: ignore[misc]  # mem0 ships no types
@@ -100,7 +118,11 @@ def vector_store(collection_name: str, key: str) -> Any:
 
 
 def build_memory(
-    store: EntryStore, embedder: Embedder, collection: str, history_db: Path
+    store: EntryStore,
+    embedder: Embedder,
+    collection: str,
+    history_db: Path,
+    inference: Inference | None = None,
 ) -> Memory:
     """A Mem0 ``Memory`` around an open store and embedder.
 
@@ -109,10 +131,14 @@ def build_memory(
         embedder: Makes the vectors.
         collection: The collection's name.
         history_db: Mem0's own SQLite file; its directory is made.
+        inference: The model of Mem0's own extraction; None leaves it out.
     """
     VectorStoreFactory.provider_to_class[_PROVIDER] = f"{__name__}.vector_store"
     EmbedderFactory.provider_to_class[_PROVIDER] = f"{__name__}.Mem0Embedder"
     LlmFactory.register_provider(_PROVIDER, f"{__name__}.NoLlm")
+    LlmFactory.register_provider(
+        _INFERENCE, "bmo.index.mem0_inference.GeminiInference", GeminiConfig
+    )
     history_db.parent.mkdir(parents=True, exist_ok=True)
     key = uuid.uuid4().hex
     _HANDED_OVER[key] = (store, embedder)
@@ -123,8 +149,10 @@ def build_memory(
                 vector_store=VectorStoreConfig.model_construct(
                     provider=_PROVIDER, config=StoreConfig(collection_name=collection, key=key)
                 ),
-                embedder=EmbedderConfig.model_construct(provider=_PROVIDER, config={"model": key}),
-                llm=LlmConfig.model_construct(provider=_PROVIDER, config={}),
+                embedder=EmbedderConfig.model_construct(
+                    provider=_PROVIDER, config={"model": key, "embedding_dims": embedder.dims}
+                ),
+                llm=_llm(inference),
                 history_db_path=str(history_db),
                 reranker=None,
                 version="v1.1",
@@ -134,3 +162,18 @@ def build_memory(
     finally:
         # Mem0 makes its entity store on first use, much later: it finds no key then.
         del _HANDED_OVER[key]
+
+
+def _llm(inference: Inference | None) -> LlmConfig:
+    if inference is None:
+        return LlmConfig.model_construct(provider=_PROVIDER, config={})
+    from bmo.index.mem0_inference import MAX_TOKENS
+
+    config = {
+        "model": inference.model,
+        "api_key": inference.api_key,
+        "temperature": 0.0,
+        "max_tokens": MAX_TOKENS,
+        "vertexai": False,
+    }
+    return LlmConfig.model_construct(provider=_INFERENCE, config=config)

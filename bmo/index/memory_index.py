@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -17,19 +16,21 @@ from bmo.index.embedders import Embedder
 from bmo.index.entries import EntryStore
 from bmo.index.errors import IndexUnavailable
 from bmo.index.hits import IndexHit, Metadata, fact_metadata
+from bmo.index.inference import Inference, inference_of
+from bmo.index.raw_turns import RawTurns, storable
 from bmo.index.store_lock import StoreLock
 from bmo.settings import Settings, checked_user_id, quiet_third_parties
-from bmo.turn import Category, StoredFact, Turn
+from bmo.turn import Category, StoredFact
 
 if TYPE_CHECKING:
     from mem0 import Memory
 
-_NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
+    from bmo.index.vector_cache import VectorCache
 
 logger = logging.getLogger(__name__)
 
 
-class MemoryIndex:
+class MemoryIndex(RawTurns):
     """Mem0 (``infer=False``) on Qdrant Edge, or on a Qdrant server. Safe from any thread.
 
     Filters are built here and nowhere else; every hit's user is checked again.
@@ -41,6 +42,7 @@ class MemoryIndex:
         notice: A sentence for people about how it was opened, or "".
         complete: False while it is being filled from the ledger, after a change of embedder or
             a lost store; search the ledger's words as well then. Set by the recorder.
+        inference: The model of Mem0's own extraction (MEM0_SETTING=NORMAL with a key), or None.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class MemoryIndex:
         open_store: Callable[[], EntryStore],
         lock: StoreLock | None,
         collection: str,
+        inference: Inference | None = None,
     ) -> None:
         """Use ``open``."""
         self.collection = collection
@@ -58,12 +61,18 @@ class MemoryIndex:
         self.backend = backend
         self.notice = ""
         self.complete = True
+        self.inference = inference
         self._history_db = history_db
         self._store_lock = lock
         self._writer = threading.RLock()
         self._closed = False
         self._connection = Connection(
-            open_store, embedder, collection, history_db, server=backend == "server"
+            open_store,
+            embedder,
+            collection,
+            history_db,
+            server=backend == "server",
+            inference=inference,
         )
 
     @classmethod
@@ -94,6 +103,7 @@ class MemoryIndex:
                 lambda: open_server(settings, collection, embedder.dims),
                 None,
                 collection,
+                inference_of(settings),
             )
             try:
                 index._connection.connected()
@@ -117,6 +127,7 @@ class MemoryIndex:
             lambda: opener(directory / collection, collection, embedder.dims),
             lock,
             collection,
+            inference_of(settings),
         )
         if backend == "local":
             index.notice = (
@@ -164,37 +175,9 @@ class MemoryIndex:
             found = store.find({"user_id": user_id, "fact_id": fact.id}, 2)
             if found:
                 store.delete_many([double.id for double in found[1:]])
-                memory.update(found[0].id, text=_clean(fact.text), metadata=entry)
+                memory.update(found[0].id, text=storable(fact.text), metadata=entry)
                 return found[0].id
             return self._add(memory, user_id, fact.text, entry)
-
-    def add_raw(self, turn: Turn, text: str) -> str:
-        """Writes a turn's words as they are (MEM0_SETTING=NORMAL), once.
-
-        Args:
-            turn: The turn.
-            text: Its words as they may be written down.
-
-        Returns:
-            Mem0's id, or "" when there are no words.
-
-        Raises:
-            IndexUnavailable: The store cannot be reached.
-        """
-        user_id = checked_user_id(turn.user_id)
-        if not text.strip():
-            return ""
-        entry = {
-            "mode": "normal",
-            "turn_id": turn.id,
-            "fact_id": "",
-            "write_verdict": "allow",
-            "category": "",
-            "valid_from": turn.at.isoformat(),
-        }
-        with self._writing() as (memory, store):
-            found = store.find({"user_id": user_id, "turn_id": turn.id, "mode": "normal"}, 1)
-            return found[0].id if found else self._add(memory, user_id, text, entry)
 
     def delete(self, user_id: str, index_id: str, *, purge: bool = False) -> None:
         """Removes an entry; one that is not there is fine.
@@ -323,11 +306,77 @@ class MemoryIndex:
         Raises:
             IndexUnavailable: The store cannot be reached.
         """
-        verdicts = ["allow", "hold"] if include_held else ["allow"]
-        filters: dict[str, Any] = {"mode": "gated", "write_verdict": {"in": verdicts}}
-        if categories:
-            filters["category"] = {"in": list(categories)}
+        filters = _gated(categories, include_held=include_held)
         return self._search(user_id, query, top_k, threshold, filters)
+
+    def preload(self, user_id: str) -> None:
+        """Starts to read a user's vectors into memory; returns at once and never raises.
+
+        ``near`` asks the store until they are there. Nothing happens with a server, whose
+        entries other processes change too, nor once the index is closed.
+        """
+        if self.backend == "server":
+            return
+        try:
+            cache = self._cache()
+        except IndexUnavailable:
+            return
+        if cache is not None:
+            cache.preload(user_id)
+
+    def in_memory(self, user_id: str) -> bool:
+        """Whether ``near`` answers for a user without asking the store."""
+        cache = None if self.backend == "server" else self._cache()
+        return cache is not None and cache.has(user_id)
+
+    def near(
+        self,
+        user_id: str,
+        query: str,
+        *,
+        top_k: int,
+        threshold: float,
+        categories: Sequence[Category] = (),
+        domains: Sequence[str] = (),
+    ) -> list[tuple[str, float]]:
+        """Which facts of a user are near in meaning, and how near, nearest first.
+
+        The same as ``search`` without the entries: from the vectors in memory if they are there.
+
+        Args:
+            user_id: Whose facts.
+            query: Words to search for; without any nothing is found.
+            top_k: Facts at most.
+            threshold: Least cosine similarity, 0..1.
+            categories: Only these; empty means all.
+            domains: Facts of these topics and facts of none; empty means all. The store, which
+                answers until the vectors are in memory, has no index for topics and gives all.
+
+        Returns:
+            (fact id, cosine).
+
+        Raises:
+            IndexUnavailable: The store cannot be reached.
+        """
+        checked_user_id(user_id)
+        words = storable(query).strip()
+        if not words or top_k <= 0:
+            return []
+        cache = self._cache()
+        if cache is not None and not cache.has(user_id):
+            cache.preload(user_id)
+        elif cache is not None:
+            found = cache.search(
+                user_id,
+                self.embedder.embed([words])[0],
+                top_k=top_k,
+                threshold=min(max(threshold, 0.0), 1.0),
+                filters=_gated(categories, domains=domains),
+            )
+            if found is not None:
+                return [(fact_id, score) for fact_id, score in found if fact_id]
+        hits = self.search(user_id, query, top_k=top_k, threshold=threshold, categories=categories)
+        return [(hit.fact_id, hit.score) for hit in hits if hit.fact_id]
 
     def search_raw(
         self, user_id: str, query: str, *, top_k: int, threshold: float
@@ -371,14 +420,14 @@ class MemoryIndex:
 
     def _add(self, memory: Memory, user_id: str, text: str, entry: dict[str, Any]) -> str:
         # One message per add: a list is one memory per message, and only the first id is known.
-        result = memory.add(_clean(text), user_id=user_id, metadata=entry, infer=False)
+        result = memory.add(storable(text), user_id=user_id, metadata=entry, infer=False)
         return str(result["results"][0]["id"])
 
     def _search(
         self, user_id: str, query: str, top_k: int, threshold: float, filters: dict[str, Any]
     ) -> list[IndexHit]:
         checked_user_id(user_id)
-        words = _clean(query).strip()
+        words = storable(query).strip()
         if not words or top_k <= 0:
             return []
         with self._reading() as (memory, _):
@@ -405,6 +454,12 @@ class MemoryIndex:
             )
         return hits
 
+    def _cache(self) -> VectorCache | None:
+        from bmo.index.cached_store import CachedStore
+
+        store = self._connection.connected().vector_store
+        return store.cache if isinstance(store, CachedStore) else None
+
     def _purge_history(self, index_ids: Sequence[str]) -> int:
         from bmo.index.mem0_history import purge_history
 
@@ -426,6 +481,14 @@ class MemoryIndex:
             yield parts
 
 
-def _clean(text: str) -> str:
-    """Mem0 hashes the text as UTF-8: a lone surrogate would raise."""
-    return _NOT_STORABLE.sub(lambda hit: "" if hit[0] == "\x00" else "\ufffd", text)
+def _gated(
+    categories: Sequence[Category], *, include_held: bool = False, domains: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Filters for facts that the write gate let through."""
+    verdicts = ["allow", "hold"] if include_held else ["allow"]
+    filters: dict[str, Any] = {"mode": "gated", "write_verdict": {"in": verdicts}}
+    if categories:
+        filters["category"] = {"in": list(categories)}
+    if domains:
+        filters["domain"] = {"in": [*domains, ""]}
+    return filters

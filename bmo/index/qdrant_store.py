@@ -13,6 +13,7 @@ from mem0.vector_stores.qdrant import Qdrant
 from qdrant_client import QdrantClient, models
 
 from bmo.index.entries import PAYLOAD_INDEXES, Entry, Filters, conditions
+from bmo.index.vector_cache import Page
 
 _PAGE = 1000
 
@@ -135,6 +136,23 @@ class LocalStore(ServerStore):
         """See ``EntryStore.scan``."""
         with self._lock:
             yield from list(super().scan(filters))
+
+    def pages(self, filters: Filters) -> Iterator[Page]:
+        """See ``OwnStore.pages``."""
+        offset = None
+        while True:
+            with self._lock:
+                records, offset = self.client.scroll(
+                    self.collection_name,
+                    scroll_filter=_filter(filters),
+                    limit=_PAGE,
+                    offset=offset,
+                    with_payload=True,
+                    with_vectors=True,
+                )
+            yield [(str(record.id), record.payload or {}, record.vector) for record in records]
+            if offset is None:
+                return
 
     def count(self, filters: Filters) -> int:
         """See ``EntryStore.count``."""

@@ -3,6 +3,7 @@
 from bmo.judge.encoding import MAX_CONTEXT_TOKENS, MAX_TOKENS, EncodedPair, encode_pair
 from bmo.judge.judge import MODEL, Judge, JudgeThresholds, JudgeUnavailable
 from bmo.judge.nearest import NearestTurns, NearTurn
+from bmo.judge.queue import JudgeBusy, JudgeQueue
 
 __all__ = [
     "MAX_CONTEXT_TOKENS",
@@ -10,6 +11,8 @@ __all__ = [
     "MODEL",
     "EncodedPair",
     "Judge",
+    "JudgeBusy",
+    "JudgeQueue",
     "JudgeThresholds",
     "JudgeUnavailable",
     "NearTurn",

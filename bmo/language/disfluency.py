@@ -121,24 +121,24 @@ def _without_repetitions(norm: list[str], kept: list[int]) -> list[int]:
     """Collapses immediate repeats of one to four words ("i i", "ninth of june ninth of june")."""
     numbers = {word for word in norm if word in NUMBER_WORDS or word[0].isdigit()}
     result: list[int] = []
+    said: list[str] = []
+    counted = 0  # numbers said in a row: those may be repeated
     for index in kept:
+        word = norm[index]
         result.append(index)
-        length = len(result)
-        for span in range(1, _LONGEST_REPEAT + 1):
-            if 2 * span > length:
-                break
-            if norm[result[-1]] != norm[result[-1 - span]]:
+        said.append(word)
+        length = len(said)
+        counted = counted + 1 if word in numbers else 0
+        for span in range(counted + 1, min(_LONGEST_REPEAT, length // 2) + 1):
+            if word != said[-1 - span]:
                 continue
             if span == 1:
-                word = norm[index]
-                if word in _LEGITIMATE_REPEATS or word in numbers:
+                if word in _LEGITIMATE_REPEATS:
                     continue
-                result.pop()
-                break
-            first = [norm[i] for i in result[-2 * span : -span]]
-            if first == [norm[i] for i in result[-span:]] and not numbers.issuperset(first):
-                del result[-span:]
-                break
+            elif said[-2 * span : -span] != said[-span:]:
+                continue
+            del result[-span:], said[-span:]
+            break
     return result
 
 

@@ -56,7 +56,12 @@ class Identified:
     @property
     def pack(self) -> LanguageCode | None:
         """The code when there is a rule pack for it, else None."""
-        return next((code for code in LANGUAGES if code == self.code), None)
+        return _PACKS.get(self.code)
+
+
+_PACKS: dict[str, LanguageCode] = {code: code for code in LANGUAGES}
+_DEFAULT = Identified("en", "default")
+_ENGLISH = Identified("en", "words")
 
 
 def identify(
@@ -79,13 +84,14 @@ def identify(
         return Identified(tagged, "tag")
     if setting != "auto":
         return Identified(setting, "setting")
-    fallback = Identified(previous, "conversation") if previous else Identified("en", "default")
-    words = _WORD.findall(text[:600].lower().replace("’", "'"))[:_MAX_WORDS]
+    fallback = Identified(previous, "conversation") if previous else _DEFAULT
+    words = _words(text)
     if not words:
         return fallback
     said = frozenset(words)
-    if len(said & _only("en")) * 4 >= len(words) and not said & _only(_OTHERS, "de", "fr", "es"):
-        return Identified("en", "words")  # most turns: one or two set operations
+    english, foreign_words = _telling()
+    if len(said & english) * 4 >= len(words) and said.isdisjoint(foreign_words):
+        return _ENGLISH  # most turns: one or two set operations
     foreign = _script(text)
     if foreign is not None:
         return Identified(foreign, "script")
@@ -98,6 +104,15 @@ def identify(
             return Identified(code, "words")
         return fallback
     return _by_model(" ".join(words), fallback)
+
+
+def _words(text: str) -> list[str]:
+    """The first lower-case words of a text, with apostrophes inside."""
+    lowered = text[:600].lower()
+    bare = lowered.rstrip(" .!?")
+    if bare.isascii() and bare.replace(" ", "").isalpha():
+        return bare.split()[:_MAX_WORDS]  # the same in a fifth of the time
+    return _WORD.findall(lowered.replace("’", "'"))[:_MAX_WORDS]
 
 
 def primary_code(tag: str | None) -> str | None:
@@ -156,6 +171,12 @@ def _only(*owners: str) -> frozenset[str]:
         for word, languages in _function_words().items()
         if all(code in owners for code, _ in languages)
     )
+
+
+@cache
+def _telling() -> tuple[frozenset[str], frozenset[str]]:
+    """Words that only English has, and words that only other languages have."""
+    return _only("en"), _only(_OTHERS, "de", "fr", "es")
 
 
 _SCRIPTS = {

@@ -13,8 +13,9 @@ LanguageCode = Literal["en", "de", "fr", "es"]
 
 LANGUAGES: tuple[LanguageCode, ...] = get_args(LanguageCode)
 
-Phrases = dict[str, tuple[int, frozenset[tuple[str, ...]]]]
-"""First word -> length of the longest phrase that starts with it, and all of them."""
+Phrases = dict[str, tuple[frozenset[tuple[str, ...]], frozenset[str], tuple[int, ...]]]
+"""First word -> all phrases that start with it, their second words, and the lengths of those of
+two words or more, longest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,14 @@ def phrase_table(phrases: list[str]) -> Phrases:
     for phrase in phrases:
         words = tuple(phrase.split())
         table.setdefault(words[0], set()).add(words)
-    return {first: (max(map(len, items)), frozenset(items)) for first, items in table.items()}
+    return {
+        first: (
+            frozenset(items),
+            frozenset(phrase[1] for phrase in items if len(phrase) > 1),
+            tuple(sorted({len(phrase) for phrase in items if len(phrase) > 1}, reverse=True)),
+        )
+        for first, items in table.items()
+    }
 
 
 def match_phrase(table: Phrases, words: list[str], at: int) -> int:
@@ -72,13 +80,12 @@ def match_phrase(table: Phrases, words: list[str], at: int) -> int:
     entry = table.get(words[at])
     if entry is None:
         return 0
-    longest, phrases = entry
-    if longest == 1:
-        return 1
-    for size in range(min(longest, len(words) - at), 0, -1):
-        if tuple(words[at : at + size]) in phrases:
-            return size
-    return 0
+    phrases, seconds, sizes = entry
+    if at + 1 < len(words) and words[at + 1] in seconds:
+        for size in sizes:
+            if at + size <= len(words) and tuple(words[at : at + size]) in phrases:
+                return size
+    return 1 if (words[at],) in phrases else 0
 
 
 _COMMON_IN_EDITS = frozenset(
@@ -89,7 +96,7 @@ _COMMON_IN_EDITS = frozenset(
 def _telling_words(phrases: Phrases) -> frozenset[str]:
     """For each phrase a word that ordinary sentences seldom hold."""
     found: set[str] = set()
-    for _, items in phrases.values():
+    for items, _, _ in phrases.values():
         for phrase in sorted(items):
             telling = [word for word in phrase if word not in _COMMON_IN_EDITS]
             found.add(max(telling or phrase, key=len))

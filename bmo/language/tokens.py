@@ -8,6 +8,7 @@ which a list of objects would not allow.
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 
 from bmo.language.lexicon import LanguageCode, surface_lexicon
 
@@ -21,16 +22,15 @@ _WORDS = (
     r"\d+(?:[.,:/]\d+)*(?:st|nd|rd|th|am|pm|k|m|%|°)?(?![^\W\d_])"  # numbers, times, dates
     r"|\w+(?:['.&/-]\w+)*(?:\+\+|#)?'?"  # words, with apostrophes and hyphens inside
 )
-_TOKEN = re.compile(_WORDS)
+_TOKEN = re.compile(rf"({_WORDS})")
 _TOKEN_WITH_ADDRESSES = re.compile(
-    r"(?:https?://|www\.)\S+"  # web addresses
+    r"((?:https?://|www\.)\S+"  # web addresses
     r"|[\w.+-]+@[\w-]+\.[\w.-]+"  # e-mail
-    r"|" + _WORDS
+    rf"|{_WORDS})"
 )
 _PUNCTUATION = re.compile(r"[^\w\s']")
-_PLAIN = re.compile(r"([A-Za-z]+(?: [A-Za-z]+)*)[.!?]?\s*")
-"""Letters and single spaces, as recognisers print them: such a text is split without matching."""
 _PLAIN_LENGTH = 400
+"""Shorter texts of letters and single spaces, as recognisers print them, are just split."""
 
 _QUOTES = str.maketrans(
     {
@@ -127,45 +127,44 @@ def words(text: str, language: LanguageCode = "en") -> Words:
     """
     text = clean(text)
     contractions = surface_lexicon(language).contractions
-    plain = _PLAIN.fullmatch(text)
-    if plain is not None and len(text) < _PLAIN_LENGTH:
-        body = plain[1].lower()
-        norm = body.split(" ")
-        start, end, at = [], [], 0
-        for word in norm:
-            start.append(at)
-            at += len(word)
-            end.append(at)
-            at += 1
-        after = [""] * len(norm)
-        after[-1] = text[len(body) :].strip()
-        found = Words(text, norm, start, end, after)
-        if contractions.keys().isdisjoint(norm):
+    found = _plain_words(text)
+    if found is not None:
+        if contractions.keys().isdisjoint(found.norm):
             return found
         return _expanded(found, contractions, language)
     addresses = "@" in text or "://" in text or "www." in text
     pattern = _TOKEN_WITH_ADDRESSES if addresses else _TOKEN
-    spans = [match.span() for match in pattern.finditer(text)][:MAX_TOKENS]
-    if not spans:
+    parts = pattern.split(text, MAX_TOKENS)  # gap, word, gap, ..., word, gap
+    if len(parts) < 3:
         return Words(text, [], [], [], [], text.strip())
-    lowered = text.lower()
-    if len(lowered) == len(text):
-        norm = [lowered[first:last] for first, last in spans]
-    else:  # a few letters of other scripts grow when lowered
-        norm = [text[first:last].lower() for first, last in spans]
-    start = [first for first, _ in spans]
-    end = [last for _, last in spans]
+    norm = [part.lower() for part in parts[1::2]]
+    borders = list(accumulate(map(len, parts)))
+    start, end = borders[0:-1:2], borders[1::2]
     if _PUNCTUATION.search(text) is None:
         after = [""] * len(norm)
     else:
-        after = [
-            text[last:first].strip()
-            for last, first in zip(end, [*start[1:], len(text)], strict=True)
-        ]
-    before = text[: start[0]].strip()
+        after = ["" if gap == " " else gap.strip() for gap in parts[2::2]]
+    before = parts[0].strip()
     if "'" not in text and contractions.keys().isdisjoint(norm):
         return Words(text, norm, start, end, after, before)
     return _expanded(Words(text, norm, start, end, after, before), contractions, language)
+
+
+def _plain_words(text: str) -> Words | None:
+    """The words of a text of letters and single spaces, one mark at most behind it, else None."""
+    if len(text) >= _PLAIN_LENGTH or not text.isascii():
+        return None
+    body = text.rstrip()
+    mark = body[-1:]
+    if mark and mark in ".!?":
+        body = body[:-1]
+    norm = body.lower().split(" ")
+    if "" in norm or not "".join(norm).isalpha():
+        return None
+    behind = list(accumulate([len(word) + 1 for word in norm]))
+    after = [""] * len(norm)
+    after[-1] = text[len(body) :].strip()
+    return Words(text, norm, [0, *behind[:-1]], [at - 1 for at in behind], after)
 
 
 def _expanded(

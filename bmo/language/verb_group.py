@@ -8,59 +8,42 @@ Huddleston and Pullum, The Cambridge Grammar of the English Language (2002), cha
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, field
-from functools import lru_cache
-from importlib import resources
 from typing import Literal
 
+from bmo.language.verb_forms import PAST, VERB_LISTS, base_form, past_lemma, progressive_lemma
 from bmo.turn import Polarity, Tense
 
 Aspect = Literal["simple", "progressive", "perfect"]
 Change = Literal["", "used_to", "stopped", "any_more", "started"]
 """How the state changed: ended ("used_to", "stopped", "any_more") or began ("started")."""
 
-
-def _lists() -> dict[str, frozenset[str]]:
-    source = resources.files("bmo.language") / "data" / "verbs.toml"
-    raw = tomllib.loads(source.read_text("utf-8"))
-    return {name: frozenset(text.split()) for name, text in raw.items()}
-
-
-_LISTS = _lists()
-PAST: dict[str, str] = dict(pair.split(":") for pair in sorted(_LISTS["past"]))
-"""Irregular past and participle forms -> lemma."""
-
-_ADVERBS = _LISTS["adverbs"]
+_ADVERBS = VERB_LISTS["adverbs"]
+_COMMON_BASE = VERB_LISTS["common_base"]
+_HAS_PARTICIPLES = VERB_LISTS["has_participles"]
+_NOT_PROGRESSIVE = VERB_LISTS["not_progressive"]
+_PARTICIPLES = frozenset(PAST) | VERB_LISTS["participles"]
 _HABITS = frozenset(
     (
         "always constantly frequently generally mostly normally occasionally often rarely "
         "regularly seldom sometimes typically usually"
     ).split()
 )
-_NEGATIVE_ADVERBS = frozenset({"never", "hardly", "barely", "seldom", "rarely"})
 _HEDGE_MODALS = frozenset({"might", "may", "could", "should", "must", "shall"})
+_MODALS = _HEDGE_MODALS | {"would", "can"}
 _AUX_DO = frozenset({"do", "does", "did"})
 _BE_FORMS = frozenset({"am", "is", "are", "was", "were", "be", "been", "'s", "being"})
 _HAVE_FORMS = frozenset({"have", "has", "had"})
-_PARTICIPLES = frozenset(PAST) | _LISTS["participles"]
 _STOP_VERBS = frozenset({"stop", "quit", "cease"})
-_IRREGULAR_THIRD = {
-    "has": "have",
-    "does": "do",
-    "goes": "go",
-    "is": "be",
-    "says": "say",
-    "'s": "be",
-}
-_THIRD_TABLE = {"have": "has", "do": "does", "go": "goes", "be": "is", "can": "can"}
-_SINGULAR_S = frozenset(
-    (
-        "address boss cross discuss dress focus guess kiss miss obsess pass possess press "
-        "process stress"
-    ).split()
+_NOT_DONE = frozenset("the a my it this that well some all what an have to for in at lots".split())
+"""After "do" as a main verb ("i do the dishes"), not as an auxiliary."""
+_STATES = frozenset({"married", "retired", "wicked", "red"})
+_OBJECT_FORMS = frozenset({"left", "broken", "read", "cut", "put", "set"})
+_STILL_BE = frozenset(
+    "gone lost done hurt known married retired named called born broken always never just".split()
 )
-_DOUBLE_E = frozenset({"agree", "see", "free", "flee", "knee", "tie", "lie", "die"})
+"""Participles after "'s" that say what somebody is ("she's married"), not what they have done."""
+_SAME_IN_PAST = frozenset("read put set cut let hurt quit shut beat".split())
 
 
 @dataclass(slots=True)
@@ -92,115 +75,6 @@ class VerbGroup:
     emphatic: bool = False
 
 
-@lru_cache(maxsize=4096)
-def past_lemma(word: str) -> str:
-    """Lemma of a past form ("studied" -> "study"), or "" when it is none."""
-    if word in PAST:
-        return PAST[word]
-    if (
-        not word.endswith("ed")
-        or len(word) < 4
-        or word
-        in (
-            "need",
-            "feed",
-            "speed",
-            "breed",
-            "bleed",
-            "red",
-            "exceed",
-            "proceed",
-            "succeed",
-            "weed",
-        )
-    ):
-        return ""
-    stem = word[:-2]
-    if word.endswith("ied"):
-        return word[:-3] + "y" if len(word) > 4 else word[:-1]
-    if stem[-1] in "bdgmnprt" and len(stem) > 3 and stem[-1] == stem[-2] and stem not in ("add",):
-        return stem[:-1]
-    if stem + "e" in _E_VERBS or (
-        (
-            stem[-1] in "vcuz"
-            or stem.endswith(
-                (
-                    "dg",
-                    "rg",
-                    "as",
-                    "is",
-                    "os",
-                    "ur",
-                    "ar",
-                    "at",
-                    "it",
-                    "ot",
-                    "ut",
-                    "id",
-                    "ad",
-                    "ud",
-                    "ag",
-                    "ak",
-                    "ik",
-                    "ok",
-                    "ap",
-                    "yp",
-                    "ip",
-                    "in",
-                    "id",
-                    "uir",
-                    "ir",
-                    "or",
-                    "iv",
-                    "ul",
-                    "tl",
-                    "bl",
-                    "pl",
-                    "gl",
-                    "dl",
-                    "us",
-                    "rs",
-                    "ns",
-                    "ys",
-                )
-            )
-        )
-        and stem not in _NO_E
-    ):
-        return stem + "e"
-    return stem
-
-
-_E_VERBS = _LISTS["ends_in_e"]
-_NO_E = _LISTS["no_final_e"]
-
-
-@lru_cache(maxsize=4096)
-def base_form(word: str) -> str:
-    """Lemma of a third person form ("studies" -> "study", "lives" -> "live"); else the word."""
-    if word in _IRREGULAR_THIRD:
-        return _IRREGULAR_THIRD[word]
-    if not word.endswith("s") or len(word) < 4 or word.endswith("ss") or word in _SINGULAR_S:
-        return word
-    if word.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
-    if word.endswith(("ches", "shes", "sses", "xes", "zzes", "oes")):
-        return word[:-2]
-    return word[:-1]
-
-
-@lru_cache(maxsize=4096)
-def third_person(lemma: str) -> str:
-    """Third person singular of a lemma ("study" -> "studies")."""
-    if lemma in _THIRD_TABLE:
-        return _THIRD_TABLE[lemma]
-    if lemma.endswith("y") and len(lemma) > 1 and lemma[-2] not in "aeiou":
-        return lemma[:-1] + "ies"
-    if lemma.endswith(("s", "x", "z", "ch", "sh", "o")):
-        return lemma + "es"
-    return lemma + "s"
-
-
 def parse_verb_group(norm: list[str], i: int, end: int) -> VerbGroup | None:
     """Reads the verb group that begins at ``i``, right behind the subject.
 
@@ -214,209 +88,154 @@ def parse_verb_group(norm: list[str], i: int, end: int) -> VerbGroup | None:
     """
     g = VerbGroup()
     while i < end:
-        word = norm[i]
-        if word in _HABITS:
-            if word in _NEGATIVE_ADVERBS:
-                g.habits.append(word)
-            else:
-                g.habits.append(word)
-            i += 1
-        elif word in _ADVERBS:
-            i += 1
-        elif word == "never":
-            g.polarity = "negative"
-            g.habits.append("never")
-            i += 1
-        elif word in ("hardly", "barely"):
-            g.habits.append(word)
-            i += 1
-        elif word == "not":
-            g.polarity = "negative"
-            i += 1
-        elif word == "no" and i + 1 < end and norm[i + 1] == "longer":
-            g.polarity, g.change = "negative", "any_more"
-            i += 2
-        elif word in ("kind", "sort") and i + 1 < end and norm[i + 1] == "of":
-            i += 2
-        elif word in _AUX_DO:
-            if i + 1 < end and (
-                norm[i + 1] in ("not", "n't")
-                or norm[i + 1] in _ADVERBS
-                or (
-                    norm[i + 1]
-                    not in (
-                        "the",
-                        "a",
-                        "my",
-                        "it",
-                        "this",
-                        "that",
-                        "well",
-                        "some",
-                        "all",
-                        "what",
-                        "an",
-                        "have",
-                        "to",
-                        "for",
-                        "in",
-                        "at",
-                        "lots",
-                    )
-                    and past_lemma(norm[i + 1]) == ""
-                    and not norm[i + 1].endswith("ing")
-                    and g.emphatic is False
-                    and i + 1 < end
-                    and norm[i + 1] in _COMMON_BASE
-                )
-            ):
-                if word == "did":
-                    g.tense = "past"
-                g.emphatic = True
-                i += 1
-            else:
-                break
-        elif word == "will" and i + 1 < end:
-            g.tense, g.modal = "future", "will"
-            i += 1
-        elif word == "would" and i + 1 < end:
-            g.modal = "would"
-            i += 1
-        elif word == "can" and i + 1 < end:
-            g.modal = "can"
-            i += 1
-        elif word in _HEDGE_MODALS and i + 1 < end:
-            g.modal = word
-            i += 1
-        elif word == "used" and i + 1 < end and norm[i + 1] == "to":
-            g.tense, g.change = "past", "used_to"
-            i += 2
-        else:
+        used = _auxiliary(g, norm, i, end)
+        if not used:
             break
+        i += used
     if i >= end:
         return None
-    return _main_verb(g, norm, i, end)
-
-
-_COMMON_BASE = _LISTS["common_base"]
-
-
-def _main_verb(g: VerbGroup, norm: list[str], i: int, end: int) -> VerbGroup | None:
     word = norm[i]
     if word in _HAVE_FORMS:
-        j = _skip_inside(g, norm, i + 1, end)
-        if j < end:
-            follow = norm[j]
-            if follow == "got":
-                g.lemma, g.verb_at, g.end = "have", j, j + 1
-                if word == "had":
-                    g.tense = "past"
-                return _changes(g, norm, end)
-            if follow == "to":
-                g.lemma, g.verb_at, g.end = "have", i, j
-                return g
-            if follow == "been":
-                k = _skip_inside(g, norm, j + 1, end)
-                g.aspect = "perfect"
-                if word == "had":
-                    g.tense = "past"
-                g.lemma, g.verb_at, g.end = "be", j, k
-                return _changes(g, norm, end)
-            lemma = past_lemma(follow)
-            if (
-                lemma
-                and (follow in _PARTICIPLES or follow.endswith("ed"))
-                and follow not in ("married", "retired", "wicked", "red")
-                and not (
-                    follow in ("left", "broken", "read", "cut", "put", "set")
-                    and j + 1 < end
-                    and norm[j + 1].endswith(("s", "hand", "leg", "arm"))
-                )
-            ):
-                g.aspect = "perfect"
-                g.lemma, g.verb_at, g.end = lemma, j, j + 1
-                if word == "had" and follow != "had":
-                    g.tense = "past"
-                return _changes(g, norm, end)
-        g.lemma, g.verb_at, g.end = "have", i, j
-        if word == "had":
-            g.tense = "past"
-        return _changes(g, norm, end)
+        return _have(g, norm, i, end)
     if word in _BE_FORMS:
-        if word in ("was", "were"):
+        return _be(g, norm, i, end)
+    return _full_verb(g, norm, i, end)
+
+
+def _auxiliary(g: VerbGroup, norm: list[str], i: int, end: int) -> int:
+    """Notes what an adverb, a negation or an auxiliary says; how many words it takes, or 0."""
+    word = norm[i]
+    if word in _HABITS:
+        g.habits.append(word)
+    elif word in _ADVERBS:
+        pass
+    elif word == "never":
+        g.polarity = "negative"
+        g.habits.append("never")
+    elif word in ("hardly", "barely"):
+        g.habits.append(word)
+    elif word == "not":
+        g.polarity = "negative"
+    elif word == "no" and i + 1 < end and norm[i + 1] == "longer":
+        g.polarity, g.change = "negative", "any_more"
+        return 2
+    elif word in ("kind", "sort") and i + 1 < end and norm[i + 1] == "of":
+        return 2
+    elif word in _AUX_DO:
+        if i + 1 >= end or not _is_auxiliary_do(g, norm[i + 1]):
+            return 0
+        if word == "did":
             g.tense = "past"
-        j = _skip_inside(g, norm, i + 1, end)
-        if (
-            word == "'s"
-            and j < end
-            and (
-                norm[j] == "got"
-                or (
-                    norm[j] in _PARTICIPLES
-                    and norm[j]
-                    not in (
-                        "gone",
-                        "lost",
-                        "done",
-                        "hurt",
-                        "known",
-                        "married",
-                        "retired",
-                        "named",
-                        "called",
-                        "born",
-                        "broken",
-                        "always",
-                        "never",
-                        "just",
-                    )
-                )
-            )
-        ):
-            norm_word = norm[j]
-            g.aspect = "simple" if norm_word == "got" else "perfect"
-            g.lemma = "have" if norm_word == "got" else PAST.get(norm_word) or past_lemma(norm_word)
-            g.verb_at, g.end = j, j + 1
+        g.emphatic = True
+    elif word == "will" and i + 1 < end:
+        g.tense, g.modal = "future", "will"
+    elif word in _MODALS and i + 1 < end:
+        g.modal = word
+    elif word == "used" and i + 1 < end and norm[i + 1] == "to":
+        g.tense, g.change = "past", "used_to"
+        return 2
+    else:
+        return 0
+    return 1
+
+
+def _is_auxiliary_do(g: VerbGroup, follow: str) -> bool:
+    """Whether "do" before ``follow`` helps another verb ("do like"), not "do the dishes"."""
+    if follow in ("not", "n't") or follow in _ADVERBS:
+        return True
+    return (
+        follow not in _NOT_DONE
+        and past_lemma(follow) == ""
+        and not follow.endswith("ing")
+        and not g.emphatic
+        and follow in _COMMON_BASE
+    )
+
+
+def _have(g: VerbGroup, norm: list[str], i: int, end: int) -> VerbGroup:
+    """Reads "have got", "have to", "have been", "has moved", and "have" itself."""
+    had = norm[i] == "had"
+    j = _skip_inside(g, norm, i + 1, end)
+    if j < end:
+        follow = norm[j]
+        if follow == "got":
+            g.lemma, g.verb_at, g.end = "have", j, j + 1
+            if had:
+                g.tense = "past"
             return _changes(g, norm, end)
-        if word == "is" and j < end and norm[j] in _HAS_PARTICIPLES:
-            if norm[j] == "got":
-                g.lemma, g.verb_at, g.end = "have", j, j + 1
-                return _changes(g, norm, end)
-            if norm[j] == "been":
-                g.aspect = "perfect"
-                g.lemma, g.verb_at, g.end = "be", j, j + 1
-                return _changes(g, norm, end)
+        if follow == "to":
+            g.lemma, g.verb_at, g.end = "have", i, j
+            return g
+        if follow == "been":
+            k = _skip_inside(g, norm, j + 1, end)
             g.aspect = "perfect"
-            g.lemma, g.verb_at, g.end = PAST.get(norm[j]) or past_lemma(norm[j]), j, j + 1
+            if had:
+                g.tense = "past"
+            g.lemma, g.verb_at, g.end = "be", j, k
             return _changes(g, norm, end)
-        if j + 1 < end and norm[j] == "going" and norm[j + 1] == "to":
-            k = j + 2
-            if (k < end and norm[k] in ("be", "have")) or (
-                k < end and norm[k] not in ("the", "a", "my", "an")
-            ):
-                g.tense, g.modal = "future", "going_to"
-                g.lemma, g.verb_at, g.end = norm[k], k, k + 1
-                return _changes(g, norm, end)
-        g.lemma, g.verb_at, g.end = "be", i, j
-        if j < end and norm[j].endswith("ing") and norm[j] not in _NOT_PROGRESSIVE:
-            g.aspect = "progressive"
+        lemma = _perfect_lemma(norm, j, end)
+        if lemma:
+            g.aspect = "perfect"
+            g.lemma, g.verb_at, g.end = lemma, j, j + 1
+            if had and follow != "had":
+                g.tense = "past"
+            return _changes(g, norm, end)
+    g.lemma, g.verb_at, g.end = "have", i, j
+    if had:
+        g.tense = "past"
+    return _changes(g, norm, end)
+
+
+def _perfect_lemma(norm: list[str], j: int, end: int) -> str:
+    """Lemma of the participle behind "have", or "" for what is had ("a broken arm")."""
+    follow = norm[j]
+    lemma = past_lemma(follow)
+    if not lemma or follow in _STATES or not (follow in _PARTICIPLES or follow.endswith("ed")):
+        return ""
+    thing = j + 1 < end and norm[j + 1].endswith(("s", "hand", "leg", "arm"))
+    return "" if follow in _OBJECT_FORMS and thing else lemma
+
+
+def _be(g: VerbGroup, norm: list[str], i: int, end: int) -> VerbGroup:
+    """Reads "is living", "is going to move", "'s got", "'s moved", and "is" itself."""
+    word = norm[i]
+    if word in ("was", "were"):
+        g.tense = "past"
+    j = _skip_inside(g, norm, i + 1, end)
+    follow = norm[j] if j < end else ""
+    if word == "'s" and (follow == "got" or (follow in _PARTICIPLES and follow not in _STILL_BE)):
+        g.aspect = "simple" if follow == "got" else "perfect"
+        g.lemma = "have" if follow == "got" else PAST.get(follow) or past_lemma(follow)
+        g.verb_at, g.end = j, j + 1
         return _changes(g, norm, end)
+    if word == "is" and follow in _HAS_PARTICIPLES:
+        g.verb_at, g.end = j, j + 1
+        if follow == "got":
+            g.lemma = "have"
+        else:
+            g.aspect = "perfect"
+            g.lemma = "be" if follow == "been" else PAST.get(follow) or past_lemma(follow)
+        return _changes(g, norm, end)
+    if follow == "going" and j + 1 < end and norm[j + 1] == "to":
+        k = j + 2
+        if k < end and norm[k] not in ("the", "a", "my", "an"):
+            g.tense, g.modal = "future", "going_to"
+            g.lemma, g.verb_at, g.end = norm[k], k, k + 1
+            return _changes(g, norm, end)
+    g.lemma, g.verb_at, g.end = "be", i, j
+    if follow.endswith("ing") and follow not in _NOT_PROGRESSIVE:
+        g.aspect = "progressive"
+    return _changes(g, norm, end)
+
+
+def _full_verb(g: VerbGroup, norm: list[str], i: int, end: int) -> VerbGroup:
+    word = norm[i]
     if word == "born":
         g.lemma, g.verb_at, g.end, g.tense = "born", i, i + 1, "past"
         return g
     if g.emphatic or g.modal or g.change == "used_to":
         lemma = word
-    elif word in PAST and word not in (
-        "read",
-        "put",
-        "set",
-        "cut",
-        "let",
-        "hurt",
-        "quit",
-        "shut",
-        "beat",
-    ):
+    elif word in PAST and word not in _SAME_IN_PAST:
         lemma, g.tense = PAST[word], "past"
     elif word.endswith("ed"):
         past = past_lemma(word)
@@ -427,10 +246,6 @@ def _main_verb(g: VerbGroup, norm: list[str], i: int, end: int) -> VerbGroup | N
         lemma = base_form(word)
     g.lemma, g.verb_at, g.end = lemma, i, i + 1
     return _changes(g, norm, end)
-
-
-_HAS_PARTICIPLES = _LISTS["has_participles"]
-_NOT_PROGRESSIVE = _LISTS["not_progressive"]
 
 
 def _skip_inside(g: VerbGroup, norm: list[str], i: int, end: int) -> int:
@@ -464,14 +279,3 @@ def _changes(g: VerbGroup, norm: list[str], end: int) -> VerbGroup:
         g.change, g.tense = "started", "present"
         g.lemma, g.verb_at, g.end = progressive_lemma(norm[i]), i, i + 1
     return g
-
-
-@lru_cache(maxsize=4096)
-def progressive_lemma(word: str) -> str:
-    """Lemma of an -ing form ("running" -> "run", "living" -> "live")."""
-    if not word.endswith("ing") or len(word) < 5:
-        return word
-    stem = word[:-3]
-    if word in ("dying", "lying", "tying"):
-        return stem[:-1] + "ie"
-    return past_lemma(stem + "ed") or stem

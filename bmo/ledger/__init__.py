@@ -9,9 +9,11 @@ from bmo.ledger.inspection import Inspection, inspect_ledger
 from bmo.ledger.ledger import Ledger
 from bmo.ledger.recall_log import words_used
 from bmo.ledger.records import (
+    Aim,
     Ended,
     EndReason,
     HeldResolution,
+    JudgedItem,
     LedgerCounts,
     LoggedTurn,
     NearDuplicates,
@@ -20,17 +22,21 @@ from bmo.ledger.records import (
     PendingErasure,
     Receipt,
     Recorded,
+    TurnOutcome,
+    WaitingTurn,
     Why,
 )
 from bmo.ledger.restating import Restated
 
 __all__ = [
+    "Aim",
     "EndReason",
     "Ended",
     "ExchangeError",
     "HeldResolution",
     "Imported",
     "Inspection",
+    "JudgedItem",
     "Ledger",
     "LedgerCounts",
     "LedgerUnavailable",
@@ -42,6 +48,8 @@ __all__ = [
     "Receipt",
     "Recorded",
     "Restated",
+    "TurnOutcome",
+    "WaitingTurn",
     "Why",
     "inspect_ledger",
     "words_used",

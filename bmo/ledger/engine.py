@@ -207,7 +207,7 @@ def _migrate(engine: Engine) -> None:
                 f"The ledger's schema {found!r} was made by another version of BMO; "
                 "use that version, or set BMO_LEDGER_URL (or BMO_HOME) to another ledger."
             ) from None
-    logger.debug("ledger schema is now %s (was %s)", head, found)
+    logger.debug("ledger schema", extra={"now": head, "was": found})
 
 
 def _sqlite_sentence(path: Path, error: str) -> str:

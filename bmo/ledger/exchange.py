@@ -17,7 +17,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from bmo.ledger import erasure, outbox
+from bmo.ledger import erasure, model_queue, outbox
 from bmo.ledger import facts as rows
 from bmo.ledger.recording import as_fact
 from bmo.ledger.schema import (
@@ -101,6 +101,7 @@ def import_lines(
     counts = {"added": 0, "known": 0, "suppressed": 0}
     header: dict[str, Any] | None = None
     skipped: set[str] = set()
+    said: list[str] = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -119,9 +120,12 @@ def import_lines(
         result = _import_row(connection, name, row, user_id, now, number)
         if result == "suppressed":
             skipped.add(str(row["id"]))
+        if name == "turns" and result == "added":
+            said.append(str(row["id"]))
         counts[result] += 1
-    if header is None:
+    if header is None or user_id is None:
         raise ExchangeError("there is nothing to import: the file is empty")
+    model_queue.queue_held(connection, user_id, said, now)
     return Imported(**counts)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
 
@@ -17,7 +17,7 @@ from bmo.ledger.records import (
     LedgerCounts,
     Why,
 )
-from bmo.ledger.schema import decisions, fact_words, facts, recalls, turns
+from bmo.ledger.schema import decisions, facts, recalls, turns
 from bmo.ledger.schema import outbox as outbox_table
 from bmo.ledger.subjects import is_person, name_of, relation_of
 from bmo.ledger.values import content_words
@@ -71,7 +71,7 @@ class FactQueries(Database):
             query = query.where(facts.c.category.in_(list(categories)))
         if extraction_version is not None:
             query = query.where(facts.c.extraction_version == extraction_version)
-        query = query.order_by(facts.c.valid_from.desc(), facts.c.id).limit(limit)
+        query = query.order_by(facts.c.valid_from.desc(), facts.c.text, facts.c.id).limit(limit)
         with self.reading() as connection:
             return rows.fetch(connection, query)
 
@@ -89,11 +89,7 @@ class FactQueries(Database):
         with self.reading() as connection:
             if live_at is None:
                 return rows.by_ids(connection, user_id, ids)
-            query = rows.select_facts().where(
-                facts.c.user_id == user_id, facts.c.id.in_(list(ids)), rows.was_live(live_at)
-            )
-            found = {fact.id: fact for fact in rows.fetch(connection, query)}
-        return [found[fact_id] for fact_id in ids if fact_id in found]
+            return rows.by_ids_live_at(connection, user_id, ids, live_at)
 
     def find_facts(self, user_id: str, prefix: str) -> list[StoredFact]:
         """Facts, live or ended, whose id begins with ``prefix``: what people type."""
@@ -104,8 +100,16 @@ class FactQueries(Database):
         with self.reading() as connection:
             return rows.fetch(connection, query.order_by(facts.c.id))
 
-    def search_words(self, user_id: str, query: str, limit: int) -> list[tuple[StoredFact, float]]:
+    def search_words(
+        self, user_id: str, query: str, limit: int, *, counts: Mapping[str, int] | None = None
+    ) -> list[tuple[StoredFact, float]]:
         """Live facts that share words with ``query``, best first.
+
+        Args:
+            user_id: Whose facts.
+            query: Any text.
+            limit: Facts at most.
+            counts: ``word_counts`` of the query's words, where they were asked for already.
 
         Returns:
             (fact, share of the query's rare words it has, 0..1).
@@ -114,7 +118,12 @@ class FactQueries(Database):
         now = utc_now()
         with self.reading() as connection:
             found = rows.by_words(
-                connection, user_id, content_words([query]), live=True, limit=limit
+                connection,
+                user_id,
+                content_words([query]),
+                live=True,
+                limit=limit,
+                counts=counts,
             )
         return [
             (fact, share)
@@ -125,12 +134,14 @@ class FactQueries(Database):
     def word_counts(self, user_id: str, words: Collection[str]) -> dict[str, int]:
         """Number of the user's facts that hold each of ``words`` (as of ``content_words``)."""
         checked_user_id(user_id)
-        mine = sa.and_(fact_words.c.user_id == user_id, fact_words.c.word.in_(list(words)))
-        query = (
-            sa.select(fact_words.c.word, sa.func.count()).where(mine).group_by(fact_words.c.word)
-        )
         with self.reading() as connection:
-            return {str(word): int(count) for word, count in connection.execute(query).all()}
+            return rows.word_counts(connection, user_id, words)
+
+    def words_like(self, user_id: str, beginning: str) -> list[str]:
+        """The words of the user's facts that begin with ``beginning``, in order."""
+        checked_user_id(user_id)
+        with self.reading() as connection:
+            return rows.words_like(connection, user_id, beginning)
 
     def count_live(self, user_id: str) -> int:
         """Number of live facts of a user."""
@@ -166,7 +177,9 @@ class FactQueries(Database):
         )
         groups: dict[tuple[str, str | None], list[StoredFact]] = {}
         with self.reading() as connection:
-            for fact in rows.fetch(connection, query.order_by(facts.c.valid_from, facts.c.id)):
+            for fact in rows.fetch(
+                connection, query.order_by(facts.c.valid_from, facts.c.text, facts.c.id)
+            ):
                 groups.setdefault((fact.subject, fact.slot), []).append(fact)
         return [tuple(group) for group in groups.values() if len(group) > 1]
 

@@ -22,10 +22,18 @@ from bmo.turn import utc_now
 class IndexSide(TurnQueries):
     """What the recorder needs to keep the index in agreement."""
 
-    def claim_outbox(self, owner: str, limit: int) -> list[OutboxItem]:
-        """Leases entries that are due, in order; of each fact only the oldest."""
+    def claim_outbox(
+        self, owner: str, limit: int, *, ops: Collection[OutboxOp] | None = None
+    ) -> list[OutboxItem]:
+        """Leases entries that are due, in order; of each fact only the oldest.
+
+        Args:
+            owner: Id of the recorder.
+            limit: Entries at most.
+            ops: Only these; None is all.
+        """
         with self.writing() as connection:
-            return outbox.claim(connection, owner, utc_now(), limit)
+            return outbox.claim(connection, owner, utc_now(), limit, ops)
 
     def applied(self, item: OutboxItem, *, index_id: str | None = None) -> None:
         """The index did it: the entry goes, and Mem0's id is written beside the fact."""
@@ -57,10 +65,10 @@ class IndexSide(TurnQueries):
         with self.writing() as connection:
             outbox.release(connection, owner=owner)
 
-    def next_due(self) -> datetime | None:
-        """When the next entry is due, or None when the outbox is empty."""
+    def next_due(self, *, ops: Collection[OutboxOp] | None = None) -> datetime | None:
+        """When the next entry (of these operations) is due, or None when there is none."""
         with self.reading() as connection:
-            return outbox.next_due(connection)
+            return outbox.next_due(connection, ops)
 
     def ask_index(self, wanted: Collection[tuple[OutboxOp, str, str]]) -> None:
         """Puts (op, user, fact) entries into the outbox, unless the fact waits there already."""

@@ -11,18 +11,19 @@ from bmo.ledger.exchange import Imported, export_lines, import_lines
 from bmo.ledger.fact_queries import FactQueries
 from bmo.ledger.forgetting import Forgetting
 from bmo.ledger.index_side import IndexSide
+from bmo.ledger.model_side import ModelSide
 from bmo.ledger.recording import record_turn, store_fact, wants_near
 from bmo.ledger.records import (
     NearDuplicates,
     Recorded,
 )
-from bmo.settings import checked_user_id
+from bmo.settings import GatekeeperMode, checked_user_id
 from bmo.turn import Decision, Fact, Turn, utc_now
 
 __all__ = ["Ledger", "LedgerUnavailable"]
 
 
-class Ledger(FactQueries, Forgetting, IndexSide):
+class Ledger(FactQueries, Forgetting, IndexSide, ModelSide):
     """Facts, their sources and their validity, in SQL. Safe from any thread.
 
     Every call takes a connection of its own; every writing call is one transaction. User ids are
@@ -49,6 +50,7 @@ class Ledger(FactQueries, Forgetting, IndexSide):
         near: NearDuplicates | None = None,
         source_type: str = "gate",
         raw: bool = False,
+        mode: GatekeeperMode | None = None,
     ) -> Recorded:
         """Writes a turn, its decision, its facts and the outbox in one transaction.
 
@@ -59,6 +61,7 @@ class Ledger(FactQueries, Forgetting, IndexSide):
             near: Finds similar facts, for near duplicates and for retractions in other words.
             source_type: gate, tool, model, import or manual.
             raw: The turn's words go to the index as they are (MEM0_SETTING=NORMAL).
+            mode: The gate's mode: in hybrid and llm more than held turns wait for a model.
 
         Returns:
             What was added, confirmed, ended and erased.
@@ -70,7 +73,14 @@ class Ledger(FactQueries, Forgetting, IndexSide):
         similar = self._similar(turn, decision, near)
         with self.writing() as connection:
             return record_turn(
-                connection, turn, decision, similar, utc_now(), source_type=source_type, raw=raw
+                connection,
+                turn,
+                decision,
+                similar,
+                utc_now(),
+                source_type=source_type,
+                raw=raw,
+                mode=mode,
             )
 
     def add_imported(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -49,7 +50,13 @@ def put(
     )
 
 
-def claim(connection: Connection, owner: str, now: datetime, limit: int) -> list[OutboxItem]:
+def claim(
+    connection: Connection,
+    owner: str,
+    now: datetime,
+    limit: int,
+    ops: Collection[OutboxOp] | None = None,
+) -> list[OutboxItem]:
     """Leases entries that are due.
 
     Args:
@@ -57,6 +64,7 @@ def claim(connection: Connection, owner: str, now: datetime, limit: int) -> list
         owner: Id of the recorder.
         now: The present moment.
         limit: Entries at most.
+        ops: Only these operations; None is all.
 
     Returns:
         Entries in order; of a fact only the oldest one.
@@ -75,6 +83,8 @@ def claim(connection: Connection, owner: str, now: datetime, limit: int) -> list
         .limit(limit)
         .with_for_update(skip_locked=True)
     )
+    if ops is not None:
+        query = query.where(outbox.c.op.in_(ops))
     items = [_item(row) for row in connection.execute(query)]
     if items:
         connection.execute(
@@ -129,11 +139,12 @@ def depth(connection: Connection) -> tuple[int, datetime | None]:
     return int(row[0]), row[1]
 
 
-def next_due(connection: Connection) -> datetime | None:
-    """When the next entry is due, or None when the outbox is empty."""
-    moment: datetime | None = connection.execute(
-        sa.select(sa.func.min(outbox.c.next_at, type_=outbox.c.next_at.type))
-    ).scalar()
+def next_due(connection: Connection, ops: Collection[OutboxOp] | None = None) -> datetime | None:
+    """When the next entry (of these operations) is due, or None when there is none."""
+    query = sa.select(sa.func.min(outbox.c.next_at, type_=outbox.c.next_at.type))
+    if ops is not None:
+        query = query.where(outbox.c.op.in_(ops))
+    moment: datetime | None = connection.execute(query).scalar()
     return moment
 
 

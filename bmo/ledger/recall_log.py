@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from bmo.ledger.records import JudgedItem
 from bmo.ledger.schema import facts, feedback, recall_items, recalls, turns
 from bmo.ledger.values import content_words, stem
-from bmo.turn import Recall, RecalledMemory, StoredFact, Turn, new_id
+from bmo.turn import Recall, RecalledMemory, ScoreParts, StoredFact, Turn, new_id
 
 
 def write_recall(connection: Connection, turn: Turn, recall: Recall) -> str:
@@ -91,6 +93,79 @@ def write_feedback(
             source=source,
         )
     )
+
+
+def note_helpfulness(
+    connection: Connection,
+    user_id: str,
+    ids: Collection[str],
+    *,
+    turn_id: str,
+    helpful: bool,
+    at: datetime,
+    source: str,
+) -> int:
+    """Writes for several facts whether they helped; what is gone meanwhile is left out.
+
+    Args:
+        connection: An open connection.
+        user_id: Whose facts.
+        ids: Facts that were given for the turn.
+        turn_id: The turn they were given for.
+        helpful: Whether they helped.
+        at: When it showed.
+        source: "reply" (the reply used them) or "correction" (the user said they are wrong).
+
+    Returns:
+        Number of rows written.
+    """
+    left = sorted(_own(connection, user_id, ids))
+    said = sa.select(turns.c.id).where(turns.c.id == turn_id, turns.c.user_id == user_id)
+    known = connection.execute(said).first() is not None
+    for fact_id in left:
+        write_feedback(
+            connection,
+            user_id,
+            fact_id=fact_id,
+            turn_id=turn_id if known else None,
+            helpful=helpful,
+            at=at,
+            source=source,
+        )
+    return len(left)
+
+
+def judged_items(connection: Connection, user_id: str, limit: int) -> list[JudgedItem]:
+    """The newest judgements of a user with the score each memory was given with, oldest first.
+
+    A judgement without a turn (``bmo feedback``) is about the last time the memory was given; one
+    of a memory that was never given says nothing of scores and is left out.
+    """
+    newest = (
+        sa.select(feedback, facts.c.kind.label("fact_kind"))
+        .join(facts, facts.c.id == feedback.c.fact_id)
+        .where(feedback.c.user_id == user_id)
+        .order_by(feedback.c.id.desc())
+        .limit(limit)
+    )
+    found: list[JudgedItem] = []
+    for row in connection.execute(newest).all():
+        item = connection.execute(_given_for(row.fact_id, row.turn_id)).first()
+        if item is not None:
+            parts = ScoreParts(item.semantic, item.recency, item.domain, item.usage, item.kind)
+            found.append(JudgedItem(row.fact_id, row.fact_kind, parts, row.helpful))
+    return found[::-1]
+
+
+def _given_for(fact_id: str, turn_id: str | None) -> sa.Select[Any]:
+    query = (
+        sa.select(recall_items)
+        .join(recalls, recalls.c.id == recall_items.c.recall_id)
+        .where(recall_items.c.fact_id == fact_id, recall_items.c.given.is_(True))
+        .order_by(recalls.c.at.desc(), recalls.c.id)
+        .limit(1)
+    )
+    return query if turn_id is None else query.where(recalls.c.turn_id == turn_id)
 
 
 def _own(connection: Connection, user_id: str, ids: Collection[str]) -> set[str]:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy.engine import Connection
 
-from bmo.ledger import erasure, outbox, turn_log
+from bmo.ledger import erasure, model_queue, outbox, turn_log
 from bmo.ledger import facts as rows
 from bmo.ledger.facts import Stamp
 from bmo.ledger.outcome import Outcome
@@ -24,6 +24,7 @@ from bmo.ledger.values import (
     text_key,
     value_key,
 )
+from bmo.settings import GatekeeperMode
 from bmo.turn import Decision, Fact, StoredFact, Turn
 
 _CONFIRMED_CONFIDENCE = 0.1
@@ -42,6 +43,7 @@ def record_turn(
     *,
     source_type: str = "gate",
     raw: bool = False,
+    mode: GatekeeperMode | None = None,
 ) -> Recorded:
     """Writes a turn and all that follows from it.
 
@@ -53,12 +55,15 @@ def record_turn(
         now: The present moment, for the outbox.
         source_type: Where the facts come from.
         raw: The turn's words go to the index as they are (MEM0_SETTING=NORMAL).
+        mode: The gate's mode: in hybrid and llm more than held turns wait for a model.
 
     Returns:
         What became of it.
     """
     new = turn_log.write_turn(connection, turn, decision)
     turn_log.write_decision(connection, turn, decision)
+    if not raw:
+        model_queue.note(connection, turn, decision, now, mode)
     outcome = Outcome(again=not new)
     if raw and new:
         outbox.put(connection, "raw", turn.user_id, turn.id, now)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from bmo.turn import Fact, Signal, StoredFact, Verdict
+from bmo.turn import Fact, Kind, ScoreParts, Signal, StoredFact, Turn, Verdict
 
 EndReason = Literal[
     "superseded", "corrected", "contradicted", "past", "retracted", "edited", "merged"
@@ -27,6 +27,14 @@ OutboxOp = Literal["add", "update", "delete", "purge", "raw"]
 words as they are (MEM0_SETTING=NORMAL)."""
 
 HeldResolution = Literal["allowed", "discarded"]
+
+Aim = Literal["held", "polish", "every"]
+"""What a model is asked about a turn.
+
+- ``held``: whether the gate should have allowed it.
+- ``polish``: a slot and cleaner words for what was allowed as it was said (mode hybrid).
+- ``every``: what else it says (mode llm).
+"""
 
 NearDuplicates = Callable[[str, str], Sequence[tuple[str, float]]]
 """(user_id, text) -> (fact id, cosine similarity), most similar first."""
@@ -160,6 +168,42 @@ class LoggedTurn:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnOutcome:
+    """What became of a turn in the memory.
+
+    Attributes:
+        told: Facts the turn stated or confirmed, live or not.
+        recalled: Whether memory was asked for when it was said.
+        given: Memories that were given to the model for it, in the order of their scores.
+    """
+
+    told: tuple[StoredFact, ...] = ()
+    recalled: bool = False
+    given: tuple[StoredFact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingTurn:
+    """A turn that waits for a model.
+
+    Attributes:
+        turn: The turn, in the words the ledger may keep.
+        aim: What the model is asked.
+        promise: The judge's P(allow), or None when it was not asked.
+        attempts: Failures so far.
+        next_at: When it is tried again.
+        last_error: Why the last try failed, or "".
+    """
+
+    turn: Turn
+    aim: Aim
+    promise: float | None
+    attempts: int
+    next_at: datetime
+    last_error: str
+
+
+@dataclass(frozen=True, slots=True)
 class Why:
     """Where a fact comes from.
 
@@ -211,3 +255,20 @@ class LedgerCounts:
     recalls: int
     fallbacks: int = 0
     extra: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedItem:
+    """Whether a memory helped when it was given, and with which score it was given.
+
+    Attributes:
+        fact_id: The memory.
+        kind: Its kind.
+        parts: Its score in parts.
+        helpful: Whether it helped.
+    """
+
+    fact_id: str
+    kind: Kind
+    parts: ScoreParts
+    helpful: bool

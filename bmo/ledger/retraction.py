@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bmo.ledger.subjects import is_person, name_of, relation_of
-from bmo.ledger.values import content_words, value_key, words_agree
+from bmo.ledger.values import content_words, gone_with, value_key, words_agree
 from bmo.turn import Fact, RetractScope, StoredFact
+
+ASKED = "retraction"
+"""The gate's rule for a request to forget; other retractions only say what is no longer so."""
 
 MEANT_COSINE = 0.5
 """A request whose words are nowhere is about the nearest fact from this similarity on ..."""
@@ -111,6 +114,12 @@ def _value(fact: Fact, known: Sequence[StoredFact], near: Mapping[str, float]) -
         ]
         if agreeing:
             return _of_subject(fact.subject, agreeing)
+        beside = gone_with(fact.slot) if fact.rule_id != ASKED else None
+        if beside is not None:
+            # Nobody asked to forget: what is gone ends where it belongs, and nowhere else.
+            rows = [row for row in known if row.slot is None or row.slot in beside]
+            worded = [row for row in rows if words_agree(words, _words(row))]
+            return _of_subject(fact.subject, worded) if worded else []
     elif fact.slot is not None:
         return _of_subject(fact.subject, [row for row in known if row.slot == fact.slot])
     for words in (content_words([fact.value]), content_words([fact.text])):

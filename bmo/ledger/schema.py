@@ -121,6 +121,22 @@ decisions = sa.Table(
 )
 """The gatekeeper log: one row per turn and gate pass."""
 
+model_queue = sa.Table(
+    "model_queue",
+    metadata,
+    sa.Column("turn_id", _id, sa.ForeignKey("turns.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("user_id", _user, nullable=False),
+    # What the model is asked for: "held", "polish" or "every" (see model_queue.py).
+    sa.Column("aim", sa.String(8), nullable=False),
+    # The judge's P(allow) of the turn: the most promising are settled first.
+    sa.Column("promise", sa.Float),
+    sa.Column("attempts", sa.Integer, nullable=False, default=0),
+    sa.Column("next_at", UtcDateTime, nullable=False),
+    sa.Column("last_error", CleanText, nullable=False, default=""),
+    sa.Index("ix_model_queue_next", "next_at", "user_id"),
+)
+"""Turns that a model may still look at, off the voice path. A row goes when the turn is settled."""
+
 facts = sa.Table(
     "facts",
     metadata,

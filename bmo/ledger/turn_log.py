@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from bmo.ledger.records import HeldResolution, LoggedTurn
-from bmo.ledger.schema import decisions, fact_turns, facts, turns
+from bmo.ledger.schema import decisions, fact_turns, facts, model_queue, turns
 from bmo.turn import Decision, Turn
 
 
@@ -157,7 +157,7 @@ def stated(connection: Connection, turn_id: str) -> list[str]:
 
 
 def resolve(connection: Connection, user_id: str, turn_id: str, resolution: HeldResolution) -> None:
-    """Notes what was made of a held turn."""
+    """Notes what was made of a held turn; it no longer waits for a model."""
     connection.execute(
         sa.update(decisions)
         .where(
@@ -167,6 +167,7 @@ def resolve(connection: Connection, user_id: str, turn_id: str, resolution: Held
         )
         .values(resolution=resolution)
     )
+    connection.execute(sa.delete(model_queue).where(model_queue.c.turn_id == turn_id))
 
 
 def latest_stored(connection: Connection, turn: Turn) -> list[str]:
@@ -191,6 +192,21 @@ def latest_stored(connection: Connection, turn: Turn) -> list[str]:
         fact_turns.c.turn_id == row.id, fact_turns.c.role.in_(["stated", "confirmed"])
     )
     return [str(fact_id) for fact_id in connection.execute(query).scalars()]
+
+
+def as_turn(logged: LoggedTurn) -> Turn:
+    """A logged turn as it was said, but for words that were taken out since."""
+    return Turn(
+        text=logged.text,
+        user_id=logged.user_id,
+        session_id=logged.session_id,
+        at=logged.at,
+        assistant_before=logged.assistant_before,
+        assistant_after=logged.assistant_after,
+        language=logged.language,
+        confidence=logged.confidence,
+        id=logged.id,
+    )
 
 
 def _logged(row: sa.Row[Any]) -> LoggedTurn:

@@ -7,13 +7,17 @@ from datetime import datetime, timedelta
 
 from bmo.ledger import recall_log, turn_log
 from bmo.ledger.database import Database
+from bmo.ledger.provenance import outcomes_of
 from bmo.ledger.recording import record_turn
 from bmo.ledger.records import (
+    JudgedItem,
     LoggedTurn,
     Recorded,
+    TurnOutcome,
 )
 from bmo.ledger.restating import Restated, compare_pass, write_pass
 from bmo.ledger.retention import drop_words
+from bmo.ledger.turn_log import as_turn
 from bmo.ledger.values import content_words
 from bmo.settings import checked_user_id
 from bmo.turn import Decision, Fact, Recall, Turn, utc_now
@@ -53,6 +57,12 @@ class TurnQueries(Database):
                 limit=limit,
                 newest_first=newest_first,
             )
+
+    def outcomes(self, user_id: str, turn_ids: Sequence[str]) -> dict[str, TurnOutcome]:
+        """What each of a user's turns told and was given; nothing for ids of other users."""
+        checked_user_id(user_id)
+        with self.reading() as connection:
+            return outcomes_of(connection, user_id, turn_ids)
 
     def held(self, user_id: str, *, limit: int | None = None) -> list[LoggedTurn]:
         """Turns the gate held and nobody has decided on, newest first."""
@@ -108,7 +118,7 @@ class TurnQueries(Database):
         with self.writing() as connection:
             turn_log.resolve(connection, user_id, turn_id, "allowed")
             return record_turn(
-                connection, _as_turn(held), decision, {}, utc_now(), source_type="manual"
+                connection, as_turn(held), decision, {}, utc_now(), source_type="manual"
             )
 
     def discard_held(self, user_id: str, turn_id: str) -> None:
@@ -168,6 +178,49 @@ class TurnQueries(Database):
         with self.writing() as connection:
             recall_log.mark_used(connection, user_id, ids, at)
 
+    def note_helpfulness(
+        self,
+        user_id: str,
+        ids: Collection[str],
+        *,
+        turn_id: str,
+        helpful: bool,
+        at: datetime,
+        source: str,
+    ) -> int:
+        """Writes for several facts whether they helped with a turn; a helpful one counts as used.
+
+        Args:
+            user_id: Whose facts; what is gone meanwhile is left out.
+            ids: Facts that were given for the turn.
+            turn_id: The turn.
+            helpful: Whether they helped.
+            at: When it showed.
+            source: "reply" or "correction".
+
+        Returns:
+            Number of facts noted.
+        """
+        checked_user_id(user_id)
+        with self.writing() as connection:
+            if helpful:
+                recall_log.mark_used(connection, user_id, ids, at)
+            return recall_log.note_helpfulness(
+                connection,
+                user_id,
+                ids,
+                turn_id=turn_id,
+                helpful=helpful,
+                at=at,
+                source=source,
+            )
+
+    def judged_items(self, user_id: str, *, limit: int) -> list[JudgedItem]:
+        """The newest judgements on a user's memories, oldest first, with the scores they had."""
+        checked_user_id(user_id)
+        with self.reading() as connection:
+            return recall_log.judged_items(connection, user_id, limit)
+
     def feedback(
         self,
         user_id: str,
@@ -194,20 +247,6 @@ class TurnQueries(Database):
                 at=at,
                 source=source,
             )
-
-
-def _as_turn(logged: LoggedTurn) -> Turn:
-    return Turn(
-        text=logged.text,
-        user_id=logged.user_id,
-        session_id=logged.session_id,
-        at=logged.at,
-        assistant_before=logged.assistant_before,
-        assistant_after=logged.assistant_after,
-        language=logged.language,
-        confidence=logged.confidence,
-        id=logged.id,
-    )
 
 
 def _as_said(logged: LoggedTurn) -> Fact:

@@ -25,6 +25,7 @@ class _Tables:
     keep_s: frozenset[str]
     irregular: Mapping[str, str]
     ends: Mapping[str, tuple[str, ...]]
+    gone_with: Mapping[str, tuple[str, ...]]
     head_last: frozenset[str]
     opposites: Mapping[str, str]
     many_relations: frozenset[str]
@@ -51,6 +52,7 @@ def _tables() -> _Tables:
         keep_s=keep_s,
         irregular=irregular,
         ends={slot: tuple(others) for slot, others in raw["ends"].items()},
+        gone_with={slot: tuple(others) for slot, others in raw["gone_with"].items()},
         head_last=frozenset(raw["details"]["head_last"]),
         opposites=raw["opposites"] | {b: a for a, b in raw["opposites"].items()},
         many_relations=frozenset(raw["relations"]["many"]),
@@ -143,6 +145,11 @@ def mask_words(text: str, words: frozenset[str], mask: str) -> str:
 def ended_with(slot: str) -> tuple[str, ...]:
     """Slots whose value goes when ``slot`` gets a new one."""
     return _tables().ends.get(slot, ())
+
+
+def gone_with(slot: str) -> tuple[str, ...] | None:
+    """Slots in which a thing of ``slot`` that is gone may stand too; None for any slot."""
+    return _tables().gone_with.get(slot)
 
 
 def says_more(slot: str | None, known: str, new: str) -> bool:

@@ -55,7 +55,7 @@ class Dialogue:
         """The ledger's people and live facts, as of now."""
         self._ledgers_subjects = dict(subjects)
         newest = sorted(facts, key=lambda fact: fact.valid_from, reverse=True)[:KNOWN_FACTS]
-        self._known = tuple(_as_fact(fact) for fact in newest)
+        self._known = tuple(as_fact(fact) for fact in newest)
 
     @property
     def subjects(self) -> dict[str, str]:
@@ -76,7 +76,7 @@ class Dialogue:
         )
 
 
-def _as_fact(stored: StoredFact) -> Fact:
+def as_fact(stored: StoredFact) -> Fact:
     """A ledger row as the gate's word for it."""
     return Fact(
         text=stored.text,

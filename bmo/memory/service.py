@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import logging
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -12,7 +14,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from bmo.language import LANGUAGES
+from bmo.memory.batches import AIMS
 from bmo.memory.session import MemorySession
+from bmo.memory.settling import Settler
 from bmo.settings import Settings, checked_user_id, load_settings, quiet_third_parties
 from bmo.turn import Turn, new_id, utc_now
 
@@ -26,6 +30,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("bmo.memory")
 
+SWITCH_INTERVAL_S = 0.0005
+"""Longest a thread keeps the interpreter while another waits for it, in seconds. Python's own 5 ms
+add up: recall, recorder and gate may each keep it once before the event loop's turn comes."""
+
 UNTIL_THE_INDEX = "Until then recall reads the ledger, and nothing is lost."
 
 
@@ -38,7 +46,7 @@ class ServiceNotice:
     """Something a person should know about how memory was opened.
 
     Attributes:
-        part: "index", "judge", "embedder" or "mode".
+        part: "index", "judge", "embedder", "model", "rules" or "mode".
         message: One sentence.
     """
 
@@ -62,8 +70,10 @@ class MemoryService:
         read_gate: Decides whether a turn needs memory.
         recaller: Retrieves, scores, selects and assembles.
         recorder: The one writer thread.
+        settler: Sends what was held to a model, off the voice path; None until something is.
         notices: What a person should know about how it was opened.
-        gate_pool: Where the judge runs.
+        gate_pool: Where the rules run.
+        judge_pool: Where the judge runs, behind a bounded line.
         recall_pool: Where retrieval runs.
     """
 
@@ -77,6 +87,7 @@ class MemoryService:
     ) -> None:
         """Use ``open``; this only puts opened parts together."""
         from bmo.gate import WriteGate
+        from bmo.judge import JudgeQueue
         from bmo.recall import ReadGate, Recaller
         from bmo.recorder import Recorder
 
@@ -85,13 +96,17 @@ class MemoryService:
         self.index = index
         self.judge = judge
         self.notices = notices
-        self.write_gate: WriteGate = WriteGate.from_settings(
-            settings, judge=judge, load_judge=False
-        )
+        # The session writes the debug line: once a turn, and it knows what is off the record.
+        silent = settings.model_copy(update={"gatekeeper_debug": False})
+        self.write_gate: WriteGate = WriteGate.from_settings(silent, judge=judge, load_judge=False)
         self.read_gate: ReadGate = ReadGate.from_settings(settings, judge=judge, load_judge=False)
+        wrong = self.write_gate.custom_rules.problems
+        self.notices += tuple(ServiceNotice("rules", str(problem)) for problem in wrong)
         self.recaller = Recaller(ledger, index, settings)
         self.recorder = Recorder.open(ledger, index, settings)
+        self.settler: Settler | None = None
         self.gate_pool = ThreadPoolExecutor(1, thread_name_prefix="bmo-gate")
+        self.judge_pool = JudgeQueue(settings.bmo_judge_queue)
         self.recall_pool = ThreadPoolExecutor(2, thread_name_prefix="bmo-recall")
         self._sessions: set[MemorySession] = set()
         self._closed = False
@@ -114,15 +129,23 @@ class MemoryService:
         """The same as ``open``, for code without an event loop (CLI commands, prewarm)."""
         settings = settings or load_settings()
         notices: list[ServiceNotice] = []
-        ledger = open_ledger(settings)
-        try:
+        with contextlib.ExitStack() as opened:
+            ledger = open_ledger(settings)
+            opened.callback(ledger.close)
             index = open_index(settings, notices)
+            if index is not None:
+                opened.callback(index.close)
             judge = _open_judge(settings, notices)
+            if judge is not None:
+                opened.callback(judge.close)
+            notices += normal_notices(settings)
             service = cls(settings, ledger, index, judge, tuple(notices))
-        except BaseException:
-            ledger.close()
-            raise
+            opened.pop_all()  # from here on the service closes them
+        if settings.mem0_setting == "GATED" and settings.effective_mode in AIMS:
+            service.settling().start()
+            service.notices = (*service.notices, *service._model_notices())
         _freeze_what_stays()
+        sys.setswitchinterval(min(sys.getswitchinterval(), SWITCH_INTERVAL_S))
         return service
 
     def session(
@@ -146,11 +169,38 @@ class MemoryService:
             self, checked_user_id(user_id), session_id or new_id(), clock or utc_now
         )
         self._sessions.add(session)
+        if self.index is not None and self.settings.mem0_setting == "GATED":
+            self.index.preload(session.user_id)
         return session
 
     def ended(self, session: MemorySession) -> None:
         """A session says that it is closed."""
         self._sessions.discard(session)
+        if self.settler is not None:
+            self.settler.visit_ended(session.user_id)
+
+    def settling(self) -> Settler:
+        """What sends held turns to a model; made when first asked for, closed with the service."""
+        from bmo.extract import Orchestrator
+
+        if self.settler is None:
+            self.settler = Settler(
+                self.settings,
+                self.ledger,
+                self.recorder,
+                Orchestrator.from_settings(self.settings, self.write_gate),
+                judge=self.judge,
+                wrote=self.wrote,
+            )
+        return self.settler
+
+    def _model_notices(self) -> tuple[ServiceNotice, ...]:
+        """Says so when the mode wants a model and none can ever be asked."""
+        orchestrator = self.settling().orchestrator
+        if orchestrator.ready_in() is not None:
+            return ()
+        mode = self.settings.effective_mode
+        return (ServiceNotice("model", f"GATEKEEPER_MODE={mode}: {orchestrator.why_not()}"),)
 
     def wrote(self, user_id: str) -> None:
         """Something of a user changed: what his open sessions cached of reads is dropped."""
@@ -184,7 +234,10 @@ class MemoryService:
         if self._closed:
             return
         self._closed = True
+        if self.settler is not None:
+            self.settler.close()
         self.gate_pool.shutdown(wait=True)
+        self.judge_pool.shutdown(wait=True)
         self.recall_pool.shutdown(wait=True, cancel_futures=True)
         self.recorder.close()
         if self.index is not None:
@@ -201,8 +254,11 @@ def _freeze_what_stays() -> None:
     A full collection walks through all libraries' objects (300,000, 0.1 s) while every thread,
     the event loop's too, stands still.
     """
+    from bmo.index import release_free_pages
+
     gc.collect()
     gc.freeze()
+    release_free_pages()
 
 
 def open_ledger(settings: Settings) -> Ledger:
@@ -271,3 +327,19 @@ def _open_judge(settings: Settings, notices: list[ServiceNotice]) -> Judge | Non
     except JudgeUnavailable as error:
         notices.append(ServiceNotice("judge", f"{error} Until then the rules decide alone."))
         return None
+
+
+def normal_notices(settings: Settings) -> list[ServiceNotice]:
+    """What MEM0_SETTING=NORMAL does with turns, said at start; nothing behind the gates."""
+    if settings.mem0_setting != "NORMAL":
+        return []
+    what = (
+        f"Mem0 extracts memories from every turn with {settings.gemini_model}"
+        if settings.google_api_key is not None
+        else "every turn is stored as it was said (with GOOGLE_API_KEY Mem0 would extract memories)"
+    )
+    return [
+        ServiceNotice(
+            "mode", f"MEM0_SETTING=NORMAL: no gates; {what}, and every turn searches them all."
+        )
+    ]

@@ -11,14 +11,16 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from bmo import telemetry
+from bmo.memory.deciding import decide
 from bmo.memory.dialogue import KNOWN_FACTS, Dialogue
-from bmo.memory.normal import raw_decision, raw_recall
+from bmo.memory.normal import raw_recall
 from bmo.memory.notices import ask_to_erase, erased, kept, off_the_record, on_the_record
 from bmo.memory.wishes import Wish, keeps_nothing, spoken, wish_of
 from bmo.turn import Decision, Recall, RecallPlan, Signal, Turn
@@ -26,13 +28,26 @@ from bmo.turn import Decision, Recall, RecallPlan, Signal, Turn
 if TYPE_CHECKING:
     from bmo.ledger import PendingErasure, Recorded
     from bmo.memory.service import MemoryService
+    from bmo.recall import Weights
 
 logger = logging.getLogger("bmo.memory")
 
 RECORDED_KEPT = 64
 """Turns whose record can still be asked for with ``recorded``."""
 
+DIALOGUE_DEADLINE_S = 2.0
+"""Longest wait for the ledger before a turn is gated without what it knows of the user."""
+
 _T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class _Talk:
+    """What the read gate may know of the conversation before a turn."""
+
+    previous: RecallPlan | None
+    turns: int
+    subjects: Mapping[str, str]
 
 
 class MemorySession:
@@ -74,9 +89,14 @@ class MemorySession:
         self._plan: RecallPlan | None = None
         self._reads: dict[str, asyncio.Task[Recall]] = {}
         self._given: Recall | None = None
+        self._answered: tuple[str, Recall, str] | None = None
+        self._weights: Weights | None = None
         self._pending: PendingErasure | None = None
         self._on_disk: dict[str, asyncio.Event] = {}
         self._closed = False
+        self._hides_reply = False
+        self._undecided: set[str] = set()
+        self._early_replies: dict[str, tuple[str, Recall | None]] = {}
 
     # -- writing -------------------------------------------------------------------------------
 
@@ -100,7 +120,8 @@ class MemorySession:
             assistant_before=self._masked(turn.assistant_before),
             assistant_after=self._masked(turn.assistant_after),
         )
-        return self._start(self._gate_and_record(own))
+        self._undecided.add(own.id)
+        return self._start(self._gate_and_note(own))
 
     async def recorded(self, turn_id: str) -> Recorded | None:
         """Waits until a turn of this session is in the ledger.
@@ -125,10 +146,21 @@ class MemorySession:
             text: The assistant's words, "" when there were none.
         """
         text = self._masked(text)
-        self._dialogue.note_reply(turn_id, text)
         given, self._given = self._given, None
+        if turn_id in self._undecided:
+            # A reply can be faster than the judge: it is noted once its turn is.
+            _, already = self._early_replies.get(turn_id, ("", None))
+            self._early_replies[turn_id] = (text, given or already)
+        else:
+            self._note_reply(turn_id, text, given)
+
+    def _note_reply(self, turn_id: str, text: str, given: Recall | None) -> None:
+        self._dialogue.note_reply(turn_id, text)
+        self._answered = None
         if text and not self.off_record and turn_id in self._recorded:
-            self.service.recorder.note_reply(turn_id, text, given)
+            self.service.recorder.note_reply(turn_id, text, given, at=self.clock())
+            if given is not None:
+                self._answered = (turn_id, given, text)
 
     # -- reading -------------------------------------------------------------------------------
 
@@ -152,26 +184,43 @@ class MemorySession:
             The plan, the selected memories and the block to put before the model. When the
             deadline passes or a part fails the block is empty and ``fallback`` is true.
         """
-        started = time.perf_counter()
         own = replace(turn, user_id=self.user_id, session_id=self.session_id)
+        with telemetry.memory_span("bmo.recall", "search_memory") as span:
+            recall = await self._recall_in_time(own)
+            kept = not self.off_record and not keeps_nothing(own.text)
+            telemetry.describe_recall(span, own, recall, words=kept)
+        telemetry.note_recall(recall)
+        self._plan = recall.plan
+        self._given = recall if recall.memories else None
+        if kept:
+            self.service.recorder.note_recall(own, recall)
+        return recall
+
+    async def _recall_in_time(self, turn: Turn) -> Recall:
+        """What is recalled, with what the assistant must say of memory itself; never raises."""
+        started = time.perf_counter()
         pending = self._pending  # gating this very turn may answer it while we read
         deadline_s = self.service.settings.bmo_recall_deadline_ms / 1000
         try:
-            recall = await asyncio.wait_for(asyncio.shield(self._read(own)), deadline_s)
+            read: object = await asyncio.wait_for(asyncio.shield(self._read(turn)), deadline_s)
+            if not isinstance(read, Recall):
+                raise TypeError(f"recall answered with {type(read).__name__}, not a Recall")
+            recall = read
         except TimeoutError:
+            logger.warning("recall missed its deadline", extra={"deadline_s": deadline_s})
             recall = _nothing("deadline", "the deadline passed")
         except Exception as error:  # whatever a part raises, the reply must go out
             logger.warning("recall failed", extra={"error": repr(error)})
             recall = _nothing("failed", repr(error))
-        notice = await self._notice(own, pending, deadline_s - (time.perf_counter() - started))
+        try:
+            remaining_s = deadline_s - (time.perf_counter() - started)
+            notice = await self._notice(turn, pending, remaining_s)
+        except Exception as error:  # e.g. rules that fail; gating the turn says so in the ledger
+            logger.warning("notice failed", extra={"error": repr(error)})
+            notice = ""
         if notice:
             recall = replace(recall, context="\n".join(filter(None, (recall.context, notice))))
-        recall = replace(recall, elapsed_ms=(time.perf_counter() - started) * 1000)
-        self._plan = recall.plan
-        self._given = recall if recall.memories else None
-        if not self.off_record:
-            self.service.recorder.note_recall(own, recall)
-        return recall
+        return replace(recall, elapsed_ms=(time.perf_counter() - started) * 1000)
 
     def prefetch(self, interim_text: str) -> None:
         """Starts recall on an interim transcript; it is used if the final words agree.
@@ -181,15 +230,14 @@ class MemorySession:
         """
         if not self._closed and len(interim_text.split()) > 1:
             before = self._dialogue.assistant_before
-            self._read(
-                Turn(
-                    text=interim_text,
-                    user_id=self.user_id,
-                    session_id=self.session_id,
-                    at=self.clock(),
-                    assistant_before=before,
-                )
+            turn = Turn(
+                text=interim_text,
+                user_id=self.user_id,
+                session_id=self.session_id,
+                at=self.clock(),
+                assistant_before=before,
             )
+            self._read(turn, "bmo.recall.prefetch")
 
     def drop_reads(self) -> None:
         """Forgets cached recalls; called after every write."""
@@ -213,18 +261,42 @@ class MemorySession:
 
     # -- gating --------------------------------------------------------------------------------
 
+    async def _gate_and_note(self, turn: Turn) -> Decision:
+        """Gates a turn, then notes the reply that came before its decision, if one did."""
+        try:
+            return await self._gate_and_record(turn)
+        finally:
+            self._undecided.discard(turn.id)
+            early = self._early_replies.pop(turn.id, None)
+            if early is not None:
+                self._note_reply(turn.id, *early)
+
     async def _gate_and_record(self, turn: Turn) -> Decision:
         async with self._gating:
-            await self._load_dialogue()
-            if keeps_nothing(turn.text):
-                return _own_word(turn, "command", "off the record, this turn")
-            decision = self._granted(wish_of(turn.text), turn)
-            if decision is None:
-                decision = await self._decide(turn)
-            if not self.off_record:
-                self._record(turn, decision)
-            self._dialogue.note_turn(turn, decision)
+            with telemetry.memory_span("bmo.gate", "upsert_memory") as span:
+                await self._load_dialogue()
+                if self._hides_reply:
+                    # It answered words that are not kept, and may repeat them.
+                    turn = replace(turn, assistant_before="")
+                decision, kept = await self._decided(turn)
+                shown = decision if kept else replace(decision, text="", facts=())
+                telemetry.describe_decision(span, turn, shown)
+                telemetry.note_decision(turn, shown, debug=self.service.settings.gatekeeper_debug)
+                self._hides_reply = not kept
+                if kept:
+                    self._record(turn, decision)
+                    self._note_wrong(turn, decision)
+                    self._dialogue.note_turn(turn, decision)
             return decision
+
+    async def _decided(self, turn: Turn) -> tuple[Decision, bool]:
+        """What becomes of a turn, and whether anything of it is kept."""
+        if keeps_nothing(turn.text):
+            return _own_word(turn, "command", "off the record, this turn"), False
+        decision = self._granted(wish_of(turn.text), turn)
+        if decision is None:
+            decision = await decide(self.service, turn, self._dialogue.context())
+        return decision, not self.off_record
 
     def _granted(self, wish: Wish | None, turn: Turn) -> Decision | None:
         """Does what a short utterance asks of memory itself; None when it asks for nothing."""
@@ -257,7 +329,7 @@ class MemorySession:
             return on_the_record()
         if pending is not None and wish in ("yes", "no"):
             return erased(pending) if wish == "yes" else kept(pending)
-        if not self._asks_to_forget_much(turn):
+        if not await self._asks_to_forget_much(turn, max(remaining_s, 0.01)):
             return ""
         event = self._on_disk.setdefault(turn.id, asyncio.Event())
         try:
@@ -266,41 +338,37 @@ class MemorySession:
             return ""
         return ask_to_erase(self._pending) if self._pending is not None else ""
 
-    def _asks_to_forget_much(self, turn: Turn) -> bool:
+    async def _asks_to_forget_much(self, turn: Turn, remaining_s: float) -> bool:
         if self.service.settings.mem0_setting == "NORMAL" or self.off_record:
             return False
-        ruled = self.service.write_gate.decide_by_rules(turn, self._dialogue.context())
+        asked = asyncio.get_running_loop().run_in_executor(
+            self.service.recall_pool,
+            self.service.write_gate.decide_by_rules,
+            turn,
+            self._dialogue.context(),
+        )
+        try:
+            ruled = await asyncio.wait_for(asyncio.shield(asked), remaining_s)
+        except TimeoutError:
+            return False
         return any(
             fact.op == "retract" and fact.scope in ("subject", "all") for fact in ruled.facts
         )
 
-    async def _decide(self, turn: Turn) -> Decision:
-        if self.service.settings.mem0_setting == "NORMAL":
-            return raw_decision(turn, self.service.settings)
-        from bmo.gate import wants_judge
+    def _note_wrong(self, turn: Turn, decision: Decision) -> None:
+        """Counts a correction against what was recalled for the turn before."""
+        from bmo.recall import counts_against
 
-        gate = self.service.write_gate
-        context = self._dialogue.context()
-        try:
-            ruled = gate.decide_by_rules(turn, context)
-        except Exception as error:  # a turn must leave its row, whatever a rule does
-            logger.exception("rules failed", extra={"turn_id": turn.id})
-            return _unjudged(turn, error)
-        if self.service.judge is None or not wants_judge(ruled):
-            return ruled
-        loop = asyncio.get_running_loop()
-        judged = loop.run_in_executor(self.service.gate_pool, gate.decide, turn, context)
-        try:
-            deadline_s = self.service.settings.bmo_judge_deadline_ms / 1000
-            return await asyncio.wait_for(asyncio.shield(judged), deadline_s)
-        except TimeoutError:
-            logger.warning("judge missed its deadline", extra={"deadline_s": deadline_s})
-        except Exception as error:  # the rules' word stands, whatever the judge does
-            logger.warning("judge failed", extra={"error": repr(error)})
-        return replace(ruled, fallback=True)
+        answered, self._answered = self._answered, None
+        if answered is not None:
+            turn_id, given, reply = answered
+            wrong = counts_against(given, reply, turn.text, decision)
+            self.service.recorder.note_wrong(turn_id, wrong, at=turn.at)
 
     def _record(self, turn: Turn, decision: Decision) -> None:
         future = self.service.recorder.submit(turn, decision)
+        if self.service.settler is not None:
+            self.service.settler.spoke(self.user_id)
         if len(self._recent_ids) == RECORDED_KEPT:
             self._recorded.pop(self._recent_ids[0], None)
         self._recent_ids.append(turn.id)
@@ -308,8 +376,13 @@ class MemorySession:
         self._start(self._after_record(turn, future))
 
     async def _after_record(self, turn: Turn, future: Future[Recorded]) -> None:
+        from bmo.ledger import Recorded
+
         try:
-            recorded = await asyncio.wrap_future(future)
+            answer: object = await cast("asyncio.Future[object]", asyncio.wrap_future(future))
+            if not isinstance(answer, Recorded):
+                raise TypeError(f"the ledger answered with {type(answer).__name__}")
+            recorded = answer
         except Exception as error:  # the recorder has logged it and keeps the turn for later
             logger.error("turn not recorded", extra={"error": repr(error), "turn_id": turn.id})
             return
@@ -329,7 +402,10 @@ class MemorySession:
     async def _load_dialogue(self) -> None:
         if self._dialogue_loaded is None:
             self._dialogue_loaded = self._start(self._refresh_dialogue())
-        await asyncio.shield(self._dialogue_loaded)
+        done, _ = await asyncio.wait({self._dialogue_loaded}, timeout=DIALOGUE_DEADLINE_S)
+        if not done:
+            logger.warning("dialogue context missed its deadline")
+            telemetry.note_fault("ledger")
 
     async def _refresh_dialogue(self) -> None:
         """Reads people and the newest live facts of the user, for the gate's context."""
@@ -344,44 +420,61 @@ class MemorySession:
 
     # -- recalling -----------------------------------------------------------------------------
 
-    def _read(self, turn: Turn) -> asyncio.Task[Recall]:
+    def _read(self, turn: Turn, span: str = "bmo.recall.read") -> asyncio.Task[Recall]:
         """The task that recalls for these words: the prefetched one if there is one."""
         key = spoken(turn.text)
         task = self._reads.get(key)
         if task is None or task.cancelled() or (task.done() and task.exception() is not None):
-            task = self._start(self._plan_and_recall(turn))
+            task = self._start(self._plan_and_recall(turn, span))
             self._reads[key] = task
         return task
 
-    async def _plan_and_recall(self, turn: Turn) -> Recall:
-        if self.service.settings.mem0_setting == "GATED":
-            ruled = self.service.read_gate.plan_by_rules(
-                turn,
-                previous=self._plan,
-                conversation_turns=self._dialogue.turns,
-                subjects=self._dialogue.subjects,
-            )
-            if not ruled.recall and (ruled.trigger != "open" or self.service.judge is None):
-                return Recall(plan=ruled)
-        for future in tuple(self._recorded.values()):
-            if not future.done():
-                await asyncio.wait([asyncio.wrap_future(future)])
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self.service.recall_pool, self._recall_blocking, turn)
+    async def _plan_and_recall(self, turn: Turn, span: str) -> Recall:
+        loop, pool = asyncio.get_running_loop(), self.service.recall_pool
+        with telemetry.memory_span(span):
+            await self._load_dialogue()
+            # As it is before this turn is gated, whichever of the two is faster: who is named
+            # for the first time here is nobody to ask about.
+            talk = _Talk(self._plan, self._dialogue.turns, self._dialogue.subjects)
+            if self.service.settings.mem0_setting == "GATED":
+                plan = telemetry.carried(self._plan_by_rules)
+                ruled = await loop.run_in_executor(pool, plan, turn, talk)
+                if not ruled.recall and (ruled.trigger != "open" or self.service.judge is None):
+                    return Recall(plan=ruled)
+            with telemetry.memory_span("bmo.recall.wait_for_writes"):
+                for future in tuple(self._recorded.values()):
+                    if not future.done():
+                        await asyncio.wait([asyncio.wrap_future(future)])
+            recall = telemetry.carried(self._recall_blocking)
+            return await loop.run_in_executor(pool, recall, turn, talk)
 
-    def _recall_blocking(self, turn: Turn) -> Recall:
+    def _plan_by_rules(self, turn: Turn, talk: _Talk) -> RecallPlan:
+        with telemetry.memory_span("bmo.recall.plan_by_rules"):
+            return self.service.read_gate.plan_by_rules(
+                turn,
+                previous=talk.previous,
+                conversation_turns=talk.turns,
+                subjects=talk.subjects,
+            )
+
+    def _recall_blocking(self, turn: Turn, talk: _Talk) -> Recall:
         settings = self.service.settings
         if settings.mem0_setting == "NORMAL":
             return raw_recall(self.service.index, turn, settings.bmo_recall_top_k, self.clock())
-        plan = self.service.read_gate.plan(
-            turn,
-            previous=self._plan,
-            conversation_turns=self._dialogue.turns,
-            subjects=self._dialogue.subjects,
-        )
+        with telemetry.memory_span("bmo.recall.plan"):
+            plan = self.service.read_gate.plan(
+                turn,
+                previous=talk.previous,
+                conversation_turns=talk.turns,
+                subjects=talk.subjects,
+            )
         if not plan.recall:
             return Recall(plan=plan)
-        return self.service.recaller.recall(plan, self.user_id, self.clock())
+        recaller = self.service.recaller
+        if self._weights is None:
+            # Once a visit: what a conversation is given does not change under it.
+            self._weights = recaller.weights_of(self.user_id)
+        return recaller.recall(plan, self.user_id, self.clock(), weights=self._weights)
 
     def _renew_profile(self, gone: set[str]) -> None:
         """Lets the profile be loaded again when it shows a fact that is gone."""
@@ -398,15 +491,17 @@ class MemorySession:
             return Recall(plan=empty)
         loop = asyncio.get_running_loop()
         try:
-            recalled: Recall = await loop.run_in_executor(
-                self.service.recall_pool,
-                self.service.recaller.profile,
-                self.user_id,
-                self.clock(),
-            )
+            load = telemetry.carried(self.service.recaller.profile)
+            with telemetry.memory_span("bmo.profile", "search_memory"):
+                recalled: object = await loop.run_in_executor(
+                    self.service.recall_pool, load, self.user_id, self.clock()
+                )
+            if not isinstance(recalled, Recall):
+                raise TypeError(f"the profile is a {type(recalled).__name__}, not a Recall")
             return recalled
         except Exception as error:  # a conversation without profile is better than none
             logger.warning("profile failed", extra={"error": repr(error)})
+            telemetry.note_fault("profile")
             return Recall(plan=empty, fallback=True, reason=repr(error))
 
     def _masked(self, text: str) -> str:
@@ -432,18 +527,6 @@ def _own_word(turn: Turn, signal: Signal, reason: str) -> Decision:
         extraction_method="session",
         gate_version="session",
         text=turn.text,
-    )
-
-
-def _unjudged(turn: Turn, error: Exception) -> Decision:
-    """The gate failed: the turn is held, without words that nothing has scanned for secrets."""
-    return Decision(
-        verdict="hold",
-        signals=("other",),
-        reason=f"the gate failed: {type(error).__name__}",
-        confidence=0.0,
-        fallback=True,
-        text="",
     )
 
 

@@ -40,6 +40,9 @@ def open_session(model: Path, name: str) -> InferenceSession:
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
+    # The arena keeps what one long text needed for ever, and while loading 13 MB beside: it saves
+    # no time with sequences as short as ours (2.2 ms with it, 2.2 without).
+    options.enable_cpu_mem_arena = False
     try:
         return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
     except (native.Fail, native.InvalidArgument, native.InvalidGraph, native.InvalidProtobuf) as e:

@@ -4,7 +4,7 @@ from bmo.recall.assembly import assemble
 from bmo.recall.budget import tokens_of
 from bmo.recall.calibration import Calibration, calibration_for
 from bmo.recall.explaining import Explanation, explain, render
-from bmo.recall.feedback import Judgement, adjusted, counts_against, used_in
+from bmo.recall.feedback import Judgement, adjusted, counts_against
 from bmo.recall.gate import OPEN, ReadGate
 from bmo.recall.recaller import PROFILE_PLAN, Recaller, cache_key
 from bmo.recall.scoring import DEFAULT_WEIGHTS, Weights, score
@@ -28,5 +28,4 @@ __all__ = [
     "render",
     "score",
     "tokens_of",
-    "used_in",
 ]

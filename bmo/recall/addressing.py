@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bmo.recall.lexer import Words
-from bmo.recall.packs import Pack, Reading
+from bmo.recall.packs import LANGUAGES, Pack, Reading, function_words
 from bmo.turn import Category
 
 _SPEAKER = frozenset({"self"})
@@ -38,7 +38,9 @@ class Address:
     query: str
 
 
-def address(reading: Reading, text: str, pack: Pack, known: Mapping[str, str]) -> Address:
+def address(
+    reading: Reading, text: str, pack: Pack, known: Mapping[str, str], *, glossed: bool = False
+) -> Address:
     """Maps a turn to memory.
 
     Args:
@@ -46,13 +48,15 @@ def address(reading: Reading, text: str, pack: Pack, known: Mapping[str, str]) -
         text: The turn as it was said.
         pack: Its language's pack.
         known: Lower-case name -> subject of people the memory knows.
+        glossed: Add the needs' gloss to the search text in English too: a request ("which hot
+            drink for me now?") names the occasion, and memory the thing ("only decaf").
     """
     words, needs = reading.words, reading.needs()
     wide = any(need.wide for need in needs)
     people = _people(words, pack, known)
     subjects = [s for need in needs for s in need.subjects]
     if people and not wide:
-        subjects = [*people, *subjects]
+        subjects = [*people, *(["user"] if _speaks_too(words, pack) else []), *subjects]
     elif not wide and words.classes & _SPEAKER:
         subjects = [*subjects, "user"]
     slots = _unique(slot for need in needs for slot in need.slots)
@@ -64,10 +68,11 @@ def address(reading: Reading, text: str, pack: Pack, known: Mapping[str, str]) -
         part
         for part in (
             *(pack.gloss[w] for w in words.words if w in pack.gloss),
-            *(need.gloss for need in needs if need.gloss and pack.language != "en"),
+            *(need.gloss for need in needs if need.gloss and (glossed or pack.language != "en")),
         )
     )
-    query = " ".join((text.strip() if pack.language == "en" else " ".join(words.words), *gloss))
+    said = text.strip() if pack.language == "en" else " ".join(_telling(words, pack))
+    query = " ".join((said, *gloss))
     return Address(
         slots=slots,
         soft=soft,
@@ -77,6 +82,24 @@ def address(reading: Reading, text: str, pack: Pack, known: Mapping[str, str]) -
         past=any(need.past for need in needs),
         query=query[:500].replace("_", " "),
     )
+
+
+def _speaks_too(words: Words, pack: Pack) -> bool:
+    """Whether the speaker is in it beside others: "what do i want to open with my sister".
+
+    In Spanish the verb alone says so; French and German are not told apart further either.
+    """
+    return bool(words.classes & {"i", "we"}) or pack.language != "en"
+
+
+def _telling(words: Words, pack: Pack) -> tuple[str, ...]:
+    """Words that are no function words of the language.
+
+    English memories hold none of them, and in the search by words each counts as one missing.
+    """
+    bit = 1 << LANGUAGES.index(pack.language)
+    seen = function_words()
+    return tuple(w for w in words.words if not seen.get(w, 0) & bit) or words.words
 
 
 def _people(words: Words, pack: Pack, known: Mapping[str, str]) -> list[str]:

@@ -78,7 +78,7 @@ def _lines(facts: Iterable[StoredFact], *, dated: bool) -> list[str]:
             if fact.conflict and other.conflict and _same_question(fact, other)
         ]
         if len(rivals) > 1:
-            rivals.sort(key=lambda other: (other.valid_from, other.id))
+            rivals.sort(key=lambda other: (other.valid_from, other.text, other.id))
             both = " / ".join(f"{_clean(o.text)} ({_day(o.valid_from)})" for o in rivals)
             rows.append(f"- {both} [{_DISAGREE}]")
             shown.update(other.id for other in rivals)

@@ -8,12 +8,12 @@ a part that never separates good from bad never moves.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Final
 
 from bmo.recall.scoring import DEFAULT_WEIGHTS, Weights
-from bmo.turn import Kind, ScoreParts
+from bmo.turn import Decision, Fact, Kind, Recall, ScoreParts, StoredFact
 
 RATE: Final = 0.02
 """Step per judgement."""
@@ -21,6 +21,11 @@ RATE: Final = 0.02
 LOWEST: Final = 0.5
 HIGHEST: Final = 1.5
 """Bounds: share of the default weight that a weight may have."""
+
+REMEMBERED: Final = 200
+"""Judgements that count, the newest of a user."""
+
+_SHARED: Final = ("semantic", "recency", "domain")
 
 _CORRECTIONS: Final = frozenset({"correction", "forget"})
 
@@ -48,7 +53,9 @@ def adjusted(judgements: Iterable[Judgement], start: Weights = DEFAULT_WEIGHTS) 
         start: Weights before the first.
 
     Returns:
-        Weights between ``LOWEST`` and ``HIGHEST`` times the defaults.
+        Weights between ``LOWEST`` and ``HIGHEST`` times the defaults. Semantic, recency and
+        domain keep their sum: most judgements are good ones, and weights that all grew would
+        only lower the threshold.
     """
     weights = {field.name: float(getattr(start, field.name)) for field in fields(Weights)}
     defaults = {
@@ -57,8 +64,12 @@ def adjusted(judgements: Iterable[Judgement], start: Weights = DEFAULT_WEIGHTS) 
     for judgement in judgements:
         sign = 1.0 if judgement.helpful else -1.0
         for name, amount in _features(judgement).items():
-            moved = weights[name] + sign * RATE * defaults[name] * amount
-            weights[name] = min(max(moved, LOWEST * defaults[name]), HIGHEST * defaults[name])
+            weights[name] += sign * RATE * defaults[name] * amount
+        whole = sum(defaults[name] for name in _SHARED) / sum(weights[name] for name in _SHARED)
+        for name in _SHARED:
+            weights[name] *= whole
+        for name, default in defaults.items():
+            weights[name] = min(max(weights[name], LOWEST * default), HIGHEST * default)
     return Weights(**weights)
 
 
@@ -73,37 +84,34 @@ def _features(judgement: Judgement) -> dict[str, float]:
     }
 
 
-def used_in(reply: str, texts: Sequence[str], shared: int = 2) -> list[int]:
-    """Positions of the memories that a reply made use of.
+def counts_against(given: Recall, reply: str, turn: str, decision: Decision) -> list[str]:
+    """Which memories of a recall the user's next turn says are wrong.
 
     Args:
-        reply: The assistant's words.
-        texts: Canonical texts of the memories given for it.
-        shared: Content words that reply and memory must share; a memory with fewer must be there
-            whole.
+        given: What was recalled for the turn before.
+        reply: What the assistant said then.
+        turn: The user's words now.
+        decision: The write gate's word on them.
 
     Returns:
-        Positions in ``texts``.
+        Ids of facts. A correction or a wish to forget that names something is about the memories
+        it names; a bare "that's wrong" about those the reply used, or all that were given if it
+        used none.
     """
-    from bmo.ledger.values import content_words
+    from bmo.ledger import words_used
 
-    said = content_words([reply])
-    used: list[int] = []
-    for position, text in enumerate(texts):
-        words = content_words([text])
-        if words and len(words & said) >= min(shared, _telling(words)):
-            used.append(position)
-    return used
+    if not _CORRECTIONS & set(decision.signals):
+        return []
+    if decision.facts:
+        return [
+            memory.fact.id
+            for memory in given.memories
+            if any(_about(memory.fact, fact) for fact in decision.facts)
+            or words_used(memory.fact, turn)
+        ]
+    used = [memory.fact.id for memory in given.memories if words_used(memory.fact, reply)]
+    return used or [memory.fact.id for memory in given.memories]
 
 
-def _telling(words: frozenset[str]) -> int:
-    return max(1, len(words) - 1)
-
-
-def counts_against(signals: Sequence[str]) -> bool:
-    """Whether the user's next turn says that what was recalled is wrong.
-
-    Args:
-        signals: The write gate's signals of the turn after a recall.
-    """
-    return bool(_CORRECTIONS & set(signals))
+def _about(known: StoredFact, said: Fact) -> bool:
+    return said.slot is not None and (known.subject, known.slot) == (said.subject, said.slot)

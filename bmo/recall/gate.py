@@ -28,6 +28,18 @@ OPEN: Final = "open"
 FOLLOW_UP_WORDS = 7
 """A turn of at most this many words may lean on the one before it."""
 
+BARE_WORDS = 2
+"""One of at most this many words leans on it whatever they are."""
+
+_GOES_ON = frozenset("and or but so also same und oder aber et ou mais y o pero".split())
+_LEANING = frozenset(
+    (
+        "one ones that those it else other others another same first last second older younger "
+        "das die der anderer andere älter jünger celui celle autre plus ese esa otro otra mayor"
+    ).split()
+)
+"""Words by which a short question leans on the turn before."""
+
 WEAK_MARGIN = 0.5
 """Turns without "my" or a person in them must clear this share of what is left above the
 threshold: the judge's false alarms are mostly services and general knowledge asked with "i"."""
@@ -205,7 +217,13 @@ class ReadGate:
             kind = replace(kind, complexity="simple")
         if trigger == "explicit_prompt":
             kind = replace(kind, references_history=True)
-        found = address(ask.reading, ask.turn.text, ask.pack, ask.subjects)
+        found = address(
+            ask.reading,
+            ask.turn.text,
+            ask.pack,
+            ask.subjects,
+            glossed=trigger == "indirect_need",
+        )
         prefer = self._settings.bmo_prefer
         accuracy = ask.depth == "full" or prefers_accuracy(kind, ask.conversation_turns, prefer)
         return RecallPlan(
@@ -260,11 +278,17 @@ def _about_the_assistant(words: Words) -> bool:
 
 
 def _follows(words: Words) -> bool:
-    return (
-        len(words.words) <= FOLLOW_UP_WORDS
-        and not words.smalltalk_only
-        and (words.asked or "follow" in words.classes)
-    )
+    """Whether a turn leans on the one before: short, a question, and not whole by itself.
+
+    A question of several words that speaks of nobody ("how many planets are there") is whole.
+    """
+    said = words.words
+    if len(said) > FOLLOW_UP_WORDS or words.smalltalk_only:
+        return False
+    if not (words.asked or "follow" in words.classes):
+        return False
+    leans = words.classes & _ABOUT_SOMEBODY or not _LEANING.isdisjoint(said)
+    return bool(leans) or len(said) <= BARE_WORDS or said[0] in _GOES_ON
 
 
 def _not(kind: Classification, trigger: str, depth: Depth) -> RecallPlan:

@@ -88,7 +88,7 @@ def choose_profile(
         (chosen, left out), most important first.
     """
     alive = [f for f in facts if f.expires_at is None or f.expires_at > now]
-    ordered = sorted(alive, key=lambda f: (importance(f), -f.valid_from.timestamp(), f.id))
+    ordered = sorted(alive, key=lambda f: (importance(f), -f.valid_from.timestamp(), f.text, f.id))
     chosen: list[StoredFact] = []
     left: list[StoredFact] = []
     spent = overhead(profile=True)

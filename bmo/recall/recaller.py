@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 from bmo.recall.assembly import assemble
 from bmo.recall.budget import tokens_of
 from bmo.recall.calibration import calibration_for
+from bmo.recall.feedback import REMEMBERED, Judgement, adjusted
 from bmo.recall.profile import choose_profile, importance
 from bmo.recall.retrieval import Candidate, Retriever
 from bmo.recall.scoring import DEFAULT_WEIGHTS, Weights, score
 from bmo.recall.selection import select
 from bmo.settings import Settings
+from bmo.telemetry import memory_span
 from bmo.turn import Recall, RecalledMemory, RecallPlan, ScoreParts, StoredFact
 
 if TYPE_CHECKING:
@@ -78,13 +80,19 @@ class Recaller:
         live = self._live(user_id)
         if not live and not plan.include_past:
             return replace(Recall(plan, reason="no memories"), elapsed_ms=_since(started))
-        retrieved = self._retriever.retrieve(plan, user_id, now, live)
-        scored = [_scored(c, plan, now, weights) for c in retrieved.candidates]
+        with memory_span("bmo.recall.retrieve"):
+            retrieved = self._retriever.retrieve(plan, user_id, now, live)
+        with memory_span("bmo.recall.score"):
+            scored = [_scored(c, plan, now, weights) for c in retrieved.candidates]
         if plan.include_all:
-            scored.sort(key=lambda m: (importance(m.fact), -m.fact.valid_from.timestamp()))
+            scored.sort(
+                key=lambda m: (importance(m.fact), -m.fact.valid_from.timestamp(), m.fact.text)
+            )
             scored = [replace(m, score=1.0 - n * 1e-6) for n, m in enumerate(scored)]
-        given, left = select(scored, plan, self._settings.bmo_recall_threshold)
-        context = assemble([memory.fact for memory in given])
+        with memory_span("bmo.recall.select"):
+            given, left = select(scored, plan, self._settings.bmo_recall_threshold, weights)
+        with memory_span("bmo.recall.assemble"):
+            context = assemble([memory.fact for memory in given])
         return Recall(
             plan=plan,
             memories=tuple(given),
@@ -95,6 +103,11 @@ class Recaller:
             fallback=bool(retrieved.failure),
             reason=retrieved.failure,
         )
+
+    def weights_of(self, user_id: str) -> Weights:
+        """The user's weights: the defaults, moved by what helped and what was wrong so far."""
+        judged = self._ledger.judged_items(user_id, limit=REMEMBERED)
+        return adjusted(Judgement(item.parts, item.kind, item.helpful) for item in judged)
 
     def nearest(self, plan: RecallPlan, user_id: str, now: datetime) -> list[StoredFact]:
         """Memories in the order of their nearness to the plan's query, nothing left out.

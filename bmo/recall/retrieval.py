@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+import logging
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from bmo.recall.calibration import Calibration
+from bmo.recall.calibration import Calibration, reference_calibration
+from bmo.recall.spelling import may_be_misspelt, meant
 from bmo.recall.subjects import belongs, mentions
-from bmo.turn import CATEGORIES, Category, RecallPlan, StoredFact
+from bmo.telemetry import memory_span
+from bmo.turn import CATEGORIES, RecallPlan, StoredFact
 
 if TYPE_CHECKING:
     from bmo.index import MemoryIndex
     from bmo.ledger import Ledger
+
+logger = logging.getLogger(__name__)
 
 SLOT_LIMIT: Final = 25
 """Facts read by key for one plan, at most."""
@@ -32,6 +37,9 @@ WORD_WEIGHT: Final = 0.3
 
 UNSEEN_COSINE: Final = 0.15
 """Cosine taken for a memory that was found by its words and not by the index."""
+
+SLIPS_MOST: Final = 3
+"""Words of a question that are compared with all remembered ones, at most."""
 
 COMMON_SHARE: Final = 0.05
 COMMON_LEAST: Final = 15
@@ -132,6 +140,7 @@ class Retriever:
         self._ledger = ledger
         self._index = index
         self._calibration = calibration
+        self._reference = reference_calibration()
         self._top_k = top_k
 
     def retrieve(self, plan: RecallPlan, user_id: str, now: datetime, live: int) -> Retrieved:
@@ -153,6 +162,11 @@ class Retriever:
             searched,
         )
         found = {fact.id: Candidate(fact, 1.0, "slot") for fact in named}
+        if asked.people and not named and "user" in plan.subjects:
+            # "the business i want to open with my sister" may stand under the user alone.
+            plans = [f for f in by_key if f.category == "goals" and f.subject == "user"]
+            for fact in _nearest(plans, searched, most=1):
+                _keep(found, Candidate(fact, 1.0, "a plan with them"))
         soft = {
             candidate.fact.id
             for candidate in searched
@@ -182,14 +196,26 @@ class Retriever:
         Returns:
             (candidates, "" or why the index could not answer).
         """
+        from bmo.ledger.values import content_words
+
         failure = ""
         cosines: dict[str, float] = {}
+        words = content_words([plan.query])
+        counts = self._ledger.word_counts(user_id, words)
+        spelt = self._spelt(plan.query, words - counts.keys(), user_id)
+        if spelt != plan.query:
+            plan = replace(plan, query=spelt)
+            counts = self._ledger.word_counts(user_id, content_words([spelt]))
         if self._index is not None:
             try:
-                cosines = self._cosines(self._index, plan, user_id, live)
+                with memory_span("bmo.recall.search", "search_memory"):
+                    cosines = self._cosines(self._index, plan, user_id, live, counts)
             except _index_errors() as error:
                 failure = f"search index: {error}"
-        rows = self._ledger.search_words(user_id, plan.query, self._top_k * FETCH)
+            except Exception as error:  # a broken index leaves the ledger's slots and words
+                logger.exception("the search index failed", extra={"type": type(error).__name__})
+                failure = f"search index: {type(error).__name__}"
+        rows = self._ledger.search_words(user_id, plan.query, self._top_k * FETCH, counts=counts)
         shares = {fact.id: share for fact, share in rows}
         known = {fact.id: fact for fact, _ in rows}
         # Rows are dear: of what only the index knows, as many as can be given are read.
@@ -203,39 +229,50 @@ class Retriever:
             self._candidate(fact, cosines.get(fact.id), shares.get(fact.id, 0.0))
             for fact in _alive(known.values(), plan, now)
         ]
-        candidates.sort(key=lambda c: (-c.similarity, -c.fact.valid_from.timestamp(), c.fact.id))
+        candidates.sort(
+            key=lambda c: (-c.similarity, -c.fact.valid_from.timestamp(), c.fact.text, c.fact.id)
+        )
         return candidates, failure
+
+    def _spelt(self, query: str, unknown: Collection[str], user_id: str) -> str:
+        """``query`` with words that are slips of remembered ones put right."""
+        from bmo.ledger.values import content_words
+
+        slips: dict[str, str] = {}
+        for word in sorted(filter(may_be_misspelt, unknown))[:SLIPS_MOST]:
+            right = meant(word, self._ledger.words_like(user_id, word[0]))
+            if right is not None:
+                slips[word] = right
+        if not slips:
+            return query
+        parts = [
+            next((slips[w] for w in content_words([part]) if w in slips), part)
+            for part in query.split()
+        ]
+        return " ".join(parts)
 
     def _candidate(self, fact: StoredFact, cosine: float | None, words: float) -> Candidate:
         nearness = (UNSEEN_COSINE if cosine is None else cosine) + WORD_WEIGHT * words
         why = "words" if cosine is None else "search"
-        return Candidate(fact, self._calibration.share(nearness), why)
+        return Candidate(fact, self._reference.share(nearness), why)
 
     def _cosines(
-        self, index: MemoryIndex, plan: RecallPlan, user_id: str, live: int
+        self,
+        index: MemoryIndex,
+        plan: RecallPlan,
+        user_id: str,
+        live: int,
+        counts: Mapping[str, int],
     ) -> dict[str, float]:
-        hits = index.search(
+        near = index.near(
             user_id,
-            self._telling(plan.query, user_id, live),
+            _telling(plan.query, counts, live),
             top_k=self._top_k * FETCH,
             threshold=self._calibration.floor,
-            categories=_narrowed(plan, live),
+            categories=(live > OVERLOAD and plan.categories) or CATEGORIES,
+            domains=plan.domains if live > OVERLOAD else (),
         )
-        return {hit.fact_id: hit.score for hit in hits if hit.fact_id}
-
-    def _telling(self, query: str, user_id: str, live: int) -> str:
-        """``query`` without the words that stand in so many memories that they tell nothing."""
-        most = max(COMMON_LEAST, int(COMMON_SHARE * live))
-        if live <= most:
-            return query
-        from bmo.ledger.values import content_words
-
-        counts = self._ledger.word_counts(user_id, content_words([query]))
-        common = {word for word, count in counts.items() if count > most}
-        if not common:
-            return query
-        kept = [word for word in query.split() if common.isdisjoint(content_words([word]))]
-        return " ".join(kept) or query
+        return {str(fact_id): float(cosine) for fact_id, cosine in near}
 
     def _everything(self, plan: RecallPlan, user_id: str, now: datetime) -> list[Candidate]:
         facts = self._ledger.live_facts(
@@ -302,12 +339,12 @@ class Retriever:
         """
         fact, similarity = candidate.fact, candidate.similarity
         if fact.id in soft:
-            similarity = self._calibration.share(self._calibration.cosine(similarity) + SOFT_BONUS)
+            similarity = self._reference.share(self._reference.cosine(similarity) + SOFT_BONUS)
         if fact.slot == "name" and plan.slots and "name" not in plan.slots:
             similarity *= INTRODUCTION_SHARE
         if not asked.allows(fact):
             # "the business i want to open with my sister" may stand under the user alone.
-            if asked.people and not (fact.category == "goals" and fact.slot in plan.slots):
+            if asked.people:
                 return Candidate(fact, 0.0, "about somebody else")
             similarity *= OTHERS_PENALTY
         if sure and fact.id not in soft and not asked.people and similarity < ABSTAIN:
@@ -316,18 +353,26 @@ class Retriever:
         return Candidate(fact, similarity, candidate.why)
 
 
-def _nearest(facts: list[StoredFact], searched: Iterable[Candidate]) -> list[StoredFact]:
+def _telling(query: str, counts: Mapping[str, int], live: int) -> str:
+    """``query`` without the words that stand in so many memories that they tell nothing."""
+    from bmo.ledger.values import content_words
+
+    most = max(COMMON_LEAST, int(COMMON_SHARE * live))
+    common = {word for word, count in counts.items() if count > most}
+    if live <= most or not common:
+        return query
+    kept = [word for word in query.split() if common.isdisjoint(content_words([word]))]
+    return " ".join(kept) or query
+
+
+def _nearest(
+    facts: list[StoredFact], searched: Iterable[Candidate], *, most: int = SLOT_MOST
+) -> list[StoredFact]:
     """The facts of the named slots; of too many those that the search put first."""
-    if len(facts) <= SLOT_MOST:
+    if len(facts) <= most:
         return facts
     rank = {candidate.fact.id: n for n, candidate in enumerate(searched)}
-    return sorted(facts, key=lambda fact: rank.get(fact.id, len(rank)))[:SLOT_MOST]
-
-
-def _narrowed(plan: RecallPlan, live: int) -> tuple[Category, ...]:
-    if live > OVERLOAD and plan.categories:
-        return plan.categories
-    return CATEGORIES
+    return sorted(facts, key=lambda fact: rank.get(fact.id, len(rank)))[:most]
 
 
 def _keep(found: dict[str, Candidate], candidate: Candidate) -> None:

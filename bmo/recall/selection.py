@@ -6,12 +6,14 @@ always); the relevance gap and the abstention on unanswered slots are added.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
 from bmo.recall.assembly import cost, overhead
 from bmo.recall.budget import RULES_RESERVE
+from bmo.recall.calibration import reference_calibration
+from bmo.recall.scoring import DEFAULT_WEIGHTS, Weights
 from bmo.turn import RecalledMemory, RecallPlan
 
 ACCURACY_STEP: Final = 0.1
@@ -21,14 +23,28 @@ HARD_RULE_ALWAYS: Final = 0.7
 """A hard rule above this is given even when the budget is spent."""
 
 GAP_SHARE: Final = 0.62
-"""A memory must have this share of the best one's semantic part; below lies the gap."""
+"""Share of the best similarity that a memory needs, where that is not a nearness: beside one that
+stands in the very slot asked for, and for a request that depends on several things."""
+
+GAP_COSINE: Final = 0.17
+"""How much less near than the nearest a memory may be, as a cosine of the reference embedder.
+
+Not as a share of the calibrated similarity: that is 1 for everything that is near, and tells the
+nearest from the next no more.
+"""
+
+NAMED: Final = 1.0 - 1e-9
+"""Similarity of what stands in a slot that the plan names."""
 
 MOST: Final = 8
 """Memories given for a turn, at most; a wide question may fill its budget."""
 
 
 def select(
-    candidates: Sequence[RecalledMemory], plan: RecallPlan, threshold: float
+    candidates: Sequence[RecalledMemory],
+    plan: RecallPlan,
+    threshold: float,
+    weights: Weights = DEFAULT_WEIGHTS,
 ) -> tuple[list[RecalledMemory], list[RecalledMemory]]:
     """Splits candidates into those given and those left out.
 
@@ -36,15 +52,17 @@ def select(
         candidates: Scored memories, any order.
         plan: What is asked and how many tokens there are.
         threshold: BMO_RECALL_THRESHOLD; lowered by .1 when accuracy matters.
+        weights: Those the memories were scored with.
 
     Returns:
         (given, left out with the reason in ``why``), best first.
     """
     floor = threshold - ACCURACY_STEP if plan.prefer_accuracy else threshold
     ordered = sorted(
-        candidates, key=lambda m: (-m.score, -m.fact.valid_from.timestamp(), m.fact.id)
+        candidates, key=lambda m: (-m.score, -m.fact.valid_from.timestamp(), m.fact.text, m.fact.id)
     )
-    best = max((m.parts.semantic for m in ordered), default=0.0)
+    similar = {m.fact.id: m.parts.semantic / weights.semantic for m in ordered}
+    floor_of_gap = _floor_of_gap(similar.values(), plan)
     most = len(ordered) if plan.include_all or plan.depth == "full" else MOST
     given: list[RecalledMemory] = []
     left: list[RecalledMemory] = []
@@ -54,7 +72,7 @@ def select(
         is_rule = memory.fact.kind == "hard_rule"
         if memory.score < floor:
             left.append(replace(memory, why=f"score {memory.score:.2f} under {floor:.2f}"))
-        elif not plan.include_all and memory.parts.semantic < GAP_SHARE * best:
+        elif not plan.include_all and similar[memory.fact.id] < floor_of_gap:
             left.append(replace(memory, why="after the relevance gap"))
         elif len(given) >= most:
             left.append(replace(memory, why=f"more than {most} memories"))
@@ -67,3 +85,16 @@ def select(
         else:
             left.append(replace(memory, why="budget spent"))
     return given, left
+
+
+def _floor_of_gap(similarities: Collection[float], plan: RecallPlan) -> float:
+    """The similarity below which lies the relevance gap.
+
+    What a request depends on ("a gift for my wife") is of several kinds, and the nearest of one
+    kind says nothing of the others; a question has one answer.
+    """
+    best = max(similarities, default=0.0)
+    if best <= 0.0 or best >= NAMED or plan.trigger == "indirect_need":
+        return GAP_SHARE * best
+    scale = reference_calibration()
+    return scale.share(scale.cosine(best) - GAP_COSINE)

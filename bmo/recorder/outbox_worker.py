@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 import logging
+import time
+from collections.abc import Callable, Collection
+from functools import partial
+from typing import TypeVar
 
 from sqlalchemy.exc import DBAPIError
 
-from bmo.index import EmbedderUnavailable, IndexUnavailable, MemoryIndex
-from bmo.ledger import Ledger, OutboxItem
+from bmo import telemetry
+from bmo.index import EmbedderUnavailable, IndexUnavailable, InferenceFailed, MemoryIndex
+from bmo.ledger import Ledger, OutboxItem, OutboxOp
+from bmo.recorder.bounded import BoundedCalls
 from bmo.turn import Turn, new_id
 
 BATCH = 50
 """Entries leased at a time."""
 
+INFERENCE_ATTEMPTS = 10
+"""Failures of Mem0's extraction (some 10 minutes) after which a turn is stored as it was said."""
+
+WRITE_TIMEOUT_S = 10.0
+"""Longest wait for one entry, in seconds; then it is tried again later."""
+
+REWRITE_TIMEOUT_S = 120.0
+"""Longest wait for the index to rewrite its files, in seconds."""
+
 logger = logging.getLogger(__name__)
+
+_T = TypeVar("_T")
 
 
 class OutboxWorker:
@@ -23,8 +40,24 @@ class OutboxWorker:
     delete of what is gone is fine, and an entry leaves the outbox only after it was applied.
     """
 
-    def __init__(self, ledger: Ledger, index: MemoryIndex) -> None:
-        """Works for one ledger and one index."""
+    def __init__(
+        self,
+        ledger: Ledger,
+        index: MemoryIndex,
+        *,
+        ops: Collection[OutboxOp] | None = None,
+        bounded: BoundedCalls | None = None,
+    ) -> None:
+        """Works for one ledger and one index.
+
+        Args:
+            ledger: Whose outbox.
+            index: What learns of it.
+            ops: Only these operations; None is all.
+            bounded: Gives up calls to the index that hang; None waits for them.
+        """
+        self._bounded = bounded
+        self._ops = ops
         self._ledger = ledger
         self._index = index
         self._owner = new_id()
@@ -35,22 +68,40 @@ class OutboxWorker:
         Returns:
             How many were applied; 0 when nothing is due or the index cannot be reached.
         """
-        if self._index.unavailable and not self._index.try_again():
+        try:
+            if self._index.unavailable and not self._in_time(
+                self._index.try_again, WRITE_TIMEOUT_S
+            ):
+                return 0
+        except IndexUnavailable as error:
+            logger.warning("index unavailable", extra={"error": str(error)})
             return 0
-        items = self._ledger.claim_outbox(self._owner, limit)
+        items = self._ledger.claim_outbox(self._owner, limit, ops=self._ops)
         applied = 0
         for position, item in enumerate(items):
+            began = time.perf_counter()
             try:
-                self._apply(item)
+                self._in_time(partial(self._apply, item), WRITE_TIMEOUT_S)
                 applied += 1
+                telemetry.note_write("index", time.perf_counter() - began)
             except (IndexUnavailable, EmbedderUnavailable) as error:
-                logger.warning("index unavailable, facts wait in the outbox: %s", error)
+                logger.warning(
+                    "index unavailable, facts wait in the outbox", extra={"error": str(error)}
+                )
+                telemetry.note_write("index", time.perf_counter() - began, failed=True)
                 self._ledger.put_off(item, str(error))
                 for rest in items[position + 1 :]:
                     self._ledger.put_off(rest, "waits behind another")
                 return applied
+            except InferenceFailed as error:
+                logger.warning(
+                    "Mem0's extraction failed, the turn waits in the outbox",
+                    extra={"error": str(error)},
+                )
+                self._ledger.put_off(item, str(error))
             except Exception as error:  # one bad entry must not hold up the others
-                logger.exception("outbox entry %s (%s) failed", item.id, item.op)
+                logger.exception("an outbox entry failed", extra={"entry": item.id, "op": item.op})
+                telemetry.note_write("index", time.perf_counter() - began, failed=True)
                 self._ledger.put_off(item, type(error).__name__)
         return applied
 
@@ -64,11 +115,13 @@ class OutboxWorker:
         if not ids:
             return 0
         try:
-            stale = self._index.drop_stale()
-            compacted = self._index.compact()
+            stale = self._in_time(self._index.drop_stale, REWRITE_TIMEOUT_S)
+            compacted = self._in_time(self._index.compact, REWRITE_TIMEOUT_S)
             self._ledger.vacuum()
         except (IndexUnavailable, DBAPIError, OSError) as error:
-            logger.warning("erasure waits for its files to be rewritten: %s", error)
+            logger.warning(
+                "erasure waits for its files to be rewritten", extra={"error": str(error)}
+            )
             return 0
         places = {"ledger_files": 1, "index_files": int(compacted), "stale_collections": stale}
         self._ledger.finish_erasures(ids, {place: n for place, n in places.items() if n})
@@ -77,6 +130,9 @@ class OutboxWorker:
     def release(self) -> None:
         """Gives this worker's leases back."""
         self._ledger.release_outbox(self._owner)
+
+    def _in_time(self, call: Callable[[], _T], timeout_s: float) -> _T:
+        return call() if self._bounded is None else self._bounded.call(call, timeout_s)
 
     def _apply(self, item: OutboxItem) -> None:
         if item.op in ("add", "update"):
@@ -107,7 +163,17 @@ class OutboxWorker:
                 at=said.at,
                 id=said.id,
             )
-            self._index.add_raw(turn, said.text)
+            if self._index.inference is None:
+                self._index.add_raw(turn, said.text)
+            elif item.attempts < INFERENCE_ATTEMPTS:
+                self._index.add_inferred(turn, said.text)
+            else:
+                logger.warning("Mem0's extraction failed too often; stored as it was said")
+                self._index.add_raw(turn, said.text)
+            if not any(one.text for one in self._ledger.turns(item.user_id, turn_ids=[turn.id])):
+                # Erased while it was being stored: its bytes go as well.
+                self._index.remove_turn(turn)
+                self._index.compact()
 
     def _purge(self, item: OutboxItem) -> dict[str, int]:
         if item.fact_id == "*":

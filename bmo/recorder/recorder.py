@@ -9,17 +9,25 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from datetime import datetime
 from queue import Empty, SimpleQueue
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from sqlalchemy.exc import DBAPIError
 
+from bmo import telemetry
 from bmo.index import EmbedderUnavailable, IndexUnavailable, MemoryIndex
-from bmo.ledger import Ledger, Recorded, words_used
+from bmo.ledger import Ledger, OutboxOp, Recorded, words_used
+from bmo.recall import calibration_for
 from bmo.recorder.agreement import settle
+from bmo.recorder.bounded import BoundedCalls
+from bmo.recorder.inference_thread import InferenceThread
 from bmo.recorder.outbox_worker import OutboxWorker
 from bmo.settings import Settings, checked_user_id
 from bmo.turn import Decision, Recall, Turn, utc_now
+
+if TYPE_CHECKING:
+    from opentelemetry.context import Context
 
 POLL_S = 2.0
 """Longest the thread sleeps while something waits in the outbox, in seconds."""
@@ -40,8 +48,21 @@ NEAR_TOP_K = 5
 NEAR_THRESHOLD = 0.4
 """How many similar facts reconciliation looks at, and from which cosine similarity."""
 
+NEAR_TIMEOUT_S = 1.0
+"""Longest wait for them, in seconds; then the turn is recorded without."""
+
+SETTLE_TIMEOUT_S = 300.0
+"""Longest wait for the comparison of ledger and index after a start, in seconds."""
+
 RETENTION_S = 24 * 3600.0
 """How often the words of old discarded turns are dropped, in seconds; first at the start."""
+
+INFERENCE_FLUSH_S = 6.0
+INFERENCE_CLOSE_S = 2.0
+"""How long a flush, and closing, wait for Mem0's extraction, in seconds; the rest goes on later."""
+
+_AT_ONCE: tuple[OutboxOp, ...] = ("add", "update", "delete", "purge")
+"""What the recorder's thread applies itself when Mem0's extraction has a thread of its own."""
 
 _KNOWN_TURNS = 1000
 _PAUSE_S = 0.1
@@ -95,7 +116,15 @@ class Recorder:
         self._keep_days = settings.bmo_keep_turns_days
         self._retention_at = 0.0
         self._raw = settings.mem0_setting == "NORMAL"
-        self._worker = OutboxWorker(ledger, index) if index is not None else None
+        self._mode = settings.effective_mode
+        self._bounded = BoundedCalls("bmo-recorder-index")
+        self._worker: OutboxWorker | None = None
+        self._inference: InferenceThread | None = None
+        if index is not None and index.inference is not None:
+            self._inference = InferenceThread(ledger, index)
+            self._worker = OutboxWorker(ledger, index, ops=_AT_ONCE, bounded=self._bounded)
+        elif index is not None:
+            self._worker = OutboxWorker(ledger, index, bounded=self._bounded)
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
         self._deferred: deque[tuple[float, _Job]] = deque(maxlen=KEPT_TURNS)
         self._turn_users: OrderedDict[str, str] = OrderedDict()
@@ -116,6 +145,8 @@ class Recorder:
         """
         recorder = cls(ledger, index, settings)
         recorder._thread.start()
+        if recorder._inference is not None:
+            recorder._inference.start()
         return recorder
 
     # -- from any thread -----------------------------------------------------------------------
@@ -131,20 +162,37 @@ class Recorder:
             self._turn_users[turn.id] = turn.user_id
             while len(self._turn_users) > _KNOWN_TURNS:
                 self._turn_users.popitem(last=False)
-        return self._put(_Job(lambda: self._record(turn, decision), Future(), keep=True))
+        asked_in = telemetry.trace_context()
+        return self._put(_Job(lambda: self._record(turn, decision, asked_in), Future(), keep=True))
+
+    def settle(self, user_id: str, turn_id: str, decision: Decision) -> Future[Recorded | None]:
+        """Writes what a model made of a turn that waited for it; returns at once.
+
+        Returns:
+            As ``Ledger.settle``; failed when the database would not take it: the turn waits on.
+        """
+        return self._put(_Job(lambda: self._settle_turn(user_id, turn_id, decision), Future()))
 
     def call(self, fn: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
         """Runs ``fn`` on the thread, after everything submitted before."""
         return self._put(_Job(lambda: fn(*args, **kwargs), Future()))
 
-    def note_reply(self, turn_id: str, text: str, given: Recall | None = None) -> None:
+    def note_reply(
+        self,
+        turn_id: str,
+        text: str,
+        given: Recall | None = None,
+        *,
+        at: datetime | None = None,
+    ) -> None:
         """Writes what the assistant said after a turn, and which memories it used.
 
         Args:
             turn_id: A turn submitted here.
             text: The assistant's words.
             given: What was recalled for the turn; memories whose words are in the reply count as
-                used.
+                used, and as helpful.
+            at: The session's moment; None is now.
         """
         with self._lock:
             user_id = self._turn_users.get(turn_id)
@@ -154,7 +202,44 @@ class Recorder:
         self._put(_Job(lambda: self._ledger.note_reply(user_id, turn_id, text), Future()))
         if used:
             ids = [fact.id for fact in used]
-            self._put(_Job(lambda: self._ledger.mark_used(user_id, ids, utc_now()), Future()))
+            self._note_helpfulness(user_id, turn_id, ids, True, at)
+
+    def note_wrong(
+        self, turn_id: str, fact_ids: Sequence[str], *, at: datetime | None = None
+    ) -> None:
+        """Writes that the user said of memories that they are wrong.
+
+        Args:
+            turn_id: The turn they were recalled for, submitted here.
+            fact_ids: The memories.
+            at: The session's moment; None is now.
+        """
+        with self._lock:
+            user_id = self._turn_users.get(turn_id)
+        if user_id is not None and fact_ids:
+            self._note_helpfulness(user_id, turn_id, fact_ids, False, at)
+
+    def _note_helpfulness(
+        self,
+        user_id: str,
+        turn_id: str,
+        fact_ids: Sequence[str],
+        helpful: bool,
+        at: datetime | None,
+    ) -> None:
+        moment = at or utc_now()
+
+        def note() -> int:
+            return self._ledger.note_helpfulness(
+                user_id,
+                fact_ids,
+                turn_id=turn_id,
+                helpful=helpful,
+                at=moment,
+                source="reply" if helpful else "correction",
+            )
+
+        self._put(_Job(note, Future()))
 
     def note_recall(self, turn: Turn, recall: Recall) -> None:
         """Writes what was recalled for a turn."""
@@ -173,9 +258,13 @@ class Recorder:
         deadline = time.monotonic() + timeout_s
         done = self._put(_Job(lambda: self._drain(deadline), Future()))
         try:
-            return bool(done.result(timeout_s))
+            drained = bool(done.result(timeout_s))
         except TimeoutError:
             return False
+        if self._inference is None:
+            return drained
+        self._inference.flush(min(deadline, time.monotonic() + INFERENCE_FLUSH_S))
+        return not self._deferred and self._ledger.outbox_depth()[0] == 0
 
     def stats(self) -> RecorderStats:
         """How far it is behind."""
@@ -201,12 +290,16 @@ class Recorder:
             self._closed = True
         self._queue.put(None)
         self._thread.join(timeout_s)
+        self._bounded.close()
+        if self._inference is not None:
+            self._inference.close(INFERENCE_CLOSE_S)
 
     def _put(self, job: _Job) -> Future[Any]:
         with self._lock:
             if self._closed:
                 raise RuntimeError("the recorder is closed; nothing can be recorded any more")
             self._queue.put(job)
+        telemetry.note_queue(self._queue.qsize())
         return job.future
 
     # -- on the thread -------------------------------------------------------------------------
@@ -223,8 +316,13 @@ class Recorder:
             if job is _STOP:
                 break
             if job is not None:
-                self._do(job)
+                if job.keep and self._deferred:
+                    # Behind those that wait: turns are recorded in the order they were said.
+                    self._deferred.append((self._deferred[-1][0], job))
+                else:
+                    self._do(job)
                 jobs += 1
+                telemetry.note_queue(self._queue.qsize())
             if self._queue.empty() or jobs >= JOBS_PER_BATCH:
                 jobs = 0
                 self._guarded(self._catch_up)
@@ -246,7 +344,7 @@ class Recorder:
         if self._worker is None:
             return IDLE_S
         try:
-            due = self._ledger.next_due()
+            due = self._ledger.next_due(ops=None if self._inference is None else _AT_ONCE)
         except DBAPIError:
             return POLL_S
         if due is None:
@@ -259,31 +357,67 @@ class Recorder:
         try:
             result = job.run()
         except DBAPIError as error:
-            logger.error("the ledger did not take a write: %s", type(error.orig).__name__)
+            logger.error(
+                "the ledger did not take a write", extra={"error": type(error.orig).__name__}
+            )
+            telemetry.note_fault("ledger")
             if job.keep:
                 self._deferred.append((time.monotonic() + RETRY_LEDGER_S, job))
             _fail(job.future, error)
         except Exception as error:  # the caller gets it; the thread goes on
-            logger.error("recorder job failed: %s", type(error).__name__)
+            logger.error("a recorder job failed", extra={"error": type(error).__name__})
+            telemetry.note_fault("recorder")
             _fail(job.future, error)
         else:
             if not job.future.done():
                 job.future.set_result(result)
 
-    def _record(self, turn: Turn, decision: Decision) -> Recorded:
+    def _record(self, turn: Turn, decision: Decision, asked_in: Context | None) -> Recorded:
         near = self._near if self._index is not None else None
-        recorded = self._ledger.record(turn, decision, near=near, raw=self._raw)
+        began = time.perf_counter()
+        failed = True
+        try:
+            with telemetry.memory_span("bmo.write", parent=asked_in) as span:
+                recorded = self._ledger.record(
+                    turn, decision, near=near, raw=self._raw, mode=self._mode
+                )
+                telemetry.describe_written(
+                    span,
+                    added=len(recorded.added),
+                    confirmed=len(recorded.confirmed),
+                    ended=len(recorded.ended),
+                )
+            failed = False
+        finally:
+            telemetry.note_write("ledger", time.perf_counter() - began, failed=failed)
         self._recorded += 1
+        if self._inference is not None:
+            self._inference.wake()
         return recorded
+
+    def _settle_turn(self, user_id: str, turn_id: str, decision: Decision) -> Recorded | None:
+        near = self._near if self._index is not None else None
+        return self._ledger.settle(user_id, turn_id, decision, near=near)
 
     def _near(self, user_id: str, text: str) -> Sequence[tuple[str, float]]:
         if self._index is None or self._index.unavailable:
             return ()
+        index = self._index
         try:
-            hits = self._index.search(user_id, text, top_k=NEAR_TOP_K, threshold=NEAR_THRESHOLD)
-        except (IndexUnavailable, EmbedderUnavailable):
-            return ()
-        return [(hit.fact_id, hit.score) for hit in hits]
+            found = self._bounded.call(
+                lambda: index.near(user_id, text, top_k=NEAR_TOP_K, threshold=NEAR_THRESHOLD),
+                NEAR_TIMEOUT_S,
+            )
+            # The ledger's thresholds are cosines of the local embedder.
+            scale = calibration_for(index.embedder.name)
+            moved = [(str(fact_id), scale.on_reference(float(score))) for fact_id, score in found]
+            return [(fact_id, score) for fact_id, score in moved if score >= NEAR_THRESHOLD]
+        except (IndexUnavailable, EmbedderUnavailable) as error:
+            logger.warning("recorded without near facts", extra={"error": str(error)})
+        except Exception as error:  # the turn must reach the ledger, whatever the index does
+            logger.exception("near facts failed", extra={"error": type(error).__name__})
+            telemetry.note_fault("index")
+        return ()
 
     def _catch_up(self) -> None:
         """One round of everything that waits."""
@@ -297,23 +431,30 @@ class Recorder:
         if self._worker.apply() == 0:
             self._worker.finish_erasures()
             self._note_complete()
+        self._note_backlog()
+
+    def _note_backlog(self) -> None:
+        depth, oldest = self._ledger.outbox_depth()
+        age_s = (utc_now() - oldest).total_seconds() if oldest is not None else 0.0
+        telemetry.note_outbox(depth, max(age_s, 0.0))
 
     def _settle(self) -> None:
         """After a start: what the last process left undone, or a new embedder's empty store."""
-        assert self._index is not None
+        index = self._index
+        assert index is not None
         try:
-            found = settle(self._ledger, self._index)
+            found = self._bounded.call(lambda: settle(self._ledger, index), SETTLE_TIMEOUT_S)
         except IndexUnavailable:
             return
         self._settled = True
-        self._index.complete = not found.missing
+        index.complete = not found.missing
         if found:
-            logger.info(
-                "index differs from the ledger: %d missing, %d orphaned, %d doubled",
-                len(found.missing),
-                len(found.orphaned),
-                len(found.doubled),
-            )
+            counts = {
+                "missing": len(found.missing),
+                "orphaned": len(found.orphaned),
+                "doubled": len(found.doubled),
+            }
+            logger.info("index differs from the ledger", extra=counts)
 
     def _note_complete(self) -> None:
         if self._index is not None and self._settled and not self._index.complete:
@@ -359,7 +500,12 @@ class Recorder:
         try:
             fn()
         except Exception as error:  # the thread must live as long as the process
-            logger.error("recorder: %s", type(error).__name__, exc_info=error)
+            logger.error(
+                "the recorder's own work failed",
+                extra={"error": type(error).__name__},
+                exc_info=error,
+            )
+            telemetry.note_fault("recorder")
 
 
 _STOP = _Job(lambda: None, Future())

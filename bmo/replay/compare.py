@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from bmo.replay.scenario import Ends, ExpectedFact, ScenarioSession, ScenarioTurn
 from bmo.turn import Decision, Recall, StoredFact
@@ -24,10 +25,19 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class EndedMemory:
-    """A memory a turn ended, and why ("superseded", "retracted", ...)."""
+    """A memory a turn ended.
+
+    Attributes:
+        text: Its canonical text.
+        why: "superseded", "retracted", ...
+        replaced_by: Text of the memory that took its place, or "".
+        turn_id: The turn it came from, or None.
+    """
 
     text: str
     why: str
+    replaced_by: str = ""
+    turn_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +57,10 @@ class TurnResult:
         hook_ms: Milliseconds LiveKit measured in the hook.
         error: "" or what failed.
         mismatches: Differences from the scenario, a sentence each.
+        turn_id: The turn's id in the ledger, or "" when it never reached the gate.
+        at: When it was said, in the scenario's time.
+        assistant: The assistant's words after it, secrets masked.
+        profile_context: The profile as the model got it; only on a visit's first turn.
     """
 
     scenario: str
@@ -61,6 +75,10 @@ class TurnResult:
     hook_ms: float = 0.0
     error: str = ""
     mismatches: tuple[str, ...] = ()
+    turn_id: str = ""
+    at: datetime | None = None
+    assistant: str = ""
+    profile_context: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +91,9 @@ class ScenarioResult:
         live: Texts of the memories that are live at the end.
         mismatches: Differences of the end state.
         elapsed_s: Seconds the replay took.
+        about: What the scenario says of itself.
+        language: Language of the person.
+        mode: Settings it was played with: GATEKEEPER_MODE, or "normal" without gates.
     """
 
     scenario: str
@@ -80,6 +101,9 @@ class ScenarioResult:
     live: tuple[str, ...]
     mismatches: tuple[str, ...]
     elapsed_s: float = 0.0
+    about: str = ""
+    language: str = ""
+    mode: str = ""
 
     @property
     def all_mismatches(self) -> tuple[str, ...]:

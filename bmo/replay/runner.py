@@ -10,7 +10,7 @@ import asyncio
 import os
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from livekit.agents import AgentSession, llm
 
 from bmo.agent import HeardTurn, MemoryAgent
+from bmo.gate import scan_sensitive
 from bmo.replay.compare import (
     EndedMemory,
     ScenarioResult,
@@ -32,6 +33,7 @@ from bmo.replay.scripted import ScriptedAssistant, ScriptedRecogniser
 from bmo.settings import Settings, load_settings
 
 if TYPE_CHECKING:
+    from bmo.ledger import Ended, Ledger
     from bmo.memory import MemoryService, MemorySession
 
 TURN_GAP = timedelta(seconds=20)
@@ -177,7 +179,16 @@ async def run_scenario(
         live=texts,
         mismatches=end_mismatches(scenario.ends, texts),
         elapsed_s=time.perf_counter() - began,
+        about=scenario.about,
+        language=scenario.language,
+        mode=_mode(service.settings),
     )
+
+
+def _mode(settings: Settings) -> str:
+    if settings.mem0_setting == "NORMAL":
+        return "normal"
+    return settings.gatekeeper_mode if settings.gatekeeper_enabled else "disabled"
 
 
 def _own_settings(base: Settings, home: Path) -> Settings:
@@ -236,16 +247,30 @@ async def _play_session(
             await session.wait_for_idle()
             heard = agent.conversation.latest
             result = await _result(
-                TurnResult(scenario=scenario.id, session=number, turn=place, user=turn.user),
+                TurnResult(
+                    scenario=scenario.id,
+                    session=number,
+                    turn=place,
+                    user=turn.user,
+                    at=clock.now,
+                    # What is reported is written to files: no secret may reach them.
+                    assistant=scan_sensitive(turn.assistant, service.settings.bmo_sensitive).masked,
+                ),
+                service,
                 memory,
                 heard if heard is not before else None,
             )
             result = replace(result, hook_ms=_hook_ms(session))
             if place == 0:
-                result = replace(result, profile=tuple(m.fact.text for m in profile.memories))
+                result = replace(
+                    result,
+                    profile=tuple(m.fact.text for m in profile.memories),
+                    profile_context=profile.context,
+                )
             results.append(replace(result, mismatches=turn_mismatches(turn, visit, result)))
-            if result.stored or result.ended:
-                # Between two spoken turns there are seconds; the writer has long finished by then.
+            if result.stored or result.ended or (result.recall and result.recall.memories):
+                # Between two spoken turns there are seconds; the writer has long finished by then,
+                # with what was stored and with which memories the reply used.
                 await memory.flush()
             clock.now += TURN_GAP
     finally:
@@ -254,7 +279,9 @@ async def _play_session(
     return results
 
 
-async def _result(result: TurnResult, memory: MemorySession, heard: HeardTurn | None) -> TurnResult:
+async def _result(
+    result: TurnResult, service: MemoryService, memory: MemorySession, heard: HeardTurn | None
+) -> TurnResult:
     """Fills in what memory did with a turn."""
     if heard is None or heard.decision is None:
         return result
@@ -270,8 +297,34 @@ async def _result(result: TurnResult, memory: MemorySession, heard: HeardTurn | 
             *(Stored(fact) for fact in recorded.added),
             *(Stored(fact, confirmed=True) for fact in recorded.confirmed),
         )
-        ended = tuple(EndedMemory(end.fact.text, end.why) for end in recorded.ended)
-    return replace(result, decision=decision, stored=stored, ended=ended, recall=heard.given)
+        if recorded.ended:
+            ended = await asyncio.to_thread(_ended, service.ledger, recorded.ended)
+    return replace(
+        result,
+        decision=decision,
+        stored=stored,
+        ended=ended,
+        recall=heard.given,
+        turn_id=heard.turn.id,
+    )
+
+
+def _ended(ledger: Ledger, ended: Sequence[Ended]) -> tuple[EndedMemory, ...]:
+    """What ended, with what took its place."""
+    user_id = ended[0].fact.user_id
+    rows = {row.id: row for row in ledger.facts_by_id(user_id, [end.fact.id for end in ended])}
+    successors = {
+        row.id: row.text
+        for row in ledger.facts_by_id(
+            user_id, [row.superseded_by for row in rows.values() if row.superseded_by]
+        )
+    }
+    # What was forgotten has no row any more.
+    replaced_by = {row.id: successors.get(row.superseded_by or "", "") for row in rows.values()}
+    return tuple(
+        EndedMemory(end.fact.text, end.why, replaced_by.get(end.fact.id, ""), end.fact.turn_id)
+        for end in ended
+    )
 
 
 def _hook_ms(session: AgentSession[Any]) -> float:

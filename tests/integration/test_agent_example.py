@@ -46,7 +46,10 @@ async def test_the_existing_agent_remembers(
     example: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BMO_USER_ID", "guest")
-    service = shared_service(load_settings(bmo_home=tmp_path / "home", bmo_user_id="guest"))
+    settings = load_settings(
+        bmo_home=tmp_path / "home", bmo_user_id="guest", bmo_recall_deadline_ms=5000
+    )
+    service = shared_service(settings)
     ears, model = ScriptedRecogniser("en"), RuleLLM("Very well.")
     started: list[AgentSession[Any]] = []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from bmo.memory import MemoryService
 from bmo.replay.scripted import ScriptedRecogniser
 from bmo.settings import Settings
 from tests.fakes.models import RuleLLM
-from tests.fakes.sessions import running
+from tests.fakes.sessions import running, speak
 
 pytestmark = pytest.mark.integration
 
@@ -88,3 +89,42 @@ async def test_a_model_calls_a_tool_in_a_conversation(agent: MemoryAgent) -> Non
         said = [m.text_content or "" for m in session.history.messages() if m.role == "assistant"]
     assert any("Tofu" in text for text in said), said
     assert any("Tofu" in text for text in await live(agent))
+
+
+def rows_of_facts(home: Path) -> int:
+    with sqlite3.connect(home / "ledger.sqlite3") as connection:
+        return int(connection.execute("SELECT count(*) FROM facts").fetchone()[0])
+
+
+async def test_a_wide_request_to_forget_is_erased_only_after_a_spoken_yes(
+    agent: MemoryAgent, tmp_path: Path
+) -> None:
+    said_by_tool: list[str] = []
+
+    def rule(context: llm.ChatContext) -> str | llm.FunctionToolCall:
+        last = context.items[-1]
+        if isinstance(last, llm.FunctionCallOutput):
+            said_by_tool.append(last.output)
+            return last.output
+        words = [m.text_content or "" for m in context.messages() if m.role == "user"][-1]
+        if "clean slate" in words:
+            return llm.FunctionToolCall(
+                name="forget", arguments='{"text": "everything about me"}', call_id="call_1"
+            )
+        return "Okay."
+
+    memory, ears = agent.conversation.memory, ScriptedRecogniser("en")
+    ledger = memory.service.ledger
+    async with running(agent, RuleLLM(rule), ears) as session:
+        for words in ("my brother is called sam", "i live in leeds"):
+            await speak(session, ears, words)
+        await memory.flush()
+        await speak(session, ears, "lets have a clean slate between us")
+        await memory.flush()
+        assert "confirm" in said_by_tool[0]
+        assert rows_of_facts(tmp_path) == 2, "asked before anything is erased"
+        assert await live(agent) == [], "withdrawn at once"
+        await speak(session, ears, "yes")
+        await memory.flush()
+        assert rows_of_facts(tmp_path) == 0
+    assert "leeds" not in str([turn.text for turn in ledger.turns("glenn")])

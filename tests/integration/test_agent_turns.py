@@ -1,18 +1,16 @@
-"""Each turn is gated exactly once, whichever way it comes. One test a way."""
+"""What a turn carries and what its reply sees; the table of ways is in ``test_agent_ways``."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from livekit.agents import Agent, AgentSession, StopResponse, llm
+from livekit.agents import Agent, AgentSession
 from livekit.agents.stt import SpeechEventType
-from livekit.agents.voice.room_io import TextInputEvent
-from livekit.agents.voice.room_io.types import _default_text_input_cb
 
-from bmo.agent import MemoryAgent, attach, user_turn
+from bmo.agent import MemoryAgent, attach
 from bmo.replay.scripted import ScriptedRecogniser
 from tests.fakes.memory_session import FakeMemorySession
 from tests.fakes.models import EventSTT, RuleLLM
@@ -20,127 +18,17 @@ from tests.fakes.sessions import running, speak
 
 pytestmark = pytest.mark.integration
 
-Ears = ScriptedRecogniser
 
-
-async def _spoken(session: AgentSession[Any], ears: Ears) -> None:
-    await speak(session, ears, "i live in leeds")
-
-
-async def _session_run(session: AgentSession[Any], ears: Ears) -> None:
-    await session.run(user_input="i live in leeds")
-
-
-async def _room_text(session: AgentSession[Any], ears: Ears) -> None:
-    """Room chat and ``console --text``: LiveKit's own callback, which skips the hook."""
-    result = _default_text_input_cb(session, TextInputEvent(text="i live in leeds"))
-    if result is not None:
-        await result
-    await session.wait_for_idle()
-
-
-async def _typed_with_hook(session: AgentSession[Any], ears: Ears) -> None:
-    handle = await user_turn(session, "i live in leeds")
-    assert handle is not None
-    await handle
-
-
-async def _committed_without_reply(session: AgentSession[Any], ears: Ears) -> None:
-    ears.will_hear("i live in leeds")
-    await session.commit_user_turn(transcript_timeout=5, skip_reply=True)
-    await session.wait_for_idle()
-
-
-WAYS: dict[str, Callable[[AgentSession[Any], Ears], Awaitable[None]]] = {
-    "speech": _spoken,
-    "session.run": _session_run,
-    "room text, console --text": _room_text,
-    "typed through user_turn (bmo chat)": _typed_with_hook,
-    "committed without a reply": _committed_without_reply,
-}
-
-
-@pytest.mark.parametrize("way", WAYS)
-async def test_a_turn_is_gated_once(way: str) -> None:
+async def test_a_turn_carries_the_assistants_words_before_it() -> None:
     memory, ears = FakeMemorySession(), ScriptedRecogniser("en")
     agent = MemoryAgent(memory=memory.as_session(), instructions="You are BMO.")
     async with running(agent, RuleLLM("Nice."), ears) as session:
-        await WAYS[way](session, ears)
-        assert memory.texts == ["i live in leeds"]
-        await speak(session, ears, "and my cat is tofu")
-    assert memory.texts == ["i live in leeds", "and my cat is tofu"]
-    assert memory.turns[1].assistant_before in ("Nice.", "")
-    assert len({turn.id for turn in memory.turns}) == 2
-
-
-async def test_last_words_at_close_are_gated_once() -> None:
-    memory, ears = FakeMemorySession(), ScriptedRecogniser("en")
-    agent = MemoryAgent(memory=memory.as_session(), instructions="You are BMO.")
-    async with running(agent, RuleLLM(), ears) as session:
-        await speak(session, ears, "hello there")
-        ears.will_hear("oh and remember i am allergic to nuts")
-    assert memory.texts == ["hello there", "oh and remember i am allergic to nuts"]
-
-
-async def test_an_interrupted_turn_is_gated_once() -> None:
-    memory, ears = FakeMemorySession(), ScriptedRecogniser("en")
-    agent = MemoryAgent(memory=memory.as_session(), instructions="You are BMO.")
-    async with running(agent, RuleLLM(delay_s=5.0), ears) as session:
-        ears.will_hear("my brother is sam")
-        await session.commit_user_turn(transcript_timeout=5)
-        await _until(lambda: memory.texts == ["my brother is sam"])
-        await session.interrupt()
-        await session.wait_for_idle()
-    assert memory.texts == ["my brother is sam"]
-
-
-async def test_two_quick_turns_are_gated_once_each() -> None:
-    memory, ears = FakeMemorySession(), ScriptedRecogniser("en")
-
-    class Slow(MemoryAgent):
-        async def on_user_turn_completed(
-            self, turn_ctx: llm.ChatContext, new_message: llm.ChatMessage
-        ) -> None:
-            await asyncio.sleep(0.05)
-
-    agent = Slow(memory=memory.as_session(), instructions="You are BMO.")
-    async with running(agent, RuleLLM(), ears) as session:
-        ears.will_hear("my name is glenn")
-        await session.commit_user_turn(transcript_timeout=5)
-        ears.will_hear("and i live in leeds")
-        await session.commit_user_turn(transcript_timeout=5)
-        await session.wait_for_idle()
-    assert memory.texts == ["my name is glenn", "and i live in leeds"]
-
-
-async def test_the_same_words_twice_are_two_turns() -> None:
-    memory, ears = FakeMemorySession(), ScriptedRecogniser("en")
-    agent = MemoryAgent(memory=memory.as_session(), instructions="You are BMO.")
-    async with running(agent, RuleLLM(), ears) as session:
+        await speak(session, ears, "i live in leeds")
+        await session.run(user_input="and my cat is tofu")
         await speak(session, ears, "yes")
-        await session.run(user_input="yes")
-        await session.run(user_input="yes")
-        await speak(session, ears, "yes")
-    assert memory.texts == ["yes"] * 4
-
-
-async def test_stop_response_of_the_users_hook_is_kept_and_the_turn_gated_once() -> None:
-    memory, ears, model = FakeMemorySession(), ScriptedRecogniser("en"), RuleLLM()
-
-    class Picky(MemoryAgent):
-        async def on_user_turn_completed(
-            self, turn_ctx: llm.ChatContext, new_message: llm.ChatMessage
-        ) -> None:
-            if "computer" not in (new_message.text_content or ""):
-                raise StopResponse
-
-    agent = Picky(memory=memory.as_session(), instructions="You are BMO.")
-    async with running(agent, model, ears) as session:
-        await speak(session, ears, "my brother is sam")
-        assert model.contexts == []
-        await session.run(user_input="my brother is sam")
-        await speak(session, ears, "computer who am i")
-    assert memory.texts == ["my brother is sam", "my brother is sam", "computer who am i"]
+    assert memory.texts == ["i live in leeds", "and my cat is tofu", "yes"]
+    assert [turn.assistant_before for turn in memory.turns] == ["", "Nice.", "Nice."]
+    assert len({turn.id for turn in memory.turns}) == 3
 
 
 async def test_a_hand_over_shares_one_memory() -> None:

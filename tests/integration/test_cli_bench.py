@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bmo.evaluation import bench, bench_memory
+from bmo.cli.benchmarking import peer_row
+from bmo.evaluation import bench, bench_memory, bench_peers
 from tests.cli import bmo
 
 pytestmark = pytest.mark.integration
@@ -56,6 +57,21 @@ async def test_memory_is_measured_on_a_filled_store(
     assert len(found["prefetched_ms"]) == 4
     assert found["stalls_ms"] and found["idle_ms"]
     assert found["resident_mb"] > 0
+
+
+def test_peers_do_their_own_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench_peers, "SEARCHES", 4)
+    monkeypatch.setattr(bench_peers, "ADDS", 3)
+    monkeypatch.setattr(bench_peers, "GATED", 20)
+    found = bench_peers.measure(tmp_path, 50)
+    assert [len(found[name]) for name in ("search_ms", "add_ms", "gate_us")] == [4, 3, 20]
+    assert min(found["search_ms"] + found["add_ms"] + found["gate_us"]) > 0
+
+
+def test_a_peer_stands_beside_our_figure() -> None:
+    ours = [bench.Figure("recall, cold", "p95", 4.0, 10, "ms")]
+    row = peer_row(bench.Peer("Mem0 search", "p95", 30.0, "ms", "recall, cold"), ours)
+    assert row["times_ours"] == 7.5
 
 
 def test_wrong_input_is_refused(tmp_path: Path) -> None:

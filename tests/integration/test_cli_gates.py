@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.cli import bmo as run_bmo
+
 pytestmark = pytest.mark.integration
 
 
@@ -115,3 +117,37 @@ def test_a_missing_file_is_a_sentence(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert b"absent.jsonl" in done.stderr
     assert b"Traceback" not in done.stderr
+
+
+JUDGED = "im keeping the cat obviously biscotti was mine from the start"
+
+
+def test_gate_shows_what_a_judges_decision_rests_on(tmp_path: Path) -> None:
+    done = run(tmp_path, "gate", "--json", JUDGED, GATEKEEPER_MODE="local")
+    (row,) = lines(done)
+    assert row["extraction_method"].startswith("judge:")
+    judged = row["judge"]
+    assert judged["allow"] + judged["hold"] + judged["discard"] == pytest.approx(1, abs=0.001)
+    assert judged["clauses"] and all(clause in JUDGED for clause in judged["clauses"])
+    near = [turn["similarity"] for turn in judged["nearest"]]
+    assert len(near) == 3 and near == sorted(near, reverse=True) and near[0] > 0.2
+    assert all(turn["verdict"] in ("allow", "hold", "discard") for turn in judged["nearest"])
+    shown = run(tmp_path, "gate", JUDGED, GATEKEEPER_MODE="local").stdout.decode()
+    assert "carried by" in shown and "read-need" in shown and shown.count("near 0.") == 3
+
+
+def test_gate_shows_no_training_turns_where_rules_decide(tmp_path: Path) -> None:
+    (row,) = lines(run(tmp_path, "gate", "--json", "my name is glenn", GATEKEEPER_MODE="local"))
+    assert "judge" not in row
+
+
+def test_a_rule_file_that_is_wrong_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("skip:\n  - pattern: x\n", encoding="utf-8")
+    ran = run_bmo(tmp_path / "home", "gate", "--rules", str(file), "i live in leeds")
+    assert ran.code == 0
+    assert f"bmo: {file}:1:1: unknown key 'skip'" in ran.err
+    talked = run_bmo(
+        tmp_path / "home", "chat", stdin="/quit\n", GATEKEEPER_CUSTOM_RULES_PATH=str(file)
+    )
+    assert "unknown key 'skip'" in " ".join((talked.out + talked.err).split())

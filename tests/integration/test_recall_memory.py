@@ -236,3 +236,71 @@ def test_use_is_counted_into_the_score(household: Memory) -> None:
     after = household.ask("where do i work").memories[0]
     assert after.parts.usage == pytest.approx(0.1)
     assert after.score > before.score
+
+
+def test_a_slip_of_the_recogniser_still_finds_the_memory(household: Memory) -> None:
+    household.learn("Rehearses zydeco with the Tidewater band")
+    for slip in ("what did i tell you about zydecco", "do you remember my tidewatr thing"):
+        assert "Rehearses zydeco with the Tidewater band" in texts(household.ask(slip)), slip
+
+
+def test_a_plan_with_somebody_is_found_though_it_stands_under_the_user(household: Memory) -> None:
+    household.learn("Wants to open a hostel", "business_goal", category="goals", value="hostel")
+    asked = "remind me what business i want to open with my brother tom"
+    assert "Wants to open a hostel" in texts(household.ask(asked))
+    assert "Wants to open a hostel" not in texts(household.ask("what are my brother toms goals"))
+
+
+def test_above_a_thousand_memories_other_topics_are_left_out_first(
+    household: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stored threshold of three stands in for a thousand."""
+    import time
+
+    from bmo.recall import retrieval
+
+    for topic in ("food", "work", None):
+        fact = Fact(
+            f"Likes noodles, says the {topic} note", "preferences", value=str(topic), domain=topic
+        )
+        decision = Decision("allow", ("other",), "test", 0.9, facts=(fact,), text=fact.text)
+        for stored in household.ledger.record(
+            Turn("x", user_id="ana", at=LONG_AGO), decision
+        ).added:
+            household.index.add(stored, {})
+    household.index.preload("ana")
+    while not household.index.in_memory("ana"):
+        time.sleep(0.005)
+    counted = []
+    real = household.index.near
+
+    def near(*args: object, **more: object) -> list[tuple[str, float]]:
+        counted.append(real(*args, **more))  # type: ignore[arg-type]
+        return counted[-1]
+
+    monkeypatch.setattr(household.index, "near", near)
+    asked = "suggest a noodle dinner for me"
+    household.ask(asked)
+    monkeypatch.setattr(retrieval, "OVERLOAD", 3)
+    household.ask(asked)
+    said = [
+        {f.text for f in household.ledger.facts_by_id("ana", [fact_id for fact_id, _ in hits])}
+        for hits in counted
+    ]
+    assert "Likes noodles, says the work note" in said[0]
+    assert "Likes noodles, says the work note" not in said[1]
+    assert {"Likes noodles, says the food note", "Likes noodles, says the None note"} <= said[1]
+
+
+def test_memories_that_contradict_each_other_are_given_with_their_dates(memory: Memory) -> None:
+    facts = tuple(
+        Fact(f"Lives in {place}", "personal_facts", slot="lives_in", value=place, cardinality="one")
+        for place in ("Oslo", "Bergen")
+    )
+    decision = Decision("allow", ("other",), "test", 0.9, facts=facts, text="x")
+    for stored in memory.ledger.record(Turn("x", user_id="ana", at=LONG_AGO), decision).added:
+        memory.index.add(stored, {})
+    recall = memory.ask("where do i live")
+    assert texts(recall) == {"Lives in Oslo", "Lives in Bergen"}
+    day = LONG_AGO.date().isoformat()
+    assert f"({day})" in recall.context and "said differently" in recall.context

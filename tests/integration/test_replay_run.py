@@ -9,7 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from bmo.replay import load_scenario, run_replay, run_scenario
+from bmo.replay import (
+    compare_recordings,
+    load_scenario,
+    recorded,
+    run_replay,
+    run_scenario,
+)
 from bmo.settings import Settings
 
 pytestmark = pytest.mark.integration
@@ -98,14 +104,25 @@ async def test_replay_is_deterministic(folder: Path) -> None:
     once = await run_scenario(scenario, Settings.model_construct())
     again = await run_scenario(scenario, Settings.model_construct())
 
-    def bytes_given(result: object) -> list[str]:
-        assert hasattr(result, "turns")
-        return [turn.recall.context if turn.recall else "" for turn in result.turns]
+    diff = compare_recordings([recorded(once)], [recorded(again)])
+    assert [change for change in diff.changes if change.kind != "latency"] == []
+    assert diff.turns == 5
+    assert any(turn.recall and turn.recall.context for turn in once.turns)
 
-    assert bytes_given(once) == bytes_given(again)
-    assert [t.decision and t.decision.reason for t in once.turns] == [
-        t.decision and t.decision.reason for t in again.turns
-    ]
+
+async def test_a_turn_tells_where_its_memories_come_from(folder: Path) -> None:
+    scenario = load_scenario(folder / "good.turns.yaml")
+    row = recorded(await run_scenario(scenario, Settings.model_construct()))
+    (ended,) = row.turns[3].ended
+    assert (ended.text, ended.why, ended.said) == ("Lives in Leeds", "superseded", (0, 1))
+    assert "York" in ended.replaced_by
+    (given,) = row.turns[4].recall.selected
+    assert given.said == (1, 0)
+    assert sum(given.parts.values()) == pytest.approx(given.score, abs=0.001)
+    assert row.turns[3].at == "2026-04-01T09:00:00+00:00"
+    assert row.turns[3].assistant == "York, lovely."
+    assert row.turns[3].profile_context is not None
+    assert "Lives in Leeds" in row.turns[3].profile_context
 
 
 def test_the_command_reports_differences(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -125,7 +142,8 @@ def test_the_json_lines(folder: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert code == 1
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [row["scenario"] for row in rows] == ["good"] * 6 + ["spoilt"] * 6
-    assert rows[5].keys() == {"scenario", "live", "mismatches"}
+    assert list(rows[5])[:3] == ["scenario", "live", "mismatches"]
+    assert rows[5]["format"] == "bmo-replay/1"
     assert rows[5]["mismatches"] == []
     assert rows[11]["mismatches"] == ["no live memory has 'unicorn'"]
     assert rows[0]["profile"] == []

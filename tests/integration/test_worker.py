@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -68,6 +68,64 @@ def test_the_command_ends_before_anything_starts(command: str, tmp_path: Path) -
     assert done.returncode == 2, done.stderr
     assert "needs LIVEKIT_URL" in done.stderr
     assert "Traceback" not in done.stderr
+    assert not (tmp_path / "home").exists()
+
+
+DEVICES = {
+    "microphone": {"max_input_channels": 1, "max_output_channels": 0},
+    "speaker": {"max_input_channels": 0, "max_output_channels": 2},
+}
+
+
+@pytest.mark.parametrize(
+    ("there", "said"),
+    [
+        ((), "needs a microphone and a speaker and this machine has none: connect them"),
+        (("speaker",), "needs a microphone and this machine has none: connect one"),
+        (("microphone",), "needs a speaker and this machine has none: connect one"),
+        (("microphone", "speaker"), ""),
+    ],
+)
+def test_the_console_says_what_it_cannot_hear_or_speak_with(
+    there: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sounds = ModuleType("sounddevice")
+    sounds.query_devices = lambda: [DEVICES[name] for name in there]  # type: ignore[attr-defined]
+    sounds.PortAudioError = OSError  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "sounddevice", sounds)
+    models = settings(google_api_key="k")
+    sentences = missing_for("console", models)
+    assert [sentence for sentence in sentences if said not in sentence] == []
+    assert len(sentences) == (1 if said else 0)
+    assert all(sentence.endswith("or use `bmo chat`.") for sentence in sentences)
+    assert missing_for("console", models, ["--text"]) == []
+    assert missing_for("console", settings(), ["--list-devices"]) == []
+
+
+def test_the_console_names_portaudio_where_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sounddevice", None)
+    (sentence,) = missing_for("console", settings(google_api_key="k"))
+    assert sentence.startswith("`bmo console` needs PortAudio: install it (Debian: libportaudio2")
+    assert missing_for("console", settings(), ["--help"]) == []
+
+
+def test_bmo_console_without_portaudio_says_so_and_ends(tmp_path: Path) -> None:
+    # What the real module does on a machine without the library; found first in the directory.
+    (tmp_path / "sounddevice.py").write_text("raise OSError('PortAudio library not found')\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "bmo", "console"],
+        cwd=tmp_path,
+        env=bare_environment(
+            BMO_HOME=str(tmp_path / "home"), PYTHONPATH=str(ROOT), GOOGLE_API_KEY="k"
+        ),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("bmo: `bmo console` needs PortAudio: install it")
+    assert len(done.stderr.splitlines()) == 1
     assert not (tmp_path / "home").exists()
 
 

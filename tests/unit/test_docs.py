@@ -270,6 +270,10 @@ def test_variables_are_settings(page: Path) -> None:
         # Of the tests, not of BMO.
         "BMO_TEST_POSTGRES",
         "BMO_TEST_GEMINI",
+        "BMO_TEST_CHROMIUM",
+        "BMO_TEST_VOICE",
+        # Of livekit-agents.
+        "LIVEKIT_TELEMETRY_ALLOW_PII",
     }
     named = set(VARIABLE.findall(page.read_text(encoding="utf-8")))
     wildcards = {name for name in named if name.endswith("_")}  # "GATEKEEPER_*"
@@ -278,7 +282,7 @@ def test_variables_are_settings(page: Path) -> None:
 
 def test_every_command_is_described() -> None:
     text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
-    described = set(re.findall(r"`bmo ([a-z]+)", text)) | set(re.findall(r", `([a-z]+)", text))
+    described = set(re.findall(r"`bmo ([a-z-]+)", text)) | set(re.findall(r", `([a-z-]+)", text))
     missing = set(ROOT_COMMAND.commands) - described
     missing |= {
         f"memories {name}"
@@ -316,3 +320,13 @@ def test_the_documented_memory_has_the_keys_of_the_code() -> None:
 )
 def test_the_check_itself_finds_what_is_wrong(wrong: str) -> None:
     assert problem_with(wrong)
+
+
+def test_the_public_names_are_documented_and_exist() -> None:
+    import bmo
+
+    text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `(\w+)", text, re.MULTILINE)) == set(bmo.__all__)
+    for name in bmo.__all__:
+        assert getattr(bmo, name).__name__ == name
+    assert set(bmo.__all__) <= set(dir(bmo))

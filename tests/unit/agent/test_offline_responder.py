@@ -57,6 +57,14 @@ def test_what_was_recalled_wins_over_the_profile_of_the_start() -> None:
     assert "Thai" not in answer("what food do I love?", [profile, recall])
 
 
+def test_about_food_the_profile_says_what_must_not_be_eaten() -> None:
+    profile = "<profile>\nHealth:\n- Is coeliac\n- Is named Ruth\n</profile>"
+    recall = "<memory>\nFacts:\n- Drinks oat milk\n</memory>"
+    said = answer("what should i cook tonight", [profile, recall])
+    assert said == "You are coeliac. You drink oat milk."
+    assert answer("which milk do i drink", [profile, recall]) == "You drink oat milk."
+
+
 def test_an_allergy_is_never_narrowed_away() -> None:
     recall = "<memory>\nFacts:\n- Is allergic to peanuts\n- Loves Thai food\n</memory>"
     said = answer("is there any food I have to avoid?", [recall])

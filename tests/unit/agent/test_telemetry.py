@@ -45,17 +45,18 @@ def test_decisions_are_counted_and_logged_when_asked(caplog: pytest.LogCaptureFi
         assert caplog.records == []
         telemetry.note_decision(TURN, DECISION, debug=True)
     assert counted("bmo_gate_decisions_total", **labels) == before + 2
-    assert [record.message for record in caplog.records] == [telemetry.debug_line(DECISION)]
+    assert [record.message for record in caplog.records] == ["gatekeeper decision"]
+    assert getattr(caplog.records[0], "lk.pii.gatekeeper") == telemetry.debug_line(DECISION)
 
 
 def test_recalls_are_counted_with_their_trigger() -> None:
     before = counted("bmo_recalls_total", triggered="true", trigger="own_fact_question")
-    missed = counted("bmo_recall_fallbacks_total")
+    missed = counted("bmo_recall_fallbacks_total", reason="deadline")
     telemetry.note_recall(recall_of("Likes tea"))
     late = Recall(plan=RecallPlan(recall=False, trigger="deadline"), fallback=True)
     telemetry.note_recall(late)
     assert counted("bmo_recalls_total", triggered="true", trigger="own_fact_question") == before + 1
-    assert counted("bmo_recall_fallbacks_total") == missed + 1
+    assert counted("bmo_recall_fallbacks_total", reason="deadline") == missed + 1
 
 
 def test_spoken_words_stand_only_under_keys_that_are_redacted() -> None:

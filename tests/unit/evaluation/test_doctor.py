@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from bmo.evaluation.doctor import check_keys, check_models, check_python
+from bmo.evaluation.doctor import check_models, check_python
+from bmo.evaluation.doctor_services import check_keys, check_models_behind
 from bmo.models import MODELS
 from bmo.settings import Settings, load_settings
 
@@ -62,3 +63,22 @@ def test_a_missing_key_fails_where_it_is_needed() -> None:
     (found,) = check_keys(settings(google_api_key=None, bmo_models="google"))
     assert found.status == "fail"
     assert "BMO_MODELS" in found.fix
+
+
+def test_a_model_behind_the_gate_needs_its_key() -> None:
+    gemini = load_settings(gatekeeper_mode="hybrid", google_api_key=None)
+    found = list(check_models_behind(gemini))
+    assert [check.status for check in found] == ["fail"]
+    assert "GOOGLE_API_KEY" in found[0].fix
+    keyed = load_settings(gatekeeper_mode="hybrid", google_api_key=SecretStr("abc"))
+    assert [check.status for check in check_models_behind(keyed)] == ["ok"]
+    assert list(check_models_behind(load_settings(gatekeeper_mode="local"))) == []
+
+
+def test_an_ollama_that_is_away_is_named() -> None:
+    settings = load_settings(
+        gatekeeper_mode="llm", gatekeeper_llm_model="ollama/qwen3:4b", ollama_host="127.0.0.1:9"
+    )
+    (check,) = check_models_behind(settings)
+    assert (check.name, check.status) == ("model ollama/qwen3:4b", "fail")
+    assert check.found and "OLLAMA_HOST" in check.fix

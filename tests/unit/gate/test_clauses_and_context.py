@@ -219,4 +219,6 @@ def test_missing_judge_is_said() -> None:
 def test_debug_line(caplog: pytest.LogCaptureFixture) -> None:
     gate = WriteGate(load_settings(gatekeeper_mode="pattern", gatekeeper_debug=True))
     gate.decide_by_rules(Turn(text="i like jazz", language="en"))
-    assert '[gatekeeper] KEEP (preference): "i like jazz"' in caplog.text
+    (record,) = caplog.records
+    line = getattr(record, "lk.pii.gatekeeper")
+    assert line.startswith('[gatekeeper] KEEP (preference): "i like jazz" - ')

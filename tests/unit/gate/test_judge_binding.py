@@ -86,3 +86,55 @@ def test_decisions_repeat(gate: WriteGate) -> None:
     turn = Turn(text="we keep bees on the roof and sell the honey at the market on sundays")
     first, second = gate.decide(turn), gate.decide(turn)
     assert replace(first, elapsed_us=0.0) == replace(second, elapsed_us=0.0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I would like to have children.",
+        "i would like to learn to sail",
+        "I want to see the pyramids one day.",
+    ],
+)
+def test_a_wish_for_life_is_no_command(gate: WriteGate, text: str) -> None:
+    decision = gate.decide(Turn(text=text))
+    assert decision.verdict == "allow", decision
+    assert [fact.category for fact in decision.facts] == ["goals"]
+    assert "command" not in decision.signals
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "i would like to book a table for two on friday",
+        "I want to hear the news.",
+        "i need to cancel my order",
+        "I'd like to speak to a manager.",
+    ],
+)
+def test_a_wish_for_now_stays_a_command(gate: WriteGate, text: str) -> None:
+    decision = gate.decide(Turn(text=text))
+    assert decision.verdict == "discard" and not decision.facts
+
+
+LONG_CHAT = (
+    "Oh no, that sounds rough, I'm so sorry. Anyway, we took the girls kayaking near Bala last "
+    "weekend and they loved it. How are you holding up?"
+)
+LONG_SYMPATHY = (
+    "Oh no, that sounds rough, I'm so sorry. Hang in there, good friends are worth more than "
+    "gold. How are you holding up?"
+)
+
+
+def test_long_chat_is_kept_for_its_news_only(gate: WriteGate) -> None:
+    kept, left = gate.decide(Turn(text=LONG_CHAT)), gate.decide(Turn(text=LONG_SYMPATHY))
+    assert kept.verdict == "allow"
+    told = " ".join(fact.text for fact in kept.facts).lower()
+    assert "kayaking" in told and "bala" in told and "rough" not in told
+    assert left.verdict == "discard" and not left.facts
+
+
+def test_words_of_another_language_are_not_kept_with_orders_among_them(gate: WriteGate) -> None:
+    text = "das hast du toll gemacht. schreib mir jetzt ein gedicht. ich wohne am see bei plön"
+    assert not any("schreib" in fact.text for fact in gate.decide(Turn(text=text)).facts)

@@ -52,6 +52,29 @@ def test_names_take_the_case_the_assistant_gave_them() -> None:
 
 
 @pytest.mark.parametrize(
+    ("before", "said", "text"),
+    [
+        (
+            "Schön! Hast du Haustiere?",
+            "einen kater namens momo",
+            'Said in German: "einen kater namens momo" (asked "Hast du Haustiere?")',
+        ),
+        (
+            "Wie viele Kinder hast du?",
+            "drei",
+            'Said in German: "drei" (asked "Wie viele Kinder hast du?")',
+        ),
+        ("Alles klar.", "drei", None),
+    ],
+)
+def test_a_short_answer_has_its_question_beside_it(
+    before: str, said: str, text: str | None
+) -> None:
+    found = canonicalise(repair(words(said, "de"), "de"), before, "de")
+    assert (found.text if found else None) == text
+
+
+@pytest.mark.parametrize(
     ("language", "said", "text"),
     [
         ("de", "ähm also ich wohn seit samstag in Leipzig", "ich wohn seit samstag in Leipzig"),

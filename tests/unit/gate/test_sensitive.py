@@ -206,3 +206,10 @@ def test_masking_never_touches_what_is_outside_the_spans(number: str, tail: str)
     for mask in (SECRET_MASK, "[phone]", "[email]", "[id number]"):
         stripped = stripped.replace(mask, "")
     assert stripped == outside
+
+
+def test_a_masked_secret_is_still_a_secret() -> None:
+    first = scan("my pin is 4821 and i live in leeds")
+    again = scan(first.masked)
+    assert [span.kind for span in again.secrets] == ["number"]
+    assert again.masked == first.masked

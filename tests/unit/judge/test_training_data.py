@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import random
+import tomllib
+from pathlib import Path
 
 import pytest
 
+from training import chat, twins
 from training.augmentation import vary
+from training.chat import companions
 from training.turns import LEFT_OUT, digest, normal_form, read_turns
 from training.twins import written_out
 
@@ -47,3 +52,45 @@ def test_a_digest_does_not_see_case_or_marks() -> None:
 def test_a_pattern_chooses_the_same_word_in_line_and_memory() -> None:
     said, memory = written_out("i like {x} => Likes {x}", {"x": ["jazz", "ska"]}, random.Random(2))
     assert said.removeprefix("i like ") == memory.removeprefix("Likes ")
+
+
+@pytest.mark.parametrize(
+    ("patterns", "rows", "seed", "target"),
+    [
+        (twins.PATTERNS, twins.rows, twins.SEED, twins.TARGET),
+        (chat.SENTENCES, chat.rows, chat.SEED, chat.TARGET),
+    ],
+    ids=["twins", "chat"],
+)
+def test_what_is_written_from_patterns_is_what_stands_in_the_file(
+    patterns: Path, rows: object, seed: int, target: Path
+) -> None:
+    assert callable(rows)
+    written = rows(tomllib.loads(patterns.read_text("utf-8")), random.Random(seed))
+    assert written == [json.loads(line) for line in target.read_text("utf-8").splitlines()]
+    assert not [row["user"] for row in written if set("{}|") & set(row["user"])]
+
+
+def test_chat_is_kept_for_news_and_for_nothing_else() -> None:
+    assert all(("news" in mould) == (kind == "allow") for kind, moulds in chat.MOULDS.items()
+               for mould in moulds)  # fmt: skip
+    rows = [t for t in TURNS if t.file == "m"]
+    assert all((turn.categories is not None) == (turn.verdict == 0) for turn in rows)
+    long = [turn for turn in rows if len(turn.text.split()) > 15]
+    kept = sum(turn.verdict == 0 for turn in long) / len(long)
+    assert 0.3 < kept < 0.85, "length alone must not tell the label"
+
+
+def test_company_leaves_a_turn_its_words_and_its_label() -> None:
+    rng, chatter = random.Random(3), companions(60)
+    framed = 0
+    for turn in [t for t in TURNS if t.file == "f" and len(t.text.split()) >= 4][:600]:
+        varied = vary(turn, rng, ["Good to know."], chatter)
+        assert varied.verdict == turn.verdict
+        framed += len(varied.text.split()) > len(turn.text.split()) + 2
+    assert 20 < framed < 200
+
+
+def test_a_choice_may_hold_a_word_to_choose() -> None:
+    said, _ = written_out("i {like {x}|hate {x}} a lot", {"x": ["jazz"]}, random.Random(1))
+    assert said in ("i like jazz a lot", "i hate jazz a lot")

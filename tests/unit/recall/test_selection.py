@@ -21,13 +21,23 @@ from bmo.recall import (
     render,
     score,
     tokens_of,
-    used_in,
 )
 from bmo.recall.assembly import cost
 from bmo.recall.profile import choose_profile
 from bmo.recall.selection import GAP_SHARE, MOST, select
 from bmo.recall.subjects import belongs, mentions
-from bmo.turn import Category, Kind, Recall, RecalledMemory, RecallPlan, ScoreParts, StoredFact
+from bmo.turn import (
+    Category,
+    Decision,
+    Fact,
+    Kind,
+    Recall,
+    RecalledMemory,
+    RecallPlan,
+    ScoreParts,
+    Signal,
+    StoredFact,
+)
 
 pytestmark = pytest.mark.unit
 
@@ -287,16 +297,31 @@ def test_good_and_bad_feedback_pull_apart() -> None:
     assert weights.recency < DEFAULT_WEIGHTS.recency
 
 
-def test_a_used_memory_is_recognised_in_the_reply() -> None:
-    texts = ["Has a brother named Sam", "Is allergic to walnuts", "Lives in Leeds"]
-    assert used_in("Your brother is Sam.", texts) == [0]
-    assert used_in("No walnuts then, with your allergic reaction.", texts) == [1]
-    assert used_in("It is sunny.", texts) == []
+def recall_of(*facts: StoredFact) -> Recall:
+    memories = tuple(RecalledMemory(fact, 0.5, ScoreParts(0.4), "slot") for fact in facts)
+    return Recall(RecallPlan(recall=True, trigger="own_fact_question"), memories)
 
 
-def test_a_correction_counts_against_the_recall() -> None:
-    assert counts_against(("correction", "relationship"))
-    assert not counts_against(("question",))
+def decided(*signals: Signal, facts: tuple[Fact, ...] = ()) -> Decision:
+    return Decision("discard", signals, "", 0.9, facts=facts)
+
+
+def test_a_correction_counts_against_what_it_is_about() -> None:
+    sam = fact("Has a brother named Sam", slot="name", value="Sam", subject="user.brother:sam")
+    tea = fact("Likes green tea", slot="likes", value="green tea")
+    recall = recall_of(sam, tea)
+    wrong = decided("correction")
+    # "that's wrong": what the reply used; if it used nothing, all that was given.
+    assert counts_against(recall, "Your brother is Sam.", "that's wrong", wrong) == [sam.id]
+    assert counts_against(recall, "You have one.", "that's wrong", wrong) == [sam.id, tea.id]
+    assert counts_against(recall, "Your brother is Sam.", "ok", decided("confirmation")) == []
+    # A correction that says what is right is about the same slot, or names the value.
+    coffee = Fact("Likes coffee", "preferences", slot="likes", value="coffee", op="correct")
+    said = decided("correction", facts=(coffee,))
+    assert counts_against(recall, "Your brother is Sam.", "no i like coffee", said) == [tea.id]
+    other = Fact("Lives in Leeds", "personal_facts", slot="lives_in", value="Leeds", op="correct")
+    said = decided("correction", facts=(other,))
+    assert counts_against(recall, "Sam it is.", "no i live in leeds", said) == []
 
 
 def test_explanations_show_every_candidate_in_parts() -> None:

@@ -15,7 +15,7 @@ from bmo.replay.compare import (
     end_mismatches,
     turn_mismatches,
 )
-from bmo.replay.output import turn_object
+from bmo.replay.recording import turn_row
 from bmo.replay.scenario import Ends, ScenarioSession, ScenarioTurn
 from bmo.turn import Decision, Recall, RecallPlan, Verdict
 from tests.fakes.memory_session import recall_of, stored_fact
@@ -127,17 +127,20 @@ def test_all_mismatches_say_where() -> None:
 
 
 def test_the_json_of_a_turn_has_the_agreed_fields() -> None:
-    stored = (Stored(stored_fact("Has a brother named Sam", slot="brother")),)
-    got = turn_object(
+    stored = (Stored(stored_fact("Has a brother named Sam", slot="brother", rule_id="kin")),)
+    row = turn_row(
         result(
             "allow",
             stored=stored,
-            ended=(EndedMemory("Has a brother named Tom", "corrected"),),
+            ended=(EndedMemory("Has a brother named Tom", "corrected", "Has a dog", "t7"),),
             recall=recall_of("Lives in Leeds"),
             profile=(),
             hook_ms=0.12345,
-        )
+            turn_id="t8",
+        ),
+        {"t7": (0, 3)},
     )
+    got = row.model_dump(mode="json")
     assert {
         "scenario",
         "session",
@@ -160,13 +163,46 @@ def test_the_json_of_a_turn_has_the_agreed_fields() -> None:
             "slot": "brother",
             "kind": "fact",
             "confirmed": False,
+            "subject": "user",
+            "rule": "kin",
+            "extraction_method": "",
         }
     ]
-    assert got["ended"] == [{"text": "Has a brother named Tom", "why": "corrected"}]
-    assert got["recall"] == {
-        "triggered": True,
-        "trigger": "own_fact_question",
-        "memories": ["Lives in Leeds"],
-    }
+    assert got["ended"] == [
+        {
+            "text": "Has a brother named Tom",
+            "why": "corrected",
+            "replaced_by": "Has a dog",
+            "said": [0, 3],
+        }
+    ]
+    recall = got["recall"]
+    assert recall["triggered"] is True
+    assert recall["trigger"] == "own_fact_question"
+    assert recall["memories"] == ["Lives in Leeds"]
+    assert recall["context"].endswith("- Lives in Leeds")
+    assert recall["selected"] == [
+        {
+            "text": "Lives in Leeds",
+            "why": "slot",
+            "score": 1.0,
+            "parts": {"semantic": 1.0},
+            "said": None,
+        }
+    ]
     assert got["profile"] == []
     assert got["hook_ms"] == 0.123
+
+
+def test_a_secret_is_masked_in_what_is_shown() -> None:
+    spoken = "my card number is 4012 8888 8888 1881"
+    masked = "my card number is [card]"
+    decision = Decision("discard", ("sensitive",), "sensitive", 1.0, text=masked)
+    gated = TurnResult(scenario="s", session=0, turn=0, user=spoken, decision=decision)
+    assert turn_row(gated).words == masked
+    never = turn_row(TurnResult(scenario="s", session=0, turn=0, user=spoken))
+    assert "4012" not in never.words
+    plain = turn_row(
+        TurnResult(scenario="s", session=0, turn=0, user="hi", decision=decided("hold"))
+    )
+    assert (plain.words, plain.written) == ("hi", None)

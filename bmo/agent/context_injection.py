@@ -1,0 +1,165 @@
+"""What a model is given of memory: the profile, and recall for the turn, within a deadline."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from livekit.agents import llm
+
+from bmo import telemetry
+from bmo.agent.background import Background
+from bmo.agent.guests import Guests
+from bmo.agent.heard import HeardTurn, same_words
+from bmo.agent.placement import place_profile, place_recall
+from bmo.turn import Recall, RecallPlan
+
+if TYPE_CHECKING:
+    from bmo.memory import MemorySession
+
+logger = logging.getLogger("bmo.agent")
+
+DEADLINE_GRACE_S = 0.1
+"""Seconds past the session's own recall deadline after which a reply goes out without memory."""
+
+
+class ContextInjection:
+    """Loads the profile, recalls for turns, and puts both into a model's context.
+
+    Attributes:
+        profile: The once-per-session profile once it is there, or None.
+    """
+
+    def __init__(self, memory: MemorySession, guests: Guests, background: Background) -> None:
+        """Nothing is loaded yet.
+
+        Args:
+            memory: The user's session.
+            guests: Where a guest's recall comes from.
+            background: Where its tasks live.
+        """
+        self.profile: Recall | None = None
+        self._memory = memory
+        self._guests = guests
+        self._background = background
+        self._role = memory.service.settings.bmo_inject_role
+        self._deadline_s = memory.service.settings.bmo_recall_deadline_ms / 1000 + DEADLINE_GRACE_S
+        self._profile_task: asyncio.Task[Recall | None] | None = None
+        self._profile_version = 0
+
+    def load_profile(self) -> asyncio.Task[Recall | None]:
+        """Starts loading the profile; once loaded it stays until something in it is gone."""
+        version = self._memory.profile_version
+        stale = version != self._profile_version
+        if self._profile_task is None or stale or _gave_nothing(self._profile_task):
+            self._profile_version = version
+            self._profile_task = self._background.start(self._profile())
+        return self._profile_task
+
+    async def ready(self) -> Recall | None:
+        """The profile, as soon as it is there; None when it cannot be had within the deadline."""
+        task = self.load_profile()
+        await asyncio.wait({task}, timeout=self._deadline_s)
+        return self.profile
+
+    def start_recall(self, heard: HeardTurn, said: str) -> asyncio.Task[Recall]:
+        """Recalls for a turn, once for the same words.
+
+        Args:
+            heard: The turn's record.
+            said: Its message's words now; other ones than before start a new recall.
+        """
+        if heard.recall is None or not same_words(heard.said, said):
+            if said != heard.said:
+                heard.said = said
+                heard.turn = replace(heard.turn, text=said)
+            heard.recall = self._background.start(self._recall(heard))
+        return heard.recall
+
+    async def inject(
+        self,
+        chat_ctx: llm.ChatContext,
+        heard: HeardTurn | None,
+        message: llm.ChatMessage | None,
+        *,
+        with_profile: bool,
+    ) -> None:
+        """Waits for profile and recall, both within the deadline, and puts them in place.
+
+        The profile always goes in before the model: in a hook's context it would cost the
+        preemptive reply of every turn, also of those that need no recall.
+
+        Args:
+            chat_ctx: The model's working copy or a hook's ``turn_ctx``; changed in place.
+            heard: The turn's record, or None when there is nothing to recall for.
+            message: The user's message.
+            with_profile: Whether the profile goes in.
+        """
+        waits: set[asyncio.Task[Any]] = set()
+        if with_profile:
+            waits.add(self.load_profile())
+        if heard is not None and message is not None:
+            waits.add(self.start_recall(heard, message.text_content or ""))
+        if waits:
+            await asyncio.wait(waits, timeout=self._deadline_s)
+        if with_profile:
+            place_profile(chat_ctx, self.profile.context if self.profile else "", self._role)
+        if heard is not None and message is not None:
+            heard.given = self._outcome(heard)
+            text = heard.given.context if heard.given else ""
+            place_recall(chat_ctx, text, self._role, before=message)
+            if heard.given is not None:
+                telemetry.note_injected(heard.given, "recall")
+
+    async def _recall(self, heard: HeardTurn) -> Recall:
+        memory = self._guests.memory_of(heard.speaker)
+        if memory is None:
+            return Recall(plan=RecallPlan(recall=False, trigger="guest"))
+        return await memory.recall(heard.turn)
+
+    async def _profile(self) -> Recall | None:
+        try:
+            profile: object = await self._memory.profile()
+        except Exception:
+            logger.exception("the profile could not be loaded")
+            telemetry.note_fault("profile")
+            return None
+        if isinstance(profile, Recall):
+            self.profile = profile
+            telemetry.note_injected(profile, "profile")
+        else:
+            logger.error("the profile is not one", extra={"type": type(profile).__name__})
+            telemetry.note_fault("profile")
+        return self.profile
+
+    def _outcome(self, heard: HeardTurn) -> Recall | None:
+        task = heard.recall
+        if task is None or not task.done():
+            heard.error = "recall deadline"
+            logger.warning("recall missed its deadline")
+            telemetry.note_fault("recall")
+            return None
+        recall = _result_of(task, Recall)
+        if isinstance(recall, Recall):
+            return recall
+        heard.error = recall
+        logger.warning("recall failed", extra={"error": recall})
+        telemetry.note_fault("recall")
+        return None
+
+
+def _gave_nothing(task: asyncio.Task[Recall | None]) -> bool:
+    return task.done() and (task.cancelled() or task.result() is None)
+
+
+def _result_of(task: asyncio.Task[Any], kind: type[Recall]) -> Recall | str:
+    """The task's result when it is what it should be, else what is wrong with it."""
+    if task.cancelled():
+        return "cancelled"
+    error = task.exception()
+    if error is not None:
+        return repr(error)
+    result = task.result()
+    return result if isinstance(result, kind) else f"not a Recall: {type(result).__name__}"

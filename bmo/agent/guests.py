@@ -1,0 +1,72 @@
+"""Memory sessions of guests: people who speak in a visit and are not its user (BMO_GUESTS)."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from bmo import telemetry
+
+if TYPE_CHECKING:
+    from bmo.memory import MemorySession
+
+logger = logging.getLogger("bmo.agent")
+
+GUESTS_MOST = 16
+"""Guests of one visit that get a memory; a recogniser that takes one voice for many must not open
+a session for each."""
+
+
+class Guests:
+    """Where the words of guests go: nowhere (``ignore``), or to an id of their own (``separate``).
+
+    What a guest says never reaches the user's memory, and the user's memory is never searched for
+    a guest. While the user is off the record nothing of guests is kept either.
+    """
+
+    def __init__(self, memory: MemorySession) -> None:
+        """Nobody else spoke yet.
+
+        Args:
+            memory: The user's session.
+        """
+        self._memory = memory
+        self._sessions: dict[str, MemorySession] = {}
+
+    def memory_of(self, speaker: str) -> MemorySession | None:
+        """The memory a speaker's words go to.
+
+        Args:
+            speaker: "" for the user, else the guest's user id.
+
+        Returns:
+            None when they are not kept.
+        """
+        if not speaker:
+            return self._memory
+        service = self._memory.service
+        if service.settings.bmo_guests == "ignore" or self._memory.off_record:
+            return None
+        session = self._sessions.get(speaker)
+        if session is None and len(self._sessions) < GUESTS_MOST:
+            session = service.session(
+                user_id=speaker, session_id=self._memory.session_id, clock=self._memory.clock
+            )
+            self._sessions[speaker] = session
+        return session
+
+    def note(self, speaker: str, *, kept: bool) -> None:
+        """Counts a guest's turn."""
+        telemetry.note_guest(kept=kept)
+        logger.info("a guest spoke", extra={"kept": kept, "lk.pii.speaker": speaker})
+
+    async def flush(self) -> None:
+        """Waits until everything guests said is written down."""
+        for session in tuple(self._sessions.values()):
+            await session.flush()
+
+    async def aclose(self) -> None:
+        """Ends the guests' visits."""
+        while self._sessions:
+            _, session = self._sessions.popitem()
+            await session.aclose()

@@ -1,0 +1,79 @@
+"""``bmo export-turns``: a logged conversation as a scenario file to annotate and to play again."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bmo.cli.errors import CommandError
+from bmo.cli.opening import UserOption, opened_ledger, settings_for
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("export-turns")(export_turns_command)
+
+
+def export_turns_command(
+    file: Annotated[
+        Path | None, typer.Argument(help="NAME.turns.yaml; default standard output.")
+    ] = None,
+    session: Annotated[
+        str | None, typer.Option("--session", help="This session; default the newest.")
+    ] = None,
+    last: Annotated[
+        int | None, typer.Option("--last", min=1, help="So many newest sessions.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every session.")] = False,
+    keep_sensitive: Annotated[
+        bool,
+        typer.Option("--keep-sensitive", help="Leave health and the like in the words."),
+    ] = False,
+    user: UserOption = None,
+) -> None:
+    """Write what was said and decided as a scenario; secrets and identifiers are masked."""
+    from bmo.replay import SUFFIX, NothingToExport, export_turns
+
+    settings = settings_for(user)
+    if sum((session is not None, last is not None, every)) > 1:
+        raise CommandError("--session, --last and --all are one at a time.")
+    name = "exported"
+    if file is not None:
+        name = file.name.removesuffix(SUFFIX)
+        if not file.name.endswith(SUFFIX) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+            raise CommandError(
+                f"{file.name[:60]!r} cannot be replayed under that name: "
+                f"use letters and digits and end it with {SUFFIX}."
+            )
+        if file.exists():
+            raise CommandError(f"{str(file)!r} exists already; name another file.")
+    with opened_ledger(settings) as ledger:
+        try:
+            made = export_turns(
+                ledger,
+                settings.bmo_user_id,
+                name=name,
+                session=session,
+                last=None if every else last or 1,
+                keep_sensitive=keep_sensitive,
+            )
+        except NothingToExport as error:
+            raise CommandError(f"nothing was exported: {error}.", 1) from None
+    if file is None:
+        sys.stdout.write(made.text)
+    else:
+        try:
+            with file.open("x", encoding="utf-8") as out:
+                file.chmod(0o600)
+                out.write(made.text)
+        except OSError as error:
+            raise CommandError(f"{str(file)!r} cannot be written: {error.strerror}.", 1) from None
+    left = f", {made.left_out} without words left out" if made.left_out else ""
+    print(
+        f"{made.turns} turns exported, {made.masked} sensitive places masked{left}",
+        file=sys.stderr,
+    )

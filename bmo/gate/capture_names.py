@@ -1,0 +1,295 @@
+"""Captured names: people, places, organisations, occupations, technologies, languages."""
+
+from __future__ import annotations
+
+from bmo.gate.captures import Capture, CaptureContext, lex, trim
+from bmo.gate.clause_head import is_cased, is_name_at
+
+
+def name(context: CaptureContext, start: int, end: int) -> Capture | None:
+    """A person's or pet's name, where the construction says that a name follows."""
+    return _name(context, start, end, strict=False)
+
+
+def certain_name(context: CaptureContext, start: int, end: int) -> Capture | None:
+    """A name where anything might follow ("im kofi"): known, or written with a capital."""
+    tokens = context.tokens
+    found = _name(context, start, end, strict=False)
+    if found is None:
+        return None
+    word = tokens[start]
+    if word in context.people.names:
+        return found
+    at = context.source[start]
+    if context.language == "de":
+        return None  # every noun has a capital
+    if at >= 0 and is_cased(context.words.text) and context.words.raw(at)[:1].isupper():
+        if lex(context, "nationality", word) or lex(context, "capitalised_words", word):
+            return None
+        return found
+    return None
+
+
+def known_name(context: CaptureContext, start: int, end: int) -> Capture | None:
+    """A given name of the lexicon."""
+    if context.tokens[start] not in context.people.names:
+        return None
+    return _name(context, start, end, strict=False)
+
+
+def names(context: CaptureContext, start: int, end: int) -> Capture | None:
+    """One name, or several joined by commas and "and"."""
+    i = start
+    last = start
+    while i < end:
+        if context.tokens[i] in ("and", "und", "et", "y") and i > start:
+            i += 1
+            continue
+        found = _name(context, i, end, strict=False)
+        if found is None:
+            break
+        i = last = found.end
+    return Capture(start, last, last) if last > start else None
+
+
+def _name(context: CaptureContext, start: int, end: int, strict: bool) -> Capture | None:
+    at = context.source[start]
+    if at < 0:
+        return None
+    stops = context.stops
+    limit = at
+    while (
+        limit - at < end - start
+        and start + (limit - at) < end
+        and context.source[start + limit - at] == limit
+    ):
+        limit += 1
+    size = is_name_at(context.words, at, limit, context.people, stops, strict)
+    if not size:
+        return None
+    return Capture(start, start + size, start + size)
+
+
+def place(context: CaptureContext, start: int, end: int) -> Capture | None:
+    """A town, country, region or kind of place."""
+    tokens = context.tokens
+    if lex(context, "deictic", tokens[start]) or lex(context, "place_reject", tokens[start]):
+        return None
+    stop = trim(context, start, end, "place_stops")
+    if stop <= start or stop - start > 9:
+        return None
+    if context.longest("place_reject", start, stop, 5) == stop - start:
+        return None
+    if tokens[start] in ("a", "an", "the", "my", "our") and stop - start == 1:
+        return None
+    if any(tokens[i] in ("you", "your", "i") for i in range(start, stop)):
+        return None
+    return Capture(start, stop, stop)
+
+
+def sure_place(context: CaptureContext, start: int, end: int) -> Capture | None:
+    """A place of the gazetteer, or one written with a capital."""
+    size = context.longest("cities", start, end, 4)
+    if size:
+        return Capture(start, start + size, start + size)
+    at = context.source[start]
+    if at > 0 and is_cased(context.words.text) and context.words.raw(at)[:1].isupper():
+        if lex(context, "capitalised_words", context.tokens[start]):
+            return None
+        return place(context, start, end)
+    return None
+
+
+def organisation(context: CaptureContext, start: int, end: int) -> Capture | None:
+    """Where someone works: a company or a kind of workplace."""
+    tokens = context.tokens
+    if lex(context, "deictic", tokens[start]) or lex(context, "org_reject", tokens[start]):
+        return None
+    stop = trim(context, start, end, "org_stops")
+    if stop <= start or stop - start > 9:
+        return None
+    if context.longest("org_reject", start, stop, 5) == stop - start:
+        return None
+    if tokens[start] in ("a", "an", "the", "my", "our") and stop - start == 1:
+        return None
+    if any(tokens[i] in ("you", "your") for i in range(start, stop)):
+        return None
+    if (
+        tokens[start].endswith("ing")
+        and stop - start > 1
+        and tokens[start]
+        not in (
+            "marketing",
+            "engineering",
+            "accounting",
+            "nursing",
+            "advertising",
+            "manufacturing",
+            "catering",
+            "banking",
+            "publishing",
+        )
+    ):
+        return None
+    return Capture(start, stop, stop)
+
+
+def company(context: CaptureContext, start: int, end: int) -> Capture | None:
+    """A kind of employer: a noun phrase that ends in one ("a shipping company")."""
+    found = organisation(context, start, end)
+    if found is None or not lex(context, "company_noun", context.tokens[found.end - 1]):
+        return None
+    return found
+
+
+def occupation(context: CaptureContext, start: int, end: int) -> Capture | None:
+    """A job title: ends in an occupation noun or has an agent suffix."""
+    stop = trim(context, start, end, "occupation_stops")
+    if stop <= start or stop - start > 6:
+        return None
+    best = 0
+    for i in range(stop, start, -1):
+        if _is_occupation(context, start, i):
+            best = i
+            break
+    if not best or (best != stop and context.tokens[best] not in ("student", "here")):
+        return None
+    if (
+        context.tokens[start].endswith("ing")
+        and best - start > 1
+        and context.tokens[start] not in _ING_TITLES
+    ):
+        return None
+    if context.tokens[start] in ("no", "not", "called", "named", "very", "so", "just"):
+        return None
+    return Capture(start, best, best)
+
+
+_ING_TITLES = frozenset(
+    (
+        "accounting acting aspiring banking boxing catering dancing driving engineering fishing "
+        "managing marketing mining nursing practicing practising racing shipping struggling "
+        "styling swimming teaching training wedding working"
+    ).split()
+)
+
+
+def _is_occupation(context: CaptureContext, start: int, stop: int) -> bool:
+    word = context.tokens[stop - 1]
+    for size in range(min(4, stop - start), 0, -1):
+        if tuple(context.tokens[stop - size : stop]) in context.lexicons.get(
+            "occupations", frozenset()
+        ):
+            return True
+    if lex(context, "not_occupations", word):
+        return False
+    return len(word) > 5 and word.endswith(
+        (
+            "ologist",
+            "ographer",
+            "ician",
+            "ianist",
+            "therapist",
+            "surgeon",
+            "engineer",
+            "keeper",
+            "maker",
+            "smith",
+            "officer",
+            "teacher",
+            "worker",
+            "driver",
+            "designer",
+            "developer",
+            "manager",
+            "trainer",
+            "cleaner",
+            "operator",
+            "inspector",
+            "instructor",
+            "consultant",
+            "assistant",
+            "analyst",
+            "technician",
+            "specialist",
+            "administrator",
+            "coordinator",
+            "director",
+            "planner",
+            "builder",
+            "grower",
+            "fitter",
+            "woman",
+            "programmer",
+            "researcher",
+            "scientist",
+            "wright",
+            "monger",
+        )
+    )
+
+
+def technology(context: CaptureContext, start: int, end: int) -> Capture | None:
+    """A named technology: in the lexicon, or written as names of technology are."""
+    size = context.longest("technologies", start, end)
+    if size:
+        return Capture(start, start + size, start + size)
+    at = context.source[start]
+    if at < 0:
+        return None
+    raw = context.words.raw(at)
+    if is_cased(context.words.text) and (raw[:1].isupper() or any(c.isupper() for c in raw[1:])):
+        if lex(context, "capitalised_words", context.tokens[start]) or lex(
+            context, "deictic", context.tokens[start]
+        ):
+            return None
+        stop = start + 1
+        while (
+            stop < end
+            and context.source[stop] >= 0
+            and context.words.raw(context.source[stop])[:1].isupper()
+            and not context.mark(stop - 1)
+        ):
+            stop += 1
+        return Capture(start, stop, stop)
+    return None
+
+
+def language_name(context: CaptureContext, start: int, end: int) -> Capture | None:
+    """One or more languages."""
+    return _of_lexicon_list(context, "languages", start, end)
+
+
+def _of_lexicon_list(context: CaptureContext, lexicon: str, start: int, end: int) -> Capture | None:
+    i = start
+    last = start
+    fillers = (
+        "and",
+        "or",
+        "some",
+        "a",
+        "bit",
+        "of",
+        "little",
+        "fluent",
+        "basic",
+        "decent",
+        "but",
+        "native",
+        "good",
+        "rusty",
+        "broken",
+        "sign",
+    )
+    seen = False
+    while i < end:
+        size = context.longest(lexicon, i, end)
+        if size:
+            seen = True
+            i += size
+            last = i
+        elif context.tokens[i] in fillers:
+            i += 1
+        else:
+            break
+    return Capture(start, last, last) if seen else None

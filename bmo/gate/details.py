@@ -1,0 +1,86 @@
+"""Details: what other clauses of the turn add to a fact.
+
+"A puppy, a corgi, his name is tofu", "a telescope, it is an eight inch dobsonian", "the deadline
+for my georgian has moved up, i want to be conversational by july".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bmo.gate.packs import load_pack
+from bmo.gate.people import people_lexicon
+from bmo.turn import Fact
+
+_SAME_ANIMAL = {"puppy": "dog", "kitten": "cat"}
+_OF_A_LANGUAGE = frozenset({"conversational", "fluent"})
+
+
+def with_details(facts: tuple[Fact, ...], norm: Sequence[str]) -> tuple[Fact, ...]:
+    """The facts of a turn, with what its words add to them.
+
+    Args:
+        facts: What the clauses say, each on its own.
+        norm: The turn's words in normal form.
+    """
+    facts = _with_breed(facts, norm)
+    if not _OF_A_LANGUAGE.isdisjoint(norm):
+        facts = tuple(_with_language(fact, norm) for fact in facts)
+    if not any(fact.rule_id == "thing_is" for fact in facts):
+        return facts
+    kept: list[Fact] = []
+    for fact in facts:
+        if fact.rule_id == "thing_is" and kept and kept[-1].slot in ("owns", "drives"):
+            text = f"{kept[-1].text}, {fact.text.partition(' is ')[2]}"
+            kept[-1] = replace(kept[-1], text=text, entities=(*kept[-1].entities, *fact.entities))
+        else:
+            kept.append(fact)
+    return tuple(kept)
+
+
+def _with_breed(facts: tuple[Fact, ...], norm: Sequence[str]) -> tuple[Fact, ...]:
+    """Reads "Has a dog named Schnitzel, a dachshund" where the turn names one pet and its breed."""
+    people = people_lexicon("en")
+    named = [fact for fact in facts if fact.slot == "name" and fact.op != "retract"]
+    pets = []
+    for fact in named:
+        relation = people.forms.get((fact.subject.partition(":")[0].rpartition(".")[2],))
+        if relation is not None and relation.pet:
+            pets.append((fact, relation.name))
+    if len(pets) != 1:
+        return facts
+    fact, animal = pets[0]
+    animal = _SAME_ANIMAL.get(animal, animal)
+    for i in range(len(norm) - 1):
+        if norm[i] not in ("a", "an"):
+            continue
+        found = people.relation_at(list(norm), i + 1, len(norm))
+        if found is None or found[0].plural or found[0].name != animal:
+            continue
+        breed = " ".join(norm[i + 1 : found[1]])
+        if breed in (animal, *_PLAIN_WORDS):
+            continue
+        told = replace(fact, text=f"{fact.text}, {norm[i]} {breed}")
+        return tuple(told if one is fact else one for one in facts)
+    return facts
+
+
+_PLAIN_WORDS = ("doggo", "kitty", "mongrel", "mutt", "pup")
+
+
+def _with_language(fact: Fact, norm: Sequence[str]) -> Fact:
+    """Reads "conversational by july" with the language that the turn speaks of."""
+    languages = load_pack("en").lexicons.get("languages", frozenset())
+    said = [word for word in norm if (word,) in languages]
+    if fact.op == "retract" or len(set(said)) != 1 or said[0] in fact.text.lower():
+        return fact
+    for cue in _OF_A_LANGUAGE:
+        if cue in fact.text.lower().split():
+            language = f"{cue} in {said[0].capitalize()}"
+            return replace(
+                fact,
+                text=fact.text.replace(cue, language, 1),
+                value=fact.value.replace(cue, language, 1),
+            )
+    return fact

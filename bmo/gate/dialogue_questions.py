@@ -1,0 +1,80 @@
+"""The assistant's questions: which are known, and the clause an answer to each stands for."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+
+from bmo.language import LanguageCode, words
+from bmo.language.lexicon import Phrases, phrase_table
+
+_SENTENCE = re.compile(r"[^.!?\n]*\?")
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRule:
+    """A question and the clause its answer stands for."""
+
+    pattern: re.Pattern[str]
+    clause: str
+    each: str
+    choice: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DialogueLexicon:
+    """``dialogue.toml`` of a language."""
+
+    questions: tuple[QuestionRule, ...]
+    yes: Phrases
+    no: Phrases
+    strip: Phrases
+
+
+@lru_cache(maxsize=8)
+def dialogue_lexicon(language: LanguageCode) -> DialogueLexicon:
+    """The questions and answers of ``language``; empty where the pack has none."""
+    source = resources.files("bmo.gate") / "packs" / language / "dialogue.toml"
+    raw = tomllib.loads(source.read_text("utf-8")) if source.is_file() else {}
+    return DialogueLexicon(
+        tuple(
+            QuestionRule(
+                re.compile(item["pattern"]),
+                item["clause"],
+                item.get("each", ""),
+                item.get("first_word_of_choice", False),
+            )
+            for item in raw.get("question", [])
+        ),
+        phrase_table(raw.get("yes", [])),
+        phrase_table(raw.get("no", [])),
+        phrase_table(raw.get("strip", [])),
+    )
+
+
+@lru_cache(maxsize=256)
+def questions(assistant_before: str, language: LanguageCode) -> tuple[tuple[str, ...], ...]:
+    """The assistant's questions in normal form, last first."""
+    found = []
+    for sentence in _SENTENCE.findall(assistant_before[-600:]):
+        norm = words(sentence, language).norm
+        while norm and norm[0] in ("and", "so", "but", "oh", "well", "okay", "now", "then", "also"):
+            norm = norm[1:]
+        while len(norm) > 2 and norm[-1] in ("then", "now", "already", "too"):
+            norm = norm[:-1]
+        for tail in (
+            ("by", "the", "way"),
+            ("if", "i", "may", "ask"),
+            ("in", "the", "end"),
+            ("as", "well"),
+            ("at", "all"),
+            ("there",),
+        ):
+            if tuple(norm[-len(tail) :]) == tail and len(norm) > len(tail) + 2:
+                norm = norm[: -len(tail)]
+        if norm:
+            found.append(tuple(norm))
+    return tuple(reversed(found))

@@ -1,0 +1,150 @@
+"""Ellipsis: what a clause leaves out because the turn has said it just before.
+
+"Im done with the class, its football on a thursday now", "on my days off, thats monday and
+tuesday", "the clinic moved to taiping so thats where i work now", "strong perfume gives her a
+migraine", "they speak nothing else": the clause is written out in full ("my days off is monday
+and tuesday") and read by the ordinary rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from bmo.language import Clause, Words
+
+Lexicons = Mapping[str, frozenset[tuple[str, ...]]]
+_PRESENT = frozenset({"here", "speaking", "calling"})
+_GREETINGS = frozenset("afternoon evening g'day hello hey hi hiya howdy morning yo".split())
+_ANNOUNCEMENT = 7
+_JUST_THE_NAME = 2
+_POINTERS = frozenset({"that", "it", "which", "this", "those", "they"})
+_ITS_PREPOSITIONS = frozenset({"on", "for", "during"})
+_GIVING = frozenset({"give", "gives", "gave", "giving"})
+_OBJECTS = {"me": "i", "him": "he", "her": "she", "us": "we", "them": "they"}
+_MOVING = frozenset({"move", "moved", "moves", "relocated", "moving"})
+_PLACED = frozenset({"to", "in", "at"})
+_OVER = frozenset({"done", "finished", "through", "quit", "stopped"})
+_NOTHING_ELSE = (
+    ("nothing", "else"),
+    ("only", "that"),
+    ("nothing", "but", "that"),
+    ("just", "that"),
+)
+
+
+def completed(
+    spoken: Words, clause: Clause, previous: Clause | None, lexicons: Lexicons
+) -> Words | None:
+    """The clause in full, or None when nothing is left out that could be found.
+
+    Args:
+        spoken: The turn's words.
+        clause: The clause.
+        previous: The clause before it.
+        lexicons: Word lists of the language's pack.
+    """
+    norm = spoken.norm
+    size = clause.end - clause.start
+    if size < 2:
+        return None
+    if previous is None and size <= _ANNOUNCEMENT and norm[clause.start + 1] in _PRESENT:
+        return _announced(spoken, clause, lexicons)
+    pointing = norm[clause.start] in _POINTERS and norm[clause.start + 1] in ("is", "are", "'s")
+    if pointing and previous is not None and size > 2:
+        if norm[clause.start + 2] == "where":
+            return _place(spoken, clause, previous)
+        if not _OVER.isdisjoint(norm[previous.start : previous.end]):
+            rest = range(clause.start + 2, clause.end)
+            return _written(spoken, ["i", "do", *rest]) if norm[clause.start] == "it" else None
+        return _named_before(spoken, clause, previous)
+    if norm[clause.end - 1] in ("else", "that"):
+        return _same_language(spoken, clause, lexicons)
+    if not _GIVING.isdisjoint(norm[clause.start : clause.end]):
+        return _given(spoken, clause)
+    return None
+
+
+def _announced(spoken: Words, clause: Clause, lexicons: Lexicons) -> Words | None:
+    """Reads "hi lerato here" as "my name is lerato", and "lerato here" as "it is lerato"."""
+    name = spoken.norm[clause.start]
+    if not name.isalpha() or (name,) in lexicons.get("not_announced", frozenset()):
+        return None
+    greeted = clause.intro in _GREETINGS and clause.end - clause.start == _JUST_THE_NAME
+    front = ["my", "name", "is"] if greeted else ["i", "am"]
+    return _written(spoken, [*front, clause.start])
+
+
+def _named_before(spoken: Words, clause: Clause, previous: Clause) -> Words | None:
+    """Reads "on my days off | that is monday" as "my days off is monday"."""
+    norm = spoken.norm
+    start = previous.start
+    if norm[start] in _ITS_PREPOSITIONS:
+        start += 1
+    if norm[start] not in ("my", "our") or not 2 <= previous.end - start <= 4:
+        return None
+    return spoken.select([*range(start, previous.end), *range(clause.start + 1, clause.end)])
+
+
+def _place(spoken: Words, clause: Clause, previous: Clause) -> Words | None:
+    """Reads "the clinic moved to york | that is where i work" as "i work at the clinic in york"."""
+    norm = spoken.norm
+    if clause.end - clause.start < 5 or norm[clause.start + 3] not in ("i", "we"):
+        return None
+    verb = norm[clause.start + 4]
+    words = norm[previous.start : previous.end]
+    marks = [i for i, word in enumerate(words[:-1]) if word in _PLACED]
+    if verb not in ("work", "live", "study") or not marks:
+        return None
+    place = range(previous.start + marks[-1] + 1, previous.end)
+    told: list[int | str] = [clause.start + 3, clause.start + 4]
+    moved = next((i for i, word in enumerate(words) if word in _MOVING or word == "did"), 0)
+    if verb == "work" and words[0] in ("the", "my", "our") and 2 <= moved <= 4:
+        told += ["at", *range(previous.start, previous.start + moved)]
+    return _written(spoken, [*told, "in", *place])
+
+
+def _same_language(spoken: Words, clause: Clause, lexicons: Lexicons) -> Words | None:
+    """Reads "portuguese because her parents speak nothing else" with the language said before."""
+    norm = spoken.norm
+    languages = lexicons.get("languages", frozenset())
+    for phrase in _NOTHING_ELSE:
+        at = clause.end - len(phrase)
+        if at <= clause.start or tuple(norm[at : clause.end]) != phrase:
+            continue
+        if norm[at - 1] not in ("speak", "speaks", "spoke"):
+            return None
+        said = [i for i in range(clause.start) if (norm[i],) in languages]
+        return spoken.select([*range(clause.start, at), said[-1]]) if said else None
+    return None
+
+
+def _given(spoken: Words, clause: Clause) -> Words | None:
+    """Reads "strong perfume gives her a migraine" as "she get a migraine from strong perfume"."""
+    norm = spoken.norm
+    for at in range(clause.start + 1, clause.end - 2):
+        if norm[at] in _GIVING:
+            whom = _OBJECTS.get(norm[at + 1])
+            if whom is None:
+                return None
+            cause = range(clause.start, at)
+            symptom = range(at + 2, clause.end)
+            verb = "gets" if whom in ("he", "she") else "get"
+            return _written(spoken, [whom, verb, *symptom, "from", *cause])
+    return None
+
+
+def _written(spoken: Words, parts: Sequence[int | str]) -> Words:
+    """Words of the turn, by index, with others written in between."""
+    norm: list[str] = []
+    start: list[int] = []
+    end: list[int] = []
+    after: list[str] = []
+    near = next(part for part in parts if isinstance(part, int))
+    for part in parts:
+        if isinstance(part, int):
+            near = part
+        norm.append(part if isinstance(part, str) else spoken.norm[part])
+        start.append(spoken.start[near])
+        end.append(spoken.end[near] if isinstance(part, int) else spoken.start[near])
+        after.append("")
+    return Words(spoken.text, norm, start, end, after)

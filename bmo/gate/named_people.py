@@ -1,0 +1,62 @@
+"""Names as facts: whose name a rule states, and how "Has a brother named Sam" is written."""
+
+from __future__ import annotations
+
+from bmo.gate.captures import CaptureContext
+from bmo.gate.clause_head import Head
+from bmo.gate.discourse import Person
+from bmo.gate.people import Relation, label_of, subject_of
+from bmo.turn import Fact
+
+
+def name_relation(
+    head: Head, values: dict[str, str], context: CaptureContext
+) -> tuple[Relation, str] | None:
+    """Whose name a ``names`` rule states: the relation in k, one found in x, or the subject."""
+    if "k" in values:
+        found = context.people.relation_at(values["k"].lower().split(), 0, len(values["k"].split()))
+        relation = found[0] if found else None
+    elif "x" in values:
+        relation = None
+        words = values["x"].lower().split()
+        for i in range(len(words)):
+            found = context.people.relation_at(words, i, len(words))
+            if found is not None:
+                relation = found[0]
+    elif isinstance(head.who, Person):
+        relation = context.people.forms.get(tuple(head.who.relation.split()))
+        owner = head.who.subject.partition(":")[0].rpartition(".")[0]
+        return (relation, owner) if relation is not None else None
+    else:
+        return None
+    if relation is None:
+        return None
+    owner = head.who.subject if isinstance(head.who, Person) else "user"
+    return relation, owner
+
+
+def name_fact(
+    relation: Relation,
+    name: str,
+    owner: str,
+    span: tuple[int, int] | None,
+    confidence: float = 0.95,
+) -> Fact:
+    """Reads "Has a brother named Sam"."""
+    article = "an" if relation.name[0] in "aeiou" else "a"
+    text = f"Has {article} {relation.name} named {name}"
+    if owner != "user":
+        text = f"{label_of(owner)} has {article} {relation.name} named {name}"
+    return Fact(
+        text=text,
+        category="relationships",
+        slot="name",
+        value=name,
+        subject=subject_of(relation, name, owner),
+        cardinality="one",
+        confidence=confidence,
+        rule_id="person_named",
+        extraction_method="pattern:person_named",
+        span=span,
+        entities=(name.lower(),),
+    )

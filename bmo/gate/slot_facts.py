@@ -1,0 +1,307 @@
+"""Facts of a rule that matched: values, templates, lists, and what a change has ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bmo.gate.canonical_text import capture_text, fill, surface, verb_forms, with_subject
+from bmo.gate.captures import Capture, CaptureContext
+from bmo.gate.clause_head import Head
+from bmo.gate.discourse import Person
+from bmo.gate.glossary import translate
+from bmo.gate.named_people import name_fact, name_relation
+from bmo.gate.packs import Rule, RuleData
+from bmo.gate.predicates import predicate
+from bmo.language import find_times
+from bmo.turn import Fact, Polarity, Tense
+
+_ALL_OF_IT: tuple[tuple[str, Capture | None], ...] = (("", None),)
+_THESE = frozenset({"that", "this", "these", "those", "the"})
+
+
+@dataclass(slots=True)
+class RuleMatch:
+    """A rule that matched a head, with everything its facts are made of.
+
+    Attributes:
+        rule: Whose patterns matched.
+        head: The clause's head.
+        context: What validators looked at.
+        captures: Name -> (value, type).
+        at: When the turn was said.
+        flat: Words that are always written with a capital.
+    """
+
+    rule: Rule
+    head: Head
+    context: CaptureContext
+    captures: dict[str, tuple[Capture, str]]
+    at: datetime
+    flat: frozenset[str]
+
+
+def facts_of(match: RuleMatch) -> list[Fact]:
+    """The facts of a rule whose captures hold; none when it has no template for what is said."""
+    rule, head = match.rule, match.head
+    data = rule.data
+    template, polarity, tense = _template(rule, head)
+    if not template:
+        return []
+    values = _values(match, template)
+    facts: list[Fact] = []
+    for name, item in _single(match) or _ALL_OF_IT:
+        local = values if item is None else _with_item(match, values, name, item)
+        local["an"] = "an" if local.get("v", "")[:1].lower() in "aeiou" else "a"
+        if data.names:
+            named = _naming(match, local)
+            if named is None:
+                return []
+            facts.append(named)
+            continue
+        fact = _fact(match, local, template, polarity, tense)
+        facts.append(fact)
+        if data.replaced and fact.op == "assert" and _fill_value(data.replaced, local):
+            # "we switched from mysql to postgres": what was replaced is over.
+            facts.append(_replaced(fact, data, local))
+    return facts
+
+
+def _values(match: RuleMatch, template: str) -> dict[str, str]:
+    """What the template's names stand for."""
+    context, flat, head = match.context, match.flat, match.head
+    values: dict[str, str] = {}
+    for name, (capture, kind) in match.captures.items():
+        shown = capture_text(context, capture, kind, False, flat)
+        values[name] = translate(shown, context.language)
+        if capture.long_end > capture.end:
+            shown = capture_text(context, capture, kind, True, flat)
+            values[name + "+"] = translate(shown, context.language)
+    if head.group is not None:
+        values.update(verb_forms(head.group.lemma))
+        values["habit"] = " ".join(h for h in head.group.habits if h != "never")
+    if "PRED}" in template or "PRED}" in match.rule.data.value:
+        values.update(predicate(head, context, match.captures, flat))
+    return values
+
+
+def _single(match: RuleMatch) -> list[tuple[str, Capture | None]]:
+    """The parts of the value that are facts of their own, or nothing."""
+    data = match.rule.data
+    if data.scan and match.captures:
+        return [*_scanned(data.scan, match.captures, match.context)]
+    return [*_items(data.list, match.captures, match.context)] if data.list else []
+
+
+def _with_item(
+    match: RuleMatch, values: dict[str, str], name: str, item: Capture
+) -> dict[str, str]:
+    """The values with one part of a list in the place of the whole."""
+    context, flat = match.context, match.flat
+    local = dict(values)
+    local[name] = translate(surface(context, item.start, item.end, flat), context.language)
+    shown = surface(context, item.start, item.long_end, flat)
+    local[name + "+"] = translate(shown, context.language)
+    kind = match.captures[name][1]
+    if kind in ("NAME", "NAMES", "SURENAME", "PLACE", "LANG"):
+        local[name] = local[name + "+"] = capture_text(context, item, kind, False, flat)
+    return local
+
+
+def _naming(match: RuleMatch, values: dict[str, str]) -> Fact | None:
+    """Reads "Has a brother named Sam"; None when nothing says whose name it is."""
+    whose = name_relation(match.head, values, match.context)
+    if whose is None:
+        return None
+    relation, owner = whose
+    rule = match.rule
+    value = _fill_value(rule.data.value, values)
+    found = name_fact(relation, value, owner, _span(match.context), rule.confidence)
+    return replace(found, rule_id=rule.data.id, extraction_method=f"pattern:{rule.data.id}")
+
+
+def _fact(
+    match: RuleMatch, values: dict[str, str], template: str, polarity: Polarity, tense: Tense
+) -> Fact:
+    """One fact of the rule; a goal that is given up is a retraction."""
+    rule, head, context, captures = match.rule, match.head, match.context, match.captures
+    data, group, who = rule.data, head.group, head.who
+    value = _fill_value(data.value, values)
+    subject = who.subject if isinstance(who, Person) else _plain_subject(rule, head)
+    text = fill(template, values)
+    if data.subject:
+        subject = data.subject.format(**{k: v.lower() for k, v in values.items() if "+" not in k})
+    else:
+        plural = head.plural and isinstance(who, Person)
+        text = with_subject(text, "team" if subject == "team" else who, plural, data.noun_text)
+    scope = data.retracts
+    if group is not None and group.change in ("any_more", "stopped") and data.category == "goals":
+        deictic = context.tokens[max(c.start for c, _ in captures.values()) - 1] in _THESE
+        scope = "slot" if deictic else "value"
+    if scope is not None:
+        return Fact(
+            text=text,
+            category=data.category,
+            slot=data.slot,
+            value="" if scope == "slot" else value,
+            subject=subject,
+            op="retract",
+            scope=scope,
+            confidence=rule.confidence,
+            rule_id=data.id,
+            extraction_method=f"pattern:{data.id}",
+            span=_span(context),
+        )
+    about_other = isinstance(who, Person) and subject != "user"
+    return Fact(
+        text=text,
+        category="relationships" if about_other else data.category,
+        slot=data.slot,
+        value=value,
+        subject=subject,
+        cardinality=data.cardinality,
+        polarity=polarity,
+        tense=tense,
+        kind=data.kind,
+        when=_when(captures, context, match.at),
+        confidence=rule.confidence,
+        rule_id=data.id,
+        extraction_method=f"pattern:{data.id}",
+        span=_span(context),
+        entities=_entities(values, captures),
+        domain=data.domain,
+        sensitive=data.sensitive,
+    )
+
+
+def _replaced(fact: Fact, data: RuleData, values: dict[str, str]) -> Fact:
+    """The past fact of what a switch has replaced."""
+    text = fill(data.past, values)
+    return replace(
+        fact,
+        text=with_subject(text, "team", False, False) if fact.subject == "team" else text,
+        value=_fill_value(data.replaced, values),
+        tense="past",
+    )
+
+
+def _plain_subject(rule: Rule, head: Head) -> str:
+    on = rule.data.on
+    if head.who == "team":
+        return "team"
+    if head.who == "user" and "user" not in on and "team" in on:
+        return "team"
+    return "user" if head.who in ("user", "thing") else str(head.who)
+
+
+def _template(rule: Rule, head: Head) -> tuple[str, Polarity, Tense]:
+    data = rule.data
+    group = head.group
+    polarity: Polarity = data.polarity or "positive"
+    if group is None:
+        return data.text, polarity, "present"
+    negative = group.polarity == "negative" and "negative" not in data.needs
+    ended = group.change == "used_to" or (
+        group.tense == "past"
+        and "past" not in data.needs
+        and "past" not in data.allows
+        and not (
+            "past_events" in data.allows and group.lemma not in ("have", "own", "keep", "raise")
+        )
+    )
+    if ended:
+        if negative:
+            return "", polarity, "past"
+        return data.past, polarity, "past"
+    if negative and group.change in ("any_more", "stopped"):
+        if data.negative:
+            return data.negative, _flip(polarity), "present"
+        return data.past, polarity, "past"
+    if negative:
+        return data.negative, _flip(polarity), "present"
+    return data.text, polarity, "present"
+
+
+def _flip(polarity: Polarity) -> Polarity:
+    return "negative" if polarity == "positive" else "positive"
+
+
+def _items(
+    listed: bool, captures: dict[str, tuple[Capture, str]], context: CaptureContext
+) -> list[tuple[str, Capture]]:
+    """The parts of a listed value ("polish, english and russian"), each as its own capture."""
+    if not listed or not captures:
+        return []
+    name = "v" if "v" in captures else next(iter(captures))
+    capture, kind = captures[name]
+    tokens = context.tokens
+    parts: list[Capture] = []
+    begin = capture.start
+    for i in range(capture.start, capture.end + 1):
+        joint = i < capture.end and tokens[i] in ("and", "or", "und", "et", "y")
+        comma = i > begin and i < capture.end and context.mark(i - 1)[:1] == ","
+        if i == capture.end or joint or comma:
+            if i > begin:
+                last = i == capture.end
+                parts.append(Capture(begin, i, capture.long_end if last else i))
+            begin = i + 1 if joint else i
+    if context.longest("pairs", capture.start, capture.end):
+        return []
+    if len(parts) < 2 or any(p.end - p.start > 4 for p in parts):
+        return []
+    if kind in ("PREFNP", "NP") and (
+        tokens[parts[0].start].endswith("ing")
+        or tokens[parts[0].start] == "to"
+        or parts[-1].long_end > parts[-1].end
+    ):
+        return []
+    return [(name, p) for p in parts]
+
+
+def _scanned(
+    lexicon: str, captures: dict[str, tuple[Capture, str]], context: CaptureContext
+) -> list[tuple[str, Capture]]:
+    """Every entry of a lexicon from the captured value to the end of the clause."""
+    name = "v" if "v" in captures else next(iter(captures))
+    found: list[tuple[str, Capture]] = []
+    i = captures[name][0].start
+    while i < len(context.tokens):
+        size = context.longest(lexicon, i, len(context.tokens))
+        if size:
+            found.append((name, Capture(i, i + size, i + size)))
+        i += size or 1
+    return found
+
+
+def _fill_value(template: str, values: dict[str, str]) -> str:
+    """The slot's value, without an article in front."""
+    if template == "{v}" and "v" in values:
+        return values["v"].strip()
+    value = template
+    for name, text in values.items():
+        value = value.replace("{" + name + "}", text)
+    return value.strip()
+
+
+def _when(
+    captures: dict[str, tuple[Capture, str]], context: CaptureContext, at: datetime
+) -> str | None:
+    for capture, kind in captures.values():
+        if kind == "DATE":
+            for found in find_times(context.tokens[capture.start : capture.end], at):
+                if found.iso:
+                    return found.iso
+    return None
+
+
+def _span(context: CaptureContext) -> tuple[int, int] | None:
+    used = [s for s in context.source if s >= 0]
+    if not used:
+        return None
+    words = context.words
+    # A clause that was written out has its words in another order than the turn.
+    return min([words.start[i] for i in used]), max([words.end[i] for i in used])
+
+
+def _entities(values: dict[str, str], captures: dict[str, tuple[Capture, str]]) -> tuple[str, ...]:
+    return tuple(values[name].lower() for name in captures if values.get(name))

@@ -1,0 +1,306 @@
+"""Where a clause begins in speech without punctuation: coordinators, run-ons, relative clauses."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from bmo.language.lexicon import LanguageCode, SurfaceLexicon, surface_lexicon
+
+_BE = frozenset({"am", "is", "are", "was", "were"})
+_NOT_AFTER_RELATIVE = frozenset(
+    {
+        "is",
+        "are",
+        "was",
+        "were",
+        "and",
+        "but",
+        "so",
+        "the",
+        "most",
+        "best",
+        "more",
+        "about",
+        "with",
+        "on",
+        "at",
+        "to",
+        "in",
+        "for",
+    }
+)
+_KIN_BEFORE_NAME = frozenset(
+    "brother sister son daughter wife husband mum mom mother dad father partner "
+    "girlfriend boyfriend friend cat dog "
+    "cousin uncle aunt boss neighbour flatmate called named".split()
+)
+_BARE_AUXILIARIES = frozenset({"do", "did", "am", "have", "can", "will", "would", "is"})
+_QUESTION_OPENERS = frozenset(
+    tuple(pair.split())
+    for pair in (
+        "what is|what are|what do|what does|what time|what would|what should|where "
+        "is|where are|where do|who is|who are|how do|how long|"
+        "how much|how many|how far|how is|how are|when is|which is|why is|why do|can "
+        "you|could you|do you|would you|will you|is there|are there|"
+        "can i|could i|should i|tell me|remind me|is that|is it"
+    ).split("|")
+)
+_QUALIFIED = frozenset({"only", "not", "just", "never"})
+_POSSESSIVE_STARTS = frozenset({"my", "our", "his", "her", "their"})
+
+
+@lru_cache(maxsize=8)
+def border_words(language: LanguageCode) -> frozenset[str]:
+    """Every word at which a clause may begin without punctuation before it."""
+    lexicon = surface_lexicon(language)
+    return (
+        lexicon.clause_subjects
+        | lexicon.weak_clause_subjects
+        | lexicon.coordinators
+        | _POSSESSIVE_STARTS
+        | {first for first, _ in _QUESTION_OPENERS}
+        | {"the", "got", "bought", "no"}
+    )
+
+
+def border_before(
+    norm: list[str],
+    after: list[str],
+    begin: int,
+    i: int,
+    lexicon: SurfaceLexicon,
+    names: frozenset[str],
+) -> int:
+    """0: no border before word ``i``; 1: a clause begins; 2: one that carries its subject on.
+
+    Args:
+        norm: Words of the turn in normal form.
+        after: The punctuation behind each.
+        begin: Where the present clause began.
+        i: The word in question, 1 or more.
+        lexicon: The language's surface forms.
+        names: Lower-case names of known people.
+    """
+    word = norm[i]
+    if word in lexicon.clause_subjects:
+        return _at_pronoun(norm, after, begin, i, lexicon)
+    if word in lexicon.weak_clause_subjects:
+        return _at_weak_pronoun(norm, after, begin, i, lexicon)
+    if _opens_noun_clause(norm, begin, i, lexicon, names):
+        return 1
+    if word in lexicon.coordinators:
+        return _at_coordinator(norm, after, begin, i, lexicon)
+    before = norm[i - 1]
+    follow = norm[i + 1] if i + 1 < len(norm) else ""
+    comma = after[i - 1] != ""
+    if word in _POSSESSIVE_STARTS and i - begin >= 2:
+        if before in lexicon.embedders and not comma:
+            return 0
+        return 1 if _nominal_subject(norm, after, i, lexicon) else 0
+    if word in ("got", "bought") and follow in _SELF:
+        told = not lexicon.clause_subjects.isdisjoint(norm[begin : i - 1])
+        return 2 if i - begin >= 3 and told else 0
+    if word == "no" and follow in _UNWANTED and i - begin >= 3 and before not in lexicon.embedders:
+        return 1  # "that is monday and tuesday | no reminders before ten"
+    return 1 if comma and word in _AFTER_COMMA else 0
+
+
+def _at_pronoun(
+    norm: list[str], after: list[str], begin: int, i: int, lexicon: SurfaceLexicon
+) -> int:
+    before = norm[i - 1]
+    comma = after[i - 1] != ""
+    if comma and (before not in lexicon.embedders or before in ("one", "me", "it")):
+        return 1
+    if i - begin == 2 and before in _BARE_AUXILIARIES and norm[begin] in lexicon.clause_subjects:
+        return 1  # "i do | i have an old car"
+    if (before in lexicon.embedders and not _ends_phrase(norm, i - 1)) or i - begin < 2:
+        return 0
+    return 0 if _is_relative(norm, after, i) else 1
+
+
+def _at_weak_pronoun(
+    norm: list[str], after: list[str], begin: int, i: int, lexicon: SurfaceLexicon
+) -> int:
+    follow = norm[i + 1] if i + 1 < len(norm) else ""
+    if norm[i] == "you" and follow in _MAY and not _SCOPES.isdisjoint(norm[max(begin, i - 3) : i]):
+        return 0  # "for the news you can go longer"
+    if norm[i - 1] in lexicon.embedders and after[i - 1] == "":
+        return 0
+    return 1 if follow in lexicon.finite_verbs and i - begin >= 2 else 0
+
+
+def _opens_noun_clause(
+    norm: list[str], begin: int, i: int, lexicon: SurfaceLexicon, names: frozenset[str]
+) -> bool:
+    """Whether a question, a known person or "the ... is" runs on from the clause before."""
+    word, before = norm[i], norm[i - 1]
+    follow = norm[i + 1] if i + 1 < len(norm) else ""
+    if before in lexicon.embedders:
+        return False
+    more = i - begin >= 3 and i + 2 < len(norm)
+    if more and (word, follow) in _QUESTION_OPENERS:
+        return True
+    if (
+        names
+        and word in names
+        and i - begin >= 2
+        and follow in lexicon.finite_verbs
+        and lexicon.classes.get(before) != "possessive"
+        and before not in _KIN_BEFORE_NAME
+    ):
+        return True
+    return (
+        word == "the"
+        and more
+        and lexicon.classes.get(before) != "preposition"
+        and norm[i + 2] in _STATING
+        and before not in _BEFORE_OBJECT
+    )
+
+
+def _at_coordinator(
+    norm: list[str], after: list[str], begin: int, i: int, lexicon: SurfaceLexicon
+) -> int:
+    word = norm[i]
+    follow = norm[i + 1] if i + 1 < len(norm) else ""
+    behind = norm[i + 2] if i + 2 < len(norm) else ""
+    comma = after[i - 1] != ""
+    if not follow or after[i]:
+        return 1 if comma and word in ("but", "so") else 0
+    if word in lexicon.subordinators:
+        return 1
+    if word in ("but", "aber", "mais", "pero"):
+        return 0 if follow in _QUALIFIED else 1
+    if word in ("since", "while") and follow not in lexicon.clause_subjects:
+        return 0
+    if follow in lexicon.clause_subjects:
+        return 1
+    if follow in lexicon.weak_clause_subjects:
+        return 1 if behind in lexicon.finite_verbs or word == "so" else 0
+    if word in ("so", "and", "but") and follow == "please":
+        return 1
+    if word == "so" and (follow in ("never", "always") or (follow == "do" and behind == "not")):
+        # "im deaf in one ear so never whisper": an instruction after its reason.
+        return 1
+    if word in ("so", "plus", "then"):
+        return 1 if comma else 0
+    if _nominal_subject(norm, after, i + 1, lexicon):
+        return 1
+    if word in ("and", "und", "et", "y") and follow in lexicon.carried_verbs:
+        return 2 if _may_carry(norm, begin, i) else 0
+    return 0
+
+
+_SELF = frozenset({"me", "myself", "us", "ourselves"})
+_STATING = frozenset({"is", "are", "was", "has"})
+_BEFORE_OBJECT = frozenset({"when", "while", "love", "like", "hate", "called"})
+_AFTER_COMMA = frozenset(
+    "which who please play can could what where how why do does is remember".split()
+)
+_SCOPES = frozenset({"for", "about"})
+_MAY = frozenset({"can", "may", "could", "should"})
+_UNWANTED = frozenset("alarms calls emojis jokes messages notifications reminders texts".split())
+_NOUNS_TOO = frozenset({"studies", "works", "runs", "plays", "drives", "calls"})
+_SAYING = frozenset(
+    "ask asked assure assured convince convinced convinces let make promise promised remind "
+    "reminded reminds show showed tell telling tells told".split()
+)
+
+
+def _ends_phrase(norm: list[str], i: int) -> bool:
+    """Whether "me" at ``i`` ends its clause ("finished for me | i am"), not "tell me i am"."""
+    return norm[i] == "me" and i > 0 and norm[i - 1] not in _SAYING
+
+
+def _is_relative(norm: list[str], after: list[str], i: int) -> bool:
+    """Whether the pronoun at ``i`` opens an object-gap relative clause ("songs i like").
+
+    The gap shows: nothing follows the verb, or a word that cannot be its object.
+    """
+    verb = i + 1
+    size = len(norm)
+    if verb >= size:
+        return True
+    if norm[verb] in _BE:
+        return False
+    while verb < size - 1 and norm[verb] in _SKIPPED_BEFORE_VERB:
+        verb += 1
+    if after[verb] and after[verb] != ",":
+        return True
+    if verb + 1 >= size:
+        return True
+    behind = verb + 1
+    while behind < size - 1 and norm[behind] in _PARTICLES and not after[behind]:
+        behind += 1
+    if behind > verb + 1 and norm[behind] in ("is", "are", "was", "were"):
+        return True
+    return norm[verb + 1] in ("is", "are", "was", "were", "and", "but", "most", "best", "when")
+
+
+_PARTICLES = frozenset(("about at by for from in of on out to up with").split())
+_SKIPPED_BEFORE_VERB = frozenset(
+    {
+        "really",
+        "do",
+        "did",
+        "have",
+        "had",
+        "can",
+        "could",
+        "would",
+        "will",
+        "always",
+        "usually",
+        "also",
+        "just",
+        "not",
+        "never",
+        "actually",
+        "like",
+        "want",
+        "to",
+        "used",
+    }
+) - {"like", "want"}
+
+
+def _nominal_subject(norm: list[str], after: list[str], i: int, lexicon: SurfaceLexicon) -> bool:
+    """Whether a noun phrase with a finite verb behind it begins at ``i`` ("my sister is ...")."""
+    limit = min(len(norm), i + 6)
+    first = norm[i]
+    if first in lexicon.classes and lexicon.classes[first] not in (
+        "possessive",
+        "article",
+        "pronoun",
+    ):
+        return False
+    if first in ("to", "not", "or", "other", "both"):
+        return False
+    for j in range(i, limit - 1):
+        if after[j]:
+            return False
+        word = norm[j + 1]
+        if word in lexicon.finite_verbs:
+            if j == i and word in _NOUNS_TOO and lexicon.classes.get(first) == "possessive":
+                continue  # "abena finished her studies": no subject is without a noun
+            return True
+        if (
+            word in lexicon.classes
+            and lexicon.classes[word] in ("preposition", "article")
+            and word not in ("in", "of")
+        ):
+            return False
+        if word in lexicon.coordinators and word != "and":
+            return False
+        if word in ("when", "whenever", "if", "before", "after", "unless", "until"):
+            return False
+    return False
+
+
+def _may_carry(norm: list[str], begin: int, i: int) -> bool:
+    """Whether "and <verb>" at ``i`` adds a predicate, and not a second infinitive or noun.
+
+    "i love to hike and swim" shares "to"; "i live in york and work at a bank" does not.
+    """
+    return "to" not in norm[begin:i] or norm[i + 1] in ("am", "is", "are", "have", "has", "was")

@@ -1,0 +1,117 @@
+"""Asking the write gate about one turn: off the event loop, within deadlines, whatever it does.
+
+A gate that raises, hangs or answers with something that is no decision leaves the turn held, with
+``fallback`` set, and never lost: the ledger says what happened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bmo import telemetry
+from bmo.memory.normal import raw_decision
+from bmo.turn import Decision, DialogueContext, Turn
+
+if TYPE_CHECKING:
+    from bmo.memory.service import MemoryService
+
+logger = logging.getLogger("bmo.memory")
+
+RULES_DEADLINE_S = 5.0
+"""Seconds rules may take: a guard against one that hangs, and no budget. The first turn of a
+process loads their packs, and no reply waits for them."""
+JUDGED_MODES = ("local", "hybrid", "llm")
+"""Modes in which a judge looks at what the rules leave open."""
+
+
+async def decide(service: MemoryService, turn: Turn, context: DialogueContext) -> Decision:
+    """The gate's word on a turn: rules, then the judge where they leave it open.
+
+    Rules take microseconds, but not even they run on the loop: other sessions speak there.
+
+    Args:
+        service: Gates, settings and pools.
+        turn: The user's words.
+        context: What the gate may know of the conversation.
+    """
+    settings = service.settings
+    if settings.mem0_setting == "NORMAL":
+        return raw_decision(turn, settings)
+    from bmo.gate import wants_judge
+    from bmo.judge import JudgeBusy
+
+    gate = service.write_gate
+    deadline_s = settings.bmo_judge_deadline_ms / 1000
+    try:
+        with telemetry.memory_span("bmo.gate.rules"):
+            ruled = await _asked(
+                service.gate_pool, gate.decide_by_rules, turn, context, RULES_DEADLINE_S
+            )
+    except TimeoutError:
+        logger.error("rules missed their deadline", extra={"turn_id": turn.id})
+        return _unjudged(service, turn, "the rules missed their deadline")
+    except Exception as error:  # a turn must leave its row, whatever a rule does
+        logger.exception("rules failed", extra={"turn_id": turn.id})
+        return _unjudged(service, turn, f"the gate failed: {type(error).__name__}")
+    if not wants_judge(ruled):
+        return ruled
+    if service.judge is None:  # its file is missing, unless the mode does without
+        return replace(ruled, fallback=settings.effective_mode in JUDGED_MODES)
+    try:
+        with telemetry.memory_span("bmo.gate.judge"):
+            return await _asked(service.judge_pool, gate.decide, turn, context, deadline_s)
+    except TimeoutError:
+        logger.warning("judge missed its deadline", extra={"deadline_s": deadline_s})
+    except JudgeBusy as error:
+        logger.warning("judge not asked", extra={"error": str(error)})
+    except Exception as error:  # the rules' word stands, whatever the judge does
+        logger.warning("judge failed", extra={"error": repr(error)})
+    telemetry.note_fault("judge")
+    return replace(ruled, fallback=True)
+
+
+async def _asked(
+    pool: Executor,
+    ask: Callable[[Turn, DialogueContext], Decision],
+    turn: Turn,
+    context: DialogueContext,
+    deadline_s: float,
+) -> Decision:
+    """What the gate says, from a pool's thread; a call given up on leaves the line unasked.
+
+    Raises:
+        JudgeBusy: Too many turns wait for the judge.
+        TimeoutError: It took too long.
+        TypeError: It answered with something that is no decision.
+    """
+    loop = asyncio.get_running_loop()
+    asked = loop.run_in_executor(pool, telemetry.carried(ask), turn, context)
+    answer: object = await asyncio.wait_for(asked, deadline_s)
+    if not isinstance(answer, Decision):
+        raise TypeError(f"the gate answered with {type(answer).__name__}, not a Decision")
+    return answer
+
+
+def _unjudged(service: MemoryService, turn: Turn, reason: str) -> Decision:
+    """The gate failed: the turn is held, without words when nothing could scan them for secrets."""
+    from bmo.gate import scan_sensitive
+
+    telemetry.note_fault("gate")
+    try:
+        text: object = scan_sensitive(turn.text, service.settings.bmo_sensitive).masked
+    except Exception as error:  # the scan is a part of the gate, and may be what failed
+        logger.error("words not scanned and not kept", extra={"error": type(error).__name__})
+        text = ""
+    return Decision(
+        verdict="hold",
+        signals=("other",),
+        reason=reason,
+        confidence=0.0,
+        fallback=True,
+        text=text if isinstance(text, str) else "",
+    )

@@ -1,0 +1,388 @@
+"""Settling: what the gate held goes to a model, off the voice path, when nobody speaks.
+
+One thread, started in the modes ``hybrid`` and ``llm``. Nothing waits for it. A turn that waits
+is a row in the ledger, so a process that ends in the middle leaves the rest to the next one, and
+what a model fails at is tried again later, each time twice as late.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from bmo.memory.batches import AFTER, AIMS, BEFORE, next_batch
+from bmo.memory.dialogue import KNOWN_FACTS, as_fact
+from bmo.telemetry import note_model_call, note_settled
+from bmo.turn import Decision, Turn, utc_now
+
+if TYPE_CHECKING:
+    from bmo.extract import Known, Orchestrator, Settlement, TurnOutcome
+    from bmo.judge import Judge
+    from bmo.ledger import Aim, Ledger, Recorded, WaitingTurn
+    from bmo.recorder import Recorder
+    from bmo.settings import Settings
+
+LOOK_S = 30.0
+"""How often the thread looks for turns whose next try is due, in seconds."""
+
+PAUSE_S = 1.0
+"""Least time between two looks at the ledger, in seconds."""
+
+DISAGREES = 0.5
+"""The judge's P(allow) from which a model's "nothing to keep" does not discard a held turn."""
+
+CANDIDATES = 200
+"""Waiting turns of a user that are ranked for the next call."""
+
+LEASE = timedelta(minutes=5)
+"""How long a batch is one process's where several share a ledger; a crash gives it back then."""
+
+ODDS_KEPT = 5000
+"""Turns the judge was asked about here; then it is asked anew."""
+
+WRITE_S = 60.0
+"""Longest wait for the recorder, in seconds."""
+
+CLOSE_S = 0.5
+"""How long closing waits for the thread, in seconds; a call under way is given up."""
+
+logger = logging.getLogger("bmo.memory")
+
+
+@dataclass(slots=True)
+class Settled:
+    """What settling came to.
+
+    Attributes:
+        asked: Turns a model was asked about.
+        allowed: Turns that became memories, or better ones.
+        discarded: Turns a model found nothing to keep in.
+        held: Turns whose facts were refused, or about which judge and model disagree; a person
+            may decide on them.
+        unchanged: Allowed turns a model had nothing to add to.
+        failed: Turns without a usable answer; they are tried again.
+        calls: Calls made, failed ones included.
+        cost: US dollars.
+        seconds: How long each call took.
+        why_stopped: Why no further call can be made now, or "".
+        refused: Why facts were refused -> how many.
+    """
+
+    asked: int = 0
+    allowed: int = 0
+    discarded: int = 0
+    held: int = 0
+    unchanged: int = 0
+    failed: int = 0
+    calls: int = 0
+    cost: float = 0.0
+    seconds: list[float] = field(default_factory=list)
+    why_stopped: str = ""
+    refused: dict[str, int] = field(default_factory=dict)
+
+
+class Settler:
+    """Sends waiting turns to a model and writes what comes back.
+
+    Attributes:
+        orchestrator: Asks the models, cheapest first.
+        aims: What it asks by itself in this mode; empty in the modes without a model.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        ledger: Ledger,
+        recorder: Recorder,
+        orchestrator: Orchestrator,
+        *,
+        judge: Judge | None = None,
+        wrote: Callable[[str], None] = lambda user_id: None,
+    ) -> None:
+        """Puts the parts together; ``start`` starts the thread.
+
+        Args:
+            settings: The mode, and how long a user must have said nothing.
+            ledger: Where turns wait.
+            recorder: The one writer.
+            orchestrator: Asks the models; it is closed with the settler.
+            judge: Ranks turns that nothing has ranked yet.
+            wrote: Called with the user's id after something of him changed.
+        """
+        self.orchestrator = orchestrator
+        self.aims: tuple[Aim, ...] = AIMS.get(settings.effective_mode, ())
+        self._ledger = ledger
+        self._recorder = recorder
+        self._judge = judge
+        self._wrote = wrote
+        self._shared = not settings.ledger_url.startswith("sqlite")
+        self._idle_s = settings.gatekeeper_llm_idle_s
+        self._spoke: dict[str, float] = {}
+        self._opened = time.monotonic()
+        self._news = threading.Event()
+        self._one_at_a_time = threading.Lock()
+        self._writing = threading.Lock()
+        self._stop = threading.Event()
+        self._odds: dict[str, float] = {}
+        self._thread: threading.Thread | None = None
+
+    # -- from any thread -----------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Starts the thread where the mode wants a model."""
+        if self.aims and self._thread is None:
+            self.orchestrator.warm_up()
+            self._thread = threading.Thread(target=self._run, name="bmo-settling", daemon=True)
+            self._thread.start()
+
+    def spoke(self, user_id: str) -> None:
+        """A user said something: his turns wait until he has been silent for a while."""
+        self._spoke[user_id] = time.monotonic()
+        self._news.set()
+
+    def visit_ended(self, user_id: str) -> None:
+        """A visit is over: its turns need not wait for silence."""
+        self._spoke.pop(user_id, None)
+        self._opened = min(self._opened, time.monotonic() - self._idle_s)
+        self._news.set()
+
+    def settle_now(
+        self, user_id: str, *, aims: Collection[Aim] = (), limit: int | None = None
+    ) -> Settled:
+        """Settles a user's waiting turns, due or not, each once. Blocking; for the CLI.
+
+        Args:
+            user_id: Whose turns.
+            aims: What to ask; () asks about held turns and what the mode asks by itself.
+            limit: Turns at most.
+        """
+        wanted = tuple(aims) or tuple(dict.fromkeys(("held", *self.aims)))
+        done = Settled()
+        tried: set[str] = set()
+        with self._one_at_a_time:
+            while limit is None or done.asked < limit:
+                waiting = [
+                    one
+                    for one in self._ledger.waiting(user_id, aims=wanted)
+                    if one.turn.id not in tried
+                ]
+                batch = next_batch(self._ranked(waiting))
+                batch = batch if limit is None else batch[: limit - done.asked]
+                if not batch or not self._settle(user_id, batch, done):
+                    return done
+                tried.update(one.turn.id for one in batch)
+        return done
+
+    def close(self) -> None:
+        """Stops the thread; what it has not written waits for the next start. Safe to call twice.
+
+        A call under way is given up: its answer is thrown away and the turns wait on.
+        """
+        with self._writing:
+            self._stop.set()
+        self._news.set()
+        self.orchestrator.close()
+        if self._thread is not None:
+            self._thread.join(CLOSE_S)
+
+    # -- on the thread -------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            try:
+                wait_s = self._round()
+            except Exception as error:  # the thread must live as long as the process
+                if not self._stop.is_set():
+                    logger.error("settling failed", extra={"error": repr(error)})
+                wait_s = LOOK_S
+            if wait_s > 0:
+                self._news.wait(wait_s)
+                self._news.clear()
+                # Every turn is news: the ledger is not asked more often than this.
+                self._stop.wait(min(PAUSE_S, self._idle_s))
+
+    def _round(self) -> float:
+        """Settles one batch of one user; returns how long there is nothing to do, in seconds."""
+        ready_in = self.orchestrator.ready_in()
+        if ready_in != 0.0:
+            return LOOK_S if ready_in is None else min(ready_in, LOOK_S)
+        now = utc_now()
+        looks = [LOOK_S, *self._silent_in()]
+        for user_id in self._ledger.users_waiting(now, self.aims):
+            if user_id in self._spoke:
+                continue
+            if time.monotonic() - self._opened < self._idle_s:
+                looks.append(self._idle_s)
+                break
+            with self._one_at_a_time:
+                self._settle_due(user_id, now)
+            return 0.0
+        due = self._ledger.next_try(now, self.aims)
+        if due is not None:
+            looks.append((due - now).total_seconds())
+        return max(min(looks), 0.01)
+
+    def _silent_in(self) -> list[float]:
+        """How long until each user who spoke lately has been silent for long enough, in seconds."""
+        now = time.monotonic()
+        found = []
+        for user_id, spoke in tuple(self._spoke.items()):
+            left = self._idle_s - (now - spoke)
+            if left > 0:
+                found.append(left)
+            elif self._spoke.get(user_id) == spoke:
+                self._spoke.pop(user_id, None)
+                found.append(PAUSE_S)  # the turn may be on its way to the disk still
+        return found
+
+    def _settle_due(self, user_id: str, now: datetime) -> None:
+        waiting = self._ledger.waiting(user_id, due_at=now, aims=self.aims, limit=CANDIDATES)
+        batch = next_batch(self._ranked(waiting))
+        if batch and self._shared:
+            ids = [one.turn.id for one in batch]
+            got = self._ledger.lease_waiting(ids, now, now + LEASE)
+            batch = [one for one in batch if one.turn.id in got]
+        if not batch:
+            return
+        try:
+            self._settle(user_id, batch, Settled())
+        except Exception as error:  # a bug or a full disk: the turns wait on, and others go first
+            if not self._stop.is_set():
+                logger.exception("a batch could not be settled")
+                self._put_off(batch, f"settling failed: {type(error).__name__}")
+
+    def _ranked(self, waiting: Sequence[WaitingTurn]) -> list[WaitingTurn]:
+        """Asks the judge about turns it has not seen (held by a rule, or in pattern mode)."""
+        if self._judge is None:
+            return list(waiting)
+        if len(self._odds) > ODDS_KEPT:
+            self._odds.clear()
+        for one in waiting:
+            if one.promise is None and one.turn.id not in self._odds:
+                said = (one.turn.assistant_before, one.turn.text)
+                self._odds[one.turn.id] = self._judge.assess([said])[0].allow
+        return [
+            one if one.promise is not None else replace(one, promise=self._odds[one.turn.id])
+            for one in waiting
+        ]
+
+    # -- one batch -----------------------------------------------------------------------------
+
+    def _settle(self, user_id: str, batch: Sequence[WaitingTurn], done: Settled) -> bool:
+        """Asks about some turns of one visit and writes the answer.
+
+        Returns:
+            Whether a model could be asked at all.
+        """
+        if self.orchestrator.ready_in() != 0.0:
+            done.why_stopped = self.orchestrator.why_not()
+            return False
+        turns = [one.turn for one in batch]
+        settlement = self.orchestrator.extract(turns, self._known(user_id, turns))
+        self._count(settlement, done)
+        if not settlement.calls:
+            done.why_stopped = self.orchestrator.why_not()
+        failed: list[WaitingTurn] = []
+        why_failed = ""
+        written = False
+        for waiting, outcome in zip(batch, settlement.outcomes, strict=True):
+            if outcome.status == "failed":
+                failed.append(waiting)
+                why_failed = outcome.decision.reason
+                continue
+            done.asked += 1
+            kept = self._write(user_id, waiting, outcome, done)
+            if kept is None:
+                return False
+            written = written or kept
+        if failed and settlement.calls:
+            done.asked += len(failed)
+            done.failed += len(failed)
+            self._put_off(failed, why_failed)
+        if written:
+            self._wrote(user_id)
+        return bool(settlement.calls) or len(failed) < len(batch)
+
+    def _known(self, user_id: str, turns: Sequence[Turn]) -> Known:
+        from bmo.extract import Known
+
+        around = {
+            said.id: said
+            for turn in (turns[0], turns[-1])
+            for said in self._ledger.around(turn, before=BEFORE, after=AFTER)
+        }
+        asked = {turn.id for turn in turns}
+        live = self._ledger.live_facts(user_id, limit=KNOWN_FACTS)
+        recalled = self._ledger.outcomes(user_id, [*asked, *around]).values()
+        # The profile is in no log of recalls: whatever was known then may have been in it.
+        known_then = self._ledger.live_facts(user_id, at=turns[0].at, limit=KNOWN_FACTS)
+        given = [*(fact for one in recalled for fact in one.given), *known_then]
+        return Known(
+            subjects=self._ledger.known_subjects(user_id),
+            facts=tuple(as_fact(fact) for fact in live),
+            neighbours=tuple(turn for turn in around.values() if turn.id not in asked),
+            # What a turn told itself is no echo in it, though it was recalled later in the visit.
+            injected=tuple(dict.fromkeys(f.text for f in given if f.turn_id not in asked)),
+        )
+
+    def _write(
+        self, user_id: str, waiting: WaitingTurn, outcome: TurnOutcome, done: Settled
+    ) -> bool | None:
+        """Writes one outcome; returns whether memories changed, None when it is closing."""
+        turn_id, decision = waiting.turn.id, _weighed(waiting, outcome.decision)
+        adds = decision.verdict == "allow" or waiting.aim == "held"
+        with self._writing:
+            if self._stop.is_set():
+                return None
+            future = (
+                self._recorder.settle(user_id, turn_id, decision)
+                if adds
+                else self._recorder.call(self._ledger.forget_waiting, turn_id)
+            )
+        recorded: Recorded | None = future.result(WRITE_S)
+        for refusal in outcome.refused:
+            done.refused[refusal.why] = done.refused.get(refusal.why, 0) + 1
+        if not adds:
+            done.unchanged += 1
+        elif decision.verdict == "allow":
+            done.allowed += 1
+        elif decision.verdict == "discard":
+            done.discarded += 1
+        else:
+            done.held += 1
+        note_settled(waiting.aim, decision.verdict if adds else "unchanged")
+        return bool(recorded and (recorded.added or recorded.confirmed or recorded.ended))
+
+    def _put_off(self, failed: Sequence[WaitingTurn], why: str) -> None:
+        ids = [waiting.turn.id for waiting in failed]
+        with self._writing:
+            if self._stop.is_set():
+                return
+            future = self._recorder.call(self._ledger.put_off_settling, ids, why, utc_now())
+        future.result(WRITE_S)
+        for waiting in failed:
+            note_settled(waiting.aim, "failed")
+
+    @staticmethod
+    def _count(settlement: Settlement, done: Settled) -> None:
+        done.calls += len(settlement.calls)
+        done.cost += settlement.cost
+        done.seconds += [call.seconds for call in settlement.calls]
+        for call in settlement.calls:
+            note_model_call(
+                call.extractor, failed=bool(call.error), cost=call.cost, seconds=call.seconds
+            )
+
+
+def _weighed(waiting: WaitingTurn, decision: Decision) -> Decision:
+    """Lets a turn stay held, for a person, where judge and model contradict each other."""
+    doubted = waiting.promise is not None and waiting.promise >= DISAGREES
+    if decision.verdict != "discard" or not doubted:
+        return decision
+    why = f"{decision.reason}, but the judge finds it durable"
+    return replace(decision, verdict="hold", reason=why, confidence=0.5)

@@ -1,0 +1,246 @@
+"""Every part of a real memory made to raise, hang and return rubbish, under a real AgentSession.
+
+The reply always comes, every turn stays in the conversation, and the ledger says what happened (or,
+where it is the ledger that is broken, counters and log do).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from livekit.agents import AgentSession, llm
+from prometheus_client import REGISTRY
+
+from bmo.agent import MemoryAgent
+from bmo.memory import MemoryService
+from bmo.replay.scripted import ScriptedRecogniser
+from bmo.settings import Settings
+from tests.fakes.broken_parts import PARTS, Break, Fault
+from tests.fakes.models import RuleLLM
+from tests.fakes.sessions import running, speak
+
+pytestmark = pytest.mark.integration
+
+BEFORE = "my brother is called sam"
+DURING = ("what is my brother called", "i live in leeds", "the allotment has been mine since may")
+AFTER = "i am allergic to nuts"
+
+
+@pytest.fixture
+def breaks(monkeypatch: pytest.MonkeyPatch) -> Iterator[Break]:
+    broken = Break(monkeypatch)
+    yield broken
+    broken.mend()
+
+
+def faults_counted() -> float:
+    """What the counters say went wrong so far."""
+    return sum(
+        sample.value
+        for metric in REGISTRY.collect()
+        if metric.name in ("bmo_faults", "bmo_recall_fallbacks", "bmo_write_failures")
+        for sample in metric.samples
+        if sample.name.endswith("_total")
+    )
+
+
+def rows(home: Path, query: str) -> list[tuple[Any, ...]]:
+    with sqlite3.connect(home / "ledger.sqlite3") as connection:
+        return connection.execute(query).fetchall()
+
+
+READ_BY_THE_HOOK = ("read gate", "recaller", "index search", "ledger reads")
+"""Parts a reply waits for: with ``turn_ctx`` they are met inside the hook."""
+
+CELLS = [(part, fault, "llm_node") for part in PARTS for fault in get_args(Fault)]
+CELLS += [(part, fault, "turn_ctx") for part in READ_BY_THE_HOOK for fault in get_args(Fault)]
+
+
+@pytest.mark.parametrize(("part", "fault", "place"), CELLS)
+async def test_the_reply_comes_and_nothing_is_lost(
+    part: str,
+    fault: Fault,
+    place: str,
+    tmp_path: Path,
+    breaks: Break,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Guards against what never comes back; the test need not wait that long.
+    monkeypatch.setattr("bmo.memory.deciding.RULES_DEADLINE_S", 0.05)
+    monkeypatch.setattr("bmo.recorder.recorder.NEAR_TIMEOUT_S", 0.1)
+    monkeypatch.setattr("bmo.recorder.outbox_worker.WRITE_TIMEOUT_S", 0.1)
+    settings = Settings.model_construct(
+        bmo_home=tmp_path,
+        bmo_recall_deadline_ms=60,
+        bmo_judge_deadline_ms=60,
+        bmo_inject_at=place,
+    )
+    service = await MemoryService.open(settings)
+    await asyncio.to_thread(service.warm_up)
+    memory = service.session(user_id="glenn")
+    model, ears = RuleLLM("Okay."), ScriptedRecogniser("en")
+    agent = MemoryAgent(memory=memory, instructions="You are BMO.")
+    counted = faults_counted()
+    try:
+        async with running(agent, model, ears) as session:
+            await speak(session, ears, BEFORE)
+            await agent.conversation.flush()
+            with caplog.at_level(logging.WARNING, "bmo"):
+                breaks.part(service, part, fault)
+                for words in DURING:
+                    await speak(session, ears, words)
+                said = [text for role, text in history(session) if role == "assistant"]
+                asked = [text for role, text in history(session) if role == "user"]
+                assert said == ["Okay."] * 4, "a reply did not come while memory was broken"
+                assert asked == [BEFORE, *DURING], "a turn is missing from the history"
+                await decided(agent)
+                if part.startswith(("index", "embedder")):
+                    await on_disk(agent)
+                    assert "Lives in Leeds" in known(service), "the index held up the ledger"
+                    await until(lambda: breaks.calls > 0)
+                    if (part, fault) not in UNSEEN:
+                        await until(lambda: faults_counted() > counted)
+                breaks.mend()
+            await agent.conversation.flush()
+            await speak(session, ears, AFTER)
+            await agent.conversation.flush()
+        await agent.conversation.aclose()
+        live = known(service)
+    finally:
+        breaks.mend()
+        await service.aclose()
+    assert breaks.calls, "the fault was never met"
+    assert {"Has a brother named Sam", "Is allergic to nuts"} <= live, "it did not recover"
+    written = rows(tmp_path, "SELECT text, fallback, verdict FROM turns JOIN decisions ON "
+                   "turns.id = decisions.turn_id ORDER BY seq")  # fmt: skip
+    if (part, fault) in LOST_WITH_RUBBISH:
+        # A ledger that takes a turn and says nonsense of it cannot be told from one that kept it.
+        assert [text for text, *_ in written if text not in DURING] == [BEFORE, AFTER]
+    else:
+        assert [text for text, *_ in written] == [BEFORE, *DURING, AFTER], "a turn was lost"
+    fell_back = {text for text, fallback, _ in written if fallback}
+    if part in ("gate", "gate rules"):
+        assert fell_back == set(DURING)
+        assert {verdict for text, _, verdict in written if text in DURING} == {"hold"}
+    elif part == "judge":
+        assert fell_back <= {*DURING, AFTER}
+        assert DURING[2] in fell_back
+    elif (part, fault) not in LOST_WITH_RUBBISH:
+        assert "Lives in Leeds" in live
+    if part in ("read gate", "recaller"):
+        reasons = [reason for (reason,) in rows(tmp_path, "SELECT reason FROM recalls")]
+        assert any(reasons), "the ledger does not say that recall failed"
+    noted = [record.getMessage() for record in caplog.records if record.name.startswith("bmo")]
+    if (part, fault) not in UNSEEN:
+        assert faults_counted() > counted
+        assert noted
+
+
+LOST_WITH_RUBBISH = {("ledger writes", "rubbish"), ("ledger", "rubbish")}
+
+UNSEEN = {("index writes", "rubbish"), ("ledger writes", "hang"), ("ledger", "hang")}
+"""An index that says it wrote and did not is found by ``bmo doctor``; a ledger that hangs shows as
+a queue that grows (``bmo_recorder_queue``) until it comes back."""
+
+
+async def decided(agent: MemoryAgent) -> None:
+    """Waits until every turn has its decision."""
+    for heard in agent.conversation.turns:
+        assert heard.decision is not None
+        await asyncio.wait_for(asyncio.shield(heard.decision), 10)
+
+
+async def on_disk(agent: MemoryAgent) -> None:
+    """Waits until every turn is in the ledger."""
+    for heard in agent.conversation.turns:
+        await asyncio.wait_for(agent.conversation.memory.recorded(heard.turn.id), 10)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(10):
+        while not condition():  # noqa: ASYNC110  # the recorder's thread has no event to wait for
+            await asyncio.sleep(0.01)
+
+
+def known(service: MemoryService) -> set[str]:
+    return {fact.text for fact in service.ledger.live_facts("glenn")}
+
+
+class BrokenLLM(RuleLLM):
+    """A model that fails at the turns that are told to it."""
+
+    def __init__(self, fault: str) -> None:
+        super().__init__(self._answer)
+        self.fault = fault
+
+    def _answer(self, context: llm.ChatContext) -> str | llm.FunctionToolCall:
+        words = [m.text_content or "" for m in context.messages() if m.role == "user"][-1]
+        if "leeds" not in words:
+            return "Okay."
+        if self.fault == "raise":
+            raise RuntimeError("the model is broken")
+        if self.fault == "unknown tool":
+            return llm.FunctionToolCall(name="no_such", arguments="{not json", call_id="call_1")
+        return ""
+
+
+@pytest.mark.parametrize("fault", ["raise", "unknown tool", "says nothing"])
+async def test_a_broken_model_leaves_memory_consistent(fault: str, tmp_path: Path) -> None:
+    """What LiveKit makes of it is LiveKit's; the words were said and are remembered."""
+    settings = Settings.model_construct(bmo_home=tmp_path, bmo_recall_deadline_ms=5000)
+    service = await MemoryService.open(settings)
+    model, ears = BrokenLLM(fault), ScriptedRecogniser("en")
+    agent = MemoryAgent(memory=service.session(user_id="glenn"), instructions="You are BMO.")
+    try:
+        async with running(agent, model, ears) as session:
+            for words in (BEFORE, "i live in leeds", AFTER, "what is my brother called"):
+                await speak(session, ears, words)
+            await agent.conversation.flush()
+            said = {heard.turn.text: heard.reply for heard in agent.conversation.turns}
+        await agent.conversation.aclose()
+        assert known(service) == {
+            "Has a brother named Sam",
+            "Lives in Leeds",
+            "Is allergic to nuts",
+        }
+        written = [turn.text for turn in service.ledger.turns("glenn")]
+        assert sorted(written) == sorted(
+            [BEFORE, "i live in leeds", AFTER, "what is my brother called"]
+        )
+    finally:
+        await service.aclose()
+    assert said["i live in leeds"] == ""
+    assert said["what is my brother called"] == "Okay."
+    assert any("Has a brother named Sam" in text for _, text in model.last_texts)
+
+
+async def test_a_model_that_hangs_is_interrupted_and_the_turn_is_remembered(
+    tmp_path: Path,
+) -> None:
+    settings = Settings.model_construct(bmo_home=tmp_path)
+    service = await MemoryService.open(settings)
+    model, ears = RuleLLM("Okay.", delay_s=3600), ScriptedRecogniser("en")
+    agent = MemoryAgent(memory=service.session(user_id="glenn"), instructions="You are BMO.")
+    try:
+        async with running(agent, model, ears) as session:
+            ears.will_hear(BEFORE)
+            await session.commit_user_turn(transcript_timeout=10)
+            await until(lambda: len(model.contexts) == 1)
+            await session.interrupt()
+            model.delay_s = 0.0
+            await speak(session, ears, AFTER)
+        await agent.conversation.aclose()
+        assert known(service) == {"Has a brother named Sam", "Is allergic to nuts"}
+    finally:
+        await service.aclose()
+
+
+def history(session: AgentSession[Any]) -> list[tuple[str, str]]:
+    return [(m.role, m.text_content or "") for m in session.history.messages()]

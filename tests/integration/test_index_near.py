@@ -1,0 +1,133 @@
+"""Nearness from the vectors in memory, over real stores: Edge and qdrant-client's local mode."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bmo.index import MemoryIndex
+from bmo.turn import Turn
+from tests.fakes.embedder import HashingEmbedder
+from tests.integration.test_index_memory import settings, stored
+
+pytestmark = pytest.mark.integration
+
+TEXTS = ("Likes zydeco", "Likes zydeco dancing", "Plays the accordion", "Lives in Lafayette")
+
+
+@pytest.fixture(params=["edge", "local"])
+def home(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Path]:
+    if request.param == "local":
+        monkeypatch.setitem(sys.modules, "qdrant_edge", None)
+    yield tmp_path
+
+
+def in_memory(index: MemoryIndex, user: str = "ana") -> MemoryIndex:
+    """Waits until the user's vectors were read: what a session's start sets off."""
+    index.preload(user)
+    deadline = time.monotonic() + 10
+    while not index.in_memory(user) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    assert index.in_memory(user)
+    return index
+
+
+def near(index: MemoryIndex, query: str, user: str = "ana", **more: object) -> list[str]:
+    asked = {"top_k": 9, "threshold": 0.05, **more}
+    return [fact for fact, _ in index.near(user, query, **asked)]  # type: ignore[arg-type]
+
+
+def test_memory_and_store_agree_before_and_after_a_restart(home: Path) -> None:
+    facts = {text: stored(text) for text in TEXTS}
+    index = MemoryIndex.open(settings(home), HashingEmbedder())
+    in_memory(index)
+    for fact in facts.values():
+        index.add(fact, {})
+    written = index.near("ana", "zydeco dancing", top_k=3, threshold=0.05)
+    index.close()
+    index = MemoryIndex.open(settings(home), HashingEmbedder())
+    asked = index.near("ana", "zydeco dancing", top_k=3, threshold=0.05)
+    read = in_memory(index).near("ana", "zydeco dancing", top_k=3, threshold=0.05)
+    index.close()
+    assert [f for f, _ in written] == [f for f, _ in read] == [f for f, _ in asked]
+    assert read[0][0] == facts["Likes zydeco dancing"].id
+    for (_, one), (_, other) in zip(read, asked, strict=True):
+        assert one == pytest.approx(other, abs=0.005)
+
+
+def test_what_is_deleted_is_not_near_from_then_on(home: Path) -> None:
+    index = MemoryIndex.open(settings(home), HashingEmbedder())
+    gone, kept = stored("Likes zydeco"), stored("Likes zydeco dancing")
+    for fact in (gone, kept):
+        index.add(fact, {})
+    in_memory(index)
+    assert set(near(index, "zydeco")) == {gone.id, kept.id}
+    index.delete_fact("ana", gone.id, purge=True)
+    assert near(index, "zydeco") == [kept.id]
+    index.compact()
+    assert near(index, "zydeco") == [kept.id]
+    index.delete_user("ana")
+    assert near(index, "zydeco") == []
+    index.add(kept, {})
+    index.drop()
+    assert near(in_memory(index), "zydeco") == []
+    index.close()
+
+
+def test_others_facts_held_ones_and_raw_turns_are_never_near(home: Path) -> None:
+    index = MemoryIndex.open(settings(home), HashingEmbedder())
+    mine, goal = stored("Likes zydeco"), stored("Learns zydeco", category="goals")
+    for in_advance in (True, False):
+        if in_advance:
+            in_memory(index)
+            in_memory(index, "ben")
+        index.add(stored("Likes zydeco", user="ben"), {})
+        index.add(stored("May like zydeco"), {"write_verdict": "hold"})
+        index.add_raw(Turn("zydeco is what i like", user_id="ana"), "zydeco is what i like")
+        index.add(mine, {})
+        index.add(goal, {})
+    assert sorted(near(index, "zydeco")) == sorted([mine.id, goal.id])
+    assert near(index, "zydeco", categories=("goals",)) == [goal.id]
+    assert not {mine.id, goal.id} & set(near(index, "zydeco", user="ben"))
+    assert near(index, "   ") == [] and near(index, "zydeco", top_k=0) == []
+    with pytest.raises(ValueError, match="user"):
+        index.near("*", "zydeco", top_k=3, threshold=0.1)
+    index.close()
+    index.preload("ana")  # a session may begin while the service closes
+
+
+def test_an_edge_store_does_without_qdrant_client(tmp_path: Path) -> None:
+    """Mem0 imports it for one annotation: 45 MB that a process with Edge does not need."""
+    program = f"""
+import sys
+from pathlib import Path
+from bmo.index import MemoryIndex
+from bmo.settings import Settings
+from tests.fakes.embedder import HashingEmbedder
+from tests.integration.test_index_memory import stored
+settings = Settings(bmo_home=Path({str(tmp_path)!r}), _env_file=None)
+index = MemoryIndex.open(settings, HashingEmbedder())
+index.add(stored("Likes zydeco"), {{}})
+assert index.search("ana", "zydeco", top_k=1, threshold=0.1)
+assert "mem0" in sys.modules and "qdrant_client" not in sys.modules
+from qdrant_client import QdrantClient
+from bmo.index.qdrant_store import LocalStore
+assert QdrantClient.__module__.startswith("qdrant_client.")
+index.close()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,80 @@
+"""A judge that is full, late or absent: the rules' word stands and no turn is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from bmo.memory import MemoryService
+from bmo.settings import load_settings
+from bmo.turn import Decision, Turn
+
+pytestmark = pytest.mark.integration
+
+OPEN = "im keeping the cat obviously biscotti was mine from the start"
+"""No rule reads it, the judge does."""
+PLAIN = "my brother sam lives in leeds"
+
+
+@asynccontextmanager
+async def opened(home: Path, **more: object) -> AsyncIterator[MemoryService]:
+    service = await MemoryService.open(load_settings(bmo_home=home, bmo_language="en", **more))
+    try:
+        yield service
+    finally:
+        await service.aclose()
+
+
+async def said(service: MemoryService, text: str) -> Decision:
+    session = service.session(user_id="glenn")
+    turn = Turn(text=text)
+    decision = await session.on_turn(turn)
+    assert await session.recorded(turn.id) is not None
+    return decision
+
+
+async def test_a_judge_in_time_decides(tmp_path: Path) -> None:
+    async with opened(tmp_path, bmo_judge_deadline_ms=30_000) as service:
+        decision = await said(service, OPEN)
+        assert decision.verdict == "allow" and not decision.fallback
+        assert decision.extraction_method.startswith("judge:")
+
+
+async def test_a_late_judge_leaves_the_rules_word(tmp_path: Path) -> None:
+    async with opened(tmp_path, bmo_judge_deadline_ms=40) as service:
+        release = threading.Event()
+        service.judge_pool.submit(release.wait, 60)  # the judge is busy with another turn
+        late = await said(service, OPEN)
+        plain = await said(service, PLAIN)
+        release.set()
+        assert (late.verdict, late.fallback, late.facts) == ("hold", True, ())
+        assert plain.verdict == "allow" and not plain.fallback, "rules do not wait for the judge"
+        assert [row.text for row in service.ledger.turns("glenn")] == [OPEN, PLAIN]
+
+
+async def test_a_full_line_does_not_wait_for_the_deadline(tmp_path: Path) -> None:
+    async with opened(tmp_path, bmo_judge_deadline_ms=60_000, bmo_judge_queue=1) as service:
+        release = threading.Event()
+        service.judge_pool.submit(release.wait, 120)
+        decision = await asyncio.wait_for(said(service, OPEN), 30)
+        release.set()
+        assert (decision.verdict, decision.fallback) == ("hold", True)
+
+
+async def test_a_missing_model_falls_back_with_a_notice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bmo.judge.judge.MODEL", tmp_path / "nowhere")
+    async with opened(tmp_path) as service:
+        assert [notice.part for notice in service.notices] == ["judge"]
+        assert "reinstall" in service.notices[0].message
+        decision = await said(service, OPEN)
+        assert (decision.verdict, decision.fallback) == ("hold", True)
+        assert (await said(service, PLAIN)).fallback is False
+    async with opened(tmp_path, gatekeeper_mode="pattern") as service:
+        assert (await said(service, OPEN)).fallback is False, "a mode without a judge misses none"
