@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from bmo.gate.appositives import written_out
 from bmo.gate.clause_reader import ClauseAnalysis, ClauseReader
 from bmo.gate.corrections import corrected, spelled_again
 from bmo.gate.details import with_details
@@ -82,6 +83,9 @@ def analyse(
     pack = load_pack(language)
     people = people_lexicon(language)
     repaired = repair(spoken if spoken is not None else words(turn.text, language), language)
+    if language == "en":
+        jobs = pack.lexicons.get("occupations", frozenset())
+        repaired = written_out(repaired, people, pack.stops, jobs)
     analysis = Analysis(language=language, words=repaired)
     if not repaired.norm:
         return analysis

@@ -12,7 +12,7 @@ from bmo.gate.discourse import Discourse, Person
 from bmo.gate.ellipsis import completed
 from bmo.gate.factuality import Veto, vetoes
 from bmo.gate.mentions import mentions
-from bmo.gate.named_people import name_fact
+from bmo.gate.named_people import NAMED, name_fact
 from bmo.gate.open_canonicalisation import canonicalise
 from bmo.gate.other_heads import read_other_clauses, topic_of
 from bmo.gate.packs import Pack
@@ -23,6 +23,11 @@ from bmo.gate.slots import match_head
 from bmo.gate.speech_act import SpeechAct
 from bmo.language import Clause, LanguageCode, Words
 from bmo.turn import DialogueContext, Fact, Turn
+
+_NAMING_WORDS = 3
+"""Words that name somebody: "my friend jo"."""
+_TELLING_WORDS = 3
+"""Words beside them that may tell something."""
 
 
 class ClauseAnalysis(NamedTuple):
@@ -105,6 +110,7 @@ class ClauseReader:
                 if act == "remember" and not facts:
                     facts = self._as_said(spoken, body)
                 is_open = not facts and (act != "statement" or body.end - body.start > 1)
+                is_open = is_open or _tells_more(facts, body)
         first, last = spoken.start[clause.start], spoken.end[clause.end - 1]
         last = max(first, last)
         return ClauseAnalysis(
@@ -240,6 +246,13 @@ class ClauseReader:
                 span=_span(spoken, clause.start, clause.end),
             )
         ]
+
+
+def _tells_more(facts: list[Fact], clause: Clause) -> bool:
+    """Whether a clause says more than the names that were read ("my friend jo moves to spain")."""
+    if not facts or any(fact.rule_id != NAMED for fact in facts):
+        return False
+    return clause.end - clause.start - _NAMING_WORDS * len(facts) >= _TELLING_WORDS
 
 
 def _may_match(pack: Pack, norm: list[str], clause: Clause) -> bool:

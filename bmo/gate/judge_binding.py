@@ -30,7 +30,7 @@ REFUTED = 0.3
 """P(allow) of the turn under which a doubtful fact of a rule is not stored."""
 CARRIED = 0.25
 """P(allow) that the clauses of a memory must reach by themselves, without the rest of the turn."""
-STRANGE = 2.3
+STRANGE = 2.0
 """Word pieces a word from which an "English" turn is in no language the judge knows."""
 OTHER_LANGUAGES = 0.9
 """P(allow) from which a turn that is not English is kept: the judge knows less of it."""

@@ -8,6 +8,9 @@ from bmo.gate.discourse import Person
 from bmo.gate.people import Relation, label_of, subject_of
 from bmo.turn import Fact
 
+NAMED = "person_named"
+"""Id of the rule of names told in passing ("my brother sam lives ...")."""
+
 
 def name_relation(
     head: Head, values: dict[str, str], context: CaptureContext
@@ -55,8 +58,8 @@ def name_fact(
         subject=subject_of(relation, name, owner),
         cardinality="one",
         confidence=confidence,
-        rule_id="person_named",
-        extraction_method="pattern:person_named",
+        rule_id=NAMED,
+        extraction_method=f"pattern:{NAMED}",
         span=span,
         entities=(name.lower(),),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 MODEL = MODELS / "judge"
 """Folder of the judge shipped in the package."""
+
+_PUNCTUATION = re.compile(r"[^\w\s]")
+"""Each mark is a piece of its own: "I'm fine. Everybody's fine." would look like no English."""
 
 OUTPUTS = ("verdict", "categories", "read_need")
 
@@ -164,11 +168,12 @@ class Judge:
         """How many word pieces a word of ``text`` takes.
 
         Returns:
-            About 1.2 in English, 1.6 in German, over 2.3 in languages the vocabulary does not
+            About 1.1 in English, 1.6 in German, over 2 in languages the vocabulary does not
             have; 0 for a text of fewer than four words, which tells nothing.
         """
-        words = len(text.split())
-        return len(self._tokenizer.pieces(text)) / words if words >= 4 else 0.0
+        spoken = _PUNCTUATION.sub("", text)
+        words = len(spoken.split())
+        return len(self._tokenizer.pieces(spoken)) / words if words >= 4 else 0.0
 
     def close(self) -> None:
         """Lets go of the model; asking it again is an error."""
