@@ -30,11 +30,17 @@ def certain_name(context: CaptureContext, start: int, end: int) -> Capture | Non
     return None
 
 
+_ANNOUNCING = frozenset({"again", "calling", "here", "speaking"})
+
+
 def known_name(context: CaptureContext, start: int, end: int) -> Capture | None:
-    """A given name of the lexicon."""
+    """A given name of the lexicon with which a clause ends ("its tom again", not "its tom at")."""
     if context.tokens[start] not in context.people.names:
         return None
-    return _name(context, start, end, strict=False)
+    found = _name(context, start, end, strict=False)
+    if found is None or not _ANNOUNCING.issuperset(context.tokens[found.end : end]):
+        return None
+    return found
 
 
 def names(context: CaptureContext, start: int, end: int) -> Capture | None:
