@@ -13,6 +13,7 @@ from bmo.gate.discourse import Discourse, open_discourse
 from bmo.gate.factuality import Veto, may_veto, vetoes, vetoes_of_turn
 from bmo.gate.packs import load_pack
 from bmo.gate.people import people_lexicon
+from bmo.gate.professional_word import without_professional
 from bmo.gate.speech_act import SpeechAct, speech_act
 from bmo.language import Clause, LanguageCode, Words, repair, segment, words
 from bmo.turn import DialogueContext, Fact, Turn
@@ -85,7 +86,7 @@ def analyse(
     repaired = repair(spoken if spoken is not None else words(turn.text, language), language)
     if language == "en":
         jobs = pack.lexicons.get("occupations", frozenset())
-        repaired = written_out(repaired, people, pack.stops, jobs)
+        repaired = written_out(without_professional(repaired), people, pack.stops, jobs)
     analysis = Analysis(language=language, words=repaired)
     if not repaired.norm:
         return analysis
