@@ -157,7 +157,7 @@ async def mem0_times(settings: Settings) -> Spent:
     index.close()
     with tempfile.TemporaryDirectory() as home:
         store = LocalStore(QdrantClient(path=f"{home}/q"), "bench", embedder.dims, Path(home) / "q")
-        memory = build_memory(store, embedder, "bench", Path(home) / "history.db")
+        memory = build_memory(store, embedder, "bench")
         for start in range(0, len(rows), 500):
             chunk = rows[start : start + 500]
             store.insert(

@@ -27,7 +27,7 @@ SWALLOWED = frozenset({"a", "the", "is", "to", "of"})
 """Words recognisers lose."""
 
 
-UNFRAMED = frozenset("iklm")
+UNFRAMED = frozenset("iklmn")
 """Files that get no companions: other languages, and chat that has them already."""
 
 

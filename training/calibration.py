@@ -15,10 +15,12 @@ Array = np.ndarray[Any, Any]
 
 ALLOW_PRECISION = 0.955
 """Wanted share of right ones among what is allowed on unseen turns."""
-DISCARD_LOSS = 0.04
+DISCARD_LOSS = 0.042
 """Bearable share of turns with a durable fact that are discarded."""
-READ_PRECISION = 0.9
+READ_PRECISION = 0.89
 """Wanted share of right ones among the turns memory is searched for."""
+LEAST_READ = 0.46
+"""Below it too many general questions of strangers are searched for (over 1% of read_negative)."""
 
 _GRID = np.round(np.arange(0.30, 0.96, 0.01), 2)
 
@@ -61,7 +63,7 @@ def choose_thresholds(
 
     allow: the lowest with ``ALLOW_PRECISION``. discard: the one with most verdicts right among
     those that lose at most ``DISCARD_LOSS`` of the durable turns. read: the lowest with
-    ``READ_PRECISION``.
+    ``READ_PRECISION``, and no lower than ``LEAST_READ``.
 
     Args:
         logits: Answers on turns the model was not trained on.
@@ -82,7 +84,7 @@ def choose_thresholds(
     discard = max(_GRID, key=right)
     need = read_odds(logits.read_need, calibration)
     recall = np.array([turn.recall for turn in turns])
-    read = _lowest(need, recall, READ_PRECISION)
+    read = max(LEAST_READ, _lowest(need, recall, READ_PRECISION))
     return JudgeThresholds(allow=allow, discard=float(discard), read=read)
 
 

@@ -1,8 +1,8 @@
 """Makes the judge: ``python -m training.judge``.
 
-Reads the annotated turns, trains on eleven of twelve conversations, chooses calibration and
-thresholds on the twelfth, writes the int8 file with manifest, figures and nearest turns into
-``bmo/models/judge`` and checks that it agrees with the float model. ``--folds N`` measures instead
+Reads the annotated turns, trains on eleven of twelve conversations, calibrates on the twelfth,
+writes the int8 file with manifest, figures and nearest turns into ``bmo/models/judge``, checks that
+it agrees with the float model and chooses its thresholds. ``--folds N`` measures instead
 with whole files held out (a file is an author with themes of their own), which is the honest
 figure for strangers, and writes ``by_author.json``; it takes N trainings.
 """
@@ -24,6 +24,8 @@ import numpy as np
 import torch
 
 from bmo.judge import MODEL, Judge
+from bmo.judge.judge import JudgeCalibration
+from bmo.turn import CATEGORIES
 from training.build_embedder import MAX_BYTES, WORK, write_manifest
 from training.calibration import (
     calibrate,
@@ -33,6 +35,7 @@ from training.calibration import (
     reliability,
     verdict_odds,
 )
+from training.clauses import clause_turns
 from training.encoder import JudgeModel
 from training.fitting import Logits, Recipe, ask, fit
 from training.minilm_graph import pair_graph, quantise
@@ -72,16 +75,39 @@ def unseen_answers(turns: Sequence[TrainingTurn], recipe: Recipe, folds: int) ->
         held = set(rows)
         names = ", ".join(sorted({turns[i].file for i in rows}))
         print(f"fold {number} of {folds}: {len(rows)} turns unseen (files {names})", flush=True)
-        model = fit([turn for i, turn in enumerate(turns) if i not in held], recipe)
+        known = [turn for i, turn in enumerate(turns) if i not in held]
+        model = fit([*known, *clause_turns(known)], recipe)
         answers = ask(model, [turns[i] for i in rows])
         verdict[rows], categories[rows] = answers.verdict, answers.categories
         read[rows] = answers.read_need
     return Logits(verdict, categories, read)
 
 
-def figures(turns: Sequence[TrainingTurn], logits: Logits) -> dict[str, Any]:
-    """Calibration, thresholds and what they give on unseen turns."""
-    calibration = calibrate(logits, turns)
+AS_IT_IS = JudgeCalibration(verdict=1.0, categories=1.0, read_scale=1.0, read_shift=0.0)
+"""The calibration of answers that are calibrated already."""
+
+
+def answers_of(folder: Path, turns: Sequence[TrainingTurn]) -> Logits:
+    """What the shipped file says of turns, as the logits of its probabilities."""
+    judge = Judge.open(folder)
+    pairs = [(turn.context, turn.text) for turn in turns]
+    given = [a for at in range(0, len(pairs), 32) for a in judge.assess(pairs[at : at + 32])]
+    judge.close()
+    sure = 1e-6
+    verdict = np.array([[a.allow, a.hold, a.discard] for a in given], np.float32)
+    kinds = np.array([[a.categories[name] for name in CATEGORIES] for a in given], np.float32)
+    read = np.array([a.read_need for a in given], np.float32)
+    kinds, read = np.clip(kinds, sure, 1 - sure), np.clip(read, sure, 1 - sure)
+    return Logits(
+        np.log(np.clip(verdict, sure, 1)), np.log(kinds / (1 - kinds)), np.log(read / (1 - read))
+    )
+
+
+def figures(
+    turns: Sequence[TrainingTurn], logits: Logits, calibration: JudgeCalibration | None = None
+) -> dict[str, Any]:
+    """Calibration (fitted when none is given), thresholds and what they give on unseen turns."""
+    calibration = calibration or calibrate(logits, turns)
     thresholds = choose_thresholds(logits, turns, calibration)
     odds = verdict_odds(logits.verdict, calibration.verdict)
     truth = np.array([turn.verdict for turn in turns])
@@ -178,12 +204,22 @@ def is_held_out(turn: TrainingTurn) -> bool:
 def make(turns: Sequence[TrainingTurn], recipe: Recipe, folder: Path) -> None:
     """Trains, calibrates, writes and checks the judge."""
     held = [turn for turn in turns if is_held_out(turn)]
-    model = fit([turn for turn in turns if not is_held_out(turn)], recipe)
-    known = figures(held, ask(model, held))
-    print(json.dumps(known["unseen"] | known["thresholds"], indent=1), flush=True)
-    write_model(model, folder, turns, recipe, known)
+    seen = [turn for turn in turns if not is_held_out(turn)]
+    model = fit([*seen, *clause_turns(seen)], recipe)
+    write_model(model, folder, turns, recipe, figures(held, ask(model, held)))
+    settle(folder, held)
     write_nearest(folder, turns)
-    (folder / "figures.json").write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+
+
+def settle(folder: Path, held: Sequence[TrainingTurn]) -> None:
+    """Chooses the thresholds on what the shipped file itself says of unseen turns."""
+    manifest = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+    known = figures(held, answers_of(folder, held), AS_IT_IS)
+    known["calibration"] = manifest["calibration"]
+    manifest["thresholds"] = known["thresholds"]
+    for name, value in (("model.json", manifest), ("figures.json", known)):
+        (folder / name).write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps(known["unseen"] | known["thresholds"], indent=1), flush=True)
 
 
 def measure_by_author(

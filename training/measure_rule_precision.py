@@ -95,6 +95,10 @@ def is_right(fact: Fact, turn: LabelledTurn) -> bool:
         return True
     said = _content(fact.value or fact.text) or _content(fact.text)
     whole = _content(fact.text)
+    if said.isdisjoint(_content(turn.text)):
+        # The rule words the value itself ("died" for "passed away"): who it is about must agree.
+        person = fact.subject.partition(".")[2].replace(":", " ")
+        said = _content(person) if person else whole
     for memory in turn.memories:
         words = _content(memory)
         if words and (2 * len(said & words) >= len(said) or words <= whole):
@@ -123,9 +127,13 @@ def measure(turns: Sequence[LabelledTurn]) -> dict[str, tuple[int, int]]:
             Turn(text=turn.text, assistant_before=turn.before, language=turn.language),
             DialogueContext(recent_facts=tuple(recent), subjects=dict(known)),
         )
+        unwritten = turn.verdict == "allow" and "" in turn.memories
         for fact in decision.facts:
-            fired[fact.rule_id] += 1
-            right[fact.rule_id] += is_right(fact, turn)
+            agrees = is_right(fact, turn)
+            # A memory whose words nobody wrote down speaks neither for nor against a rule.
+            if agrees or not unwritten:
+                fired[fact.rule_id] += 1
+                right[fact.rule_id] += agrees
             name = fact.subject.partition(":")[2]
             if name:
                 known[name] = fact.subject

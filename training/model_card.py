@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bmo.judge import MODEL
+from training.clauses import clause_turns
 from training.turns import LEFT_OUT, VERDICTS, TrainingTurn, read_turns
 
 CARD = """# judge {version}
@@ -27,7 +28,9 @@ cannot allow what the factuality, sensitive and injection stages forbid.
 project with language models by several independent writers with themes of their own, and free to
 use under the project's licence (Apache-2.0): **all of it is synthetic**. `l.jsonl` is written out
 from patterns of near-twins (`training/twins.toml`), `m.jsonl` is long written chat put together
-from sentences (`training/chat.toml`): their memories only name the category.
+from sentences (`training/chat.toml`), `n.jsonl` is natural speech of kinds that measurements showed
+weak (`training/talk.toml`): their memories only name the category. {clauses:,} clauses of these
+turns are learnt as turns of their own (`training/clauses.py`): the binding asks about clauses.
 English above all; German, French and Spanish in {foreign}. No public corpus was used.
 {left_out} turns near to a measuring set were left out (`python -m training.near_duplicates`).
 Starting weights: all-MiniLM-L6-v2 of the sentence-transformers project (Apache-2.0, `LICENSE`).
@@ -111,7 +114,8 @@ def card(folder: Path, turns: list[TrainingTurn]) -> str:
         files=len({turn.file for turn in turns}),
         verdicts=", ".join(f"{number:,} {name}" for name, number in count.items()),
         recall=sum(turn.recall for turn in turns),
-        foreign="the files i, k and l",
+        foreign="the files i, k, l and n",
+        clauses=len(clause_turns(turns)),
         left_out=len(LEFT_OUT.read_text().split()),
         seed=manifest["recipe"]["seed"],
         epochs=manifest["recipe"]["epochs"],

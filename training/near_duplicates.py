@@ -27,7 +27,8 @@ def measuring_lines(folder: Path) -> Iterator[str]:
     """The words of every conversation (``*.yaml``) and corpus (``*.jsonl``) in a folder."""
     for path in sorted(folder.glob("*.yaml")):
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
-        for session in data["sessions"]:
+        sessions = data.get("sessions", ()) if isinstance(data, dict) else ()
+        for session in sessions:
             yield from (turn["user"] for turn in session["turns"])
     for path in sorted(folder.glob("*.jsonl")):
         for line in path.read_text(encoding="utf-8").splitlines():

@@ -154,21 +154,18 @@ async def prepare(agent: Agent, *, model: object = None) -> None:
     """Loads the profile before a session starts; a realtime model gets it in its instructions.
 
     The first reply does not wait for ``on_enter``, and a realtime model ignores what is put into
-    the context later. Call it right before ``session.start``. Safe to call twice.
+    the context later; its instructions are written anew when something in the profile ends. Call
+    it right before ``session.start``. Safe to call twice.
 
     Args:
         agent: An agent with a memory that does not run yet.
         model: The session's model when the agent has none of its own.
     """
     conversation = conversation_of(agent)
-    profile = await conversation.ready()
-    realtime = any(isinstance(m, llm.RealtimeModel) for m in (agent.llm, model))
-    if not realtime or profile is None or not profile.context:
-        return
-    own = agent.instructions
-    text = own if isinstance(own, str) else own.render()
-    if profile.context not in text:
-        await agent.update_instructions(f"{text}\n\n{profile.context}")
+    if any(isinstance(m, llm.RealtimeModel) for m in (agent.llm, model)):
+        await conversation.put_in_instructions(agent)
+    else:
+        await conversation.ready()
 
 
 def _attached_class(

@@ -49,12 +49,15 @@ class ContextInjection:
         self._profile_task: asyncio.Task[Recall | None] | None = None
         self._profile_version = 0
 
+    @property
+    def stale(self) -> bool:
+        """Whether something in the profile that was loaded is no longer true, or was forgotten."""
+        return self._memory.profile_version != self._profile_version
+
     def load_profile(self) -> asyncio.Task[Recall | None]:
         """Starts loading the profile; once loaded it stays until something in it is gone."""
-        version = self._memory.profile_version
-        stale = version != self._profile_version
-        if self._profile_task is None or stale or _gave_nothing(self._profile_task):
-            self._profile_version = version
+        if self._profile_task is None or self.stale or _gave_nothing(self._profile_task):
+            self._profile_version = self._memory.profile_version
             self._profile_task = self._background.start(self._profile())
         return self._profile_task
 

@@ -34,6 +34,7 @@ from bmo.agent.background import Background
 from bmo.agent.context_injection import ContextInjection
 from bmo.agent.guests import Guests
 from bmo.agent.heard import HeardTurn, HeardTurns, Way
+from bmo.agent.live_profile import LiveProfile
 from bmo.agent.placement import last_user_message, words_of_assistant_before
 from bmo.agent.speakers import NameSpeaker, Part, Speakers
 from bmo.turn import Recall, Turn
@@ -67,6 +68,7 @@ class ConversationMemory:
         self._guests = Guests(memory)
         self._speakers = Speakers(memory.user_id, memory.session_id, name_speaker)
         self._injection = ContextInjection(memory, self._guests, self._background)
+        self._live_profile = LiveProfile(self._injection, self._background)
         self._turns = HeardTurns()
         self._agents: WeakSet[Agent] = WeakSet()
         self._sessions: WeakSet[AgentSession[Any]] = WeakSet()
@@ -118,6 +120,10 @@ class ConversationMemory:
     async def ready(self) -> Recall | None:
         """The profile, as soon as it is there; None when it cannot be had within the deadline."""
         return await self._injection.ready()
+
+    async def put_in_instructions(self, agent: Agent) -> None:
+        """Gives an agent whose model is a realtime model the profile, and keeps it true."""
+        await self._live_profile.put(agent)
 
     async def flush(self) -> None:
         """Waits until every turn heard so far is written down. Never raises."""
@@ -324,6 +330,7 @@ class ConversationMemory:
         item = event.item
         if not isinstance(item, llm.ChatMessage):
             return
+        self._live_profile.renew()
         text = item.text_content or ""
         if item.role == "assistant":
             self._note_reply(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -91,11 +92,7 @@ def voice_models(settings: Settings) -> VoiceModels:
     if family == "google-live":
         from livekit.plugins.google import realtime
 
-        # Transcription of the user's audio is on by default: it is what memory is made from.
-        live = realtime.RealtimeModel(api_key=key)
-        if settings.bmo_llm:
-            live = realtime.RealtimeModel(api_key=key, model=settings.bmo_llm)
-        return VoiceModels(family, live, None, None)
+        return VoiceModels(family, _live(realtime.RealtimeModel, key, settings), None, None)
     language = None if settings.bmo_language == "auto" else settings.bmo_language
     ears = google.beta.GeminiSTT(api_key=key, language=language or "en-US")
     if settings.bmo_stt:
@@ -120,6 +117,26 @@ def google_llm(settings: Settings) -> llm.LLM[Any]:
     if settings.bmo_llm:
         return google.LLM(api_key=key, model=settings.bmo_llm)
     return google.LLM(api_key=key)
+
+
+def _live(
+    make: Callable[..., llm.RealtimeModel], key: str, settings: Settings
+) -> llm.RealtimeModel:
+    """Gemini Live as memory needs it."""
+    from google.genai import types
+
+    chosen = {"model": settings.bmo_llm} if settings.bmo_llm else {}
+    return make(
+        api_key=key,
+        # What memory is made from; LiveKit's default, but nothing would be stored without it.
+        input_audio_transcription=types.AudioTranscriptionConfig(),
+        # Without it Gemini ends a conversation after 15 minutes. The instructions, and with them
+        # the profile, stay when old turns are dropped.
+        context_window_compression=types.ContextWindowCompressionConfig(
+            sliding_window=types.SlidingWindow()
+        ),
+        **chosen,
+    )
 
 
 def _google_key(settings: Settings) -> str:

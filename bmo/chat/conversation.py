@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import logging
 import signal
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -23,11 +24,15 @@ from bmo.chat.listening import lines_of
 from bmo.chat.responder import NAME as OFFLINE_NAME
 from bmo.chat.responder import OfflineResponder
 from bmo.chat.screen import Screen
+from bmo.language.identification import warm_up as load_identification
 from bmo.settings import Settings
 from bmo.telemetry import debug_to_stderr, quiet_logs
 
 if TYPE_CHECKING:
     from bmo.agent import HeardTurn
+    from bmo.memory import MemoryService
+
+logger = logging.getLogger(__name__)
 
 INSTRUCTIONS = (
     "You are BMO, a friendly assistant who remembers what matters about the person you talk "
@@ -76,6 +81,8 @@ async def run_chat(
         model = responder or _responder(settings)
         service = await MemoryService.open(_patient(settings))
         try:
+            # While the person reads and types; the first question must not wait for rules.
+            warm = asyncio.create_task(_warmed(service))
             memory = service.session(user_id=settings.bmo_user_id)
             agent = MemoryAgent(memory=memory, instructions=INSTRUCTIONS)
             await prepare(agent)
@@ -88,6 +95,7 @@ async def run_chat(
                 turn_handling={"turn_detection": "manual"},
             )
             await session.start(agent, record=False)
+            await warm
             try:
                 await _talk(_Conversation(screen, agent, session), source, leave)
             finally:
@@ -149,11 +157,12 @@ class _Conversation:
             return
         decision = recorded = None
         trouble = heard.error
+        memory = self.agent.conversation.memory
         try:
             async with asyncio.timeout(RECORD_TIMEOUT_S):
                 if heard.decision is not None:
                     decision = await asyncio.shield(heard.decision)
-                    recorded = await self.agent.conversation.memory.recorded(heard.turn.id)
+                    recorded = await memory.recorded(heard.turn.id)
         except TimeoutError:
             trouble = "not written down yet"
         except Exception as error:  # shown to the person; the conversation goes on
@@ -162,9 +171,10 @@ class _Conversation:
             decision,
             [fact.text for fact in recorded.added] if recorded else [],
             [fact.text for fact in recorded.confirmed] if recorded else [],
-            list(dict.fromkeys(e.fact.text for e in recorded.ended)) if recorded else [],
+            sorted({ended.fact.text for ended in recorded.ended}) if recorded else [],
             heard.given,
             trouble,
+            kept=not memory.off_record,
         )
 
 
@@ -190,6 +200,15 @@ async def _next(lines: AsyncIterator[str]) -> str | None:
     return await anext(lines, None)
 
 
+async def _warmed(service: MemoryService) -> None:
+    try:
+        await asyncio.to_thread(service.warm_up)
+        if service.settings.bmo_language == "auto":
+            await asyncio.to_thread(load_identification)  # typed words have no language tag
+    except Exception as error:  # the first turn pays for loading, and says what is wrong
+        logger.warning("memory not warmed up", extra={"error": repr(error)})
+
+
 def _patient(settings: Settings) -> Settings:
     """Settings for typing: nobody hears a pause, so recall may take longer than in speech."""
     if "bmo_recall_deadline_ms" in settings.model_fields_set:
@@ -198,7 +217,7 @@ def _patient(settings: Settings) -> Settings:
 
 
 def _responder(settings: Settings) -> llm.LLM[Any]:
-    return OfflineResponder() if settings.google_api_key is None else google_llm(settings)
+    return OfflineResponder(settings) if settings.google_api_key is None else google_llm(settings)
 
 
 def _welcome(screen: Screen, settings: Settings, model: llm.LLM[Any], notices: list[str]) -> None:

@@ -8,12 +8,16 @@ from __future__ import annotations
 import asyncio
 import io
 import os
+import re
 import threading
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
+
+_TERMINAL_CODE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
+"""Colours and cursor moves (ECMA-48 control sequences): what a pipe carries, not what is said."""
 
 CHUNK = 65536
 """Bytes read from a pipe at a time."""
@@ -81,4 +85,4 @@ def _read(stdin: TextIO) -> bytes:
 
 
 def _decoded(line: bytes) -> str:
-    return line.rstrip(b"\r").decode("utf-8", "replace")
+    return _TERMINAL_CODE.sub("", line.rstrip(b"\r").decode("utf-8", "replace"))

@@ -7,6 +7,7 @@ none, and claims nothing about what it did.
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from livekit.agents import (
@@ -20,6 +21,11 @@ from livekit.agents import (
 
 from bmo.agent.placement import memory_blocks
 from bmo.chat.wording import answer
+from bmo.gate import WriteGate
+from bmo.settings import Settings, load_settings
+from bmo.turn import Turn
+
+logger = logging.getLogger(__name__)
 
 NAME = "offline responder"
 """How it is named on the screen."""
@@ -27,6 +33,17 @@ NAME = "offline responder"
 
 class OfflineResponder(llm.LLM[Any]):
     """Answers from the memory blocks in its chat context."""
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        """Prepares the rules that tell a question from a command.
+
+        Args:
+            settings: None: environment and defaults.
+        """
+        super().__init__()
+        # Its look at the words is no decision about them: nothing of it is logged.
+        quiet = (settings or load_settings()).model_copy(update={"gatekeeper_debug": False})
+        self.rules = WriteGate.from_settings(quiet, load_judge=False)
 
     @property
     def model(self) -> str:
@@ -53,15 +70,31 @@ class OfflineResponder(llm.LLM[Any]):
 
 
 class _Reply(llm.LLMStream):
+    def __init__(
+        self,
+        responder: OfflineResponder,
+        *,
+        chat_ctx: llm.ChatContext,
+        tools: list[llm.Tool],
+        conn_options: APIConnectOptions,
+    ) -> None:
+        super().__init__(responder, chat_ctx=chat_ctx, tools=tools, conn_options=conn_options)
+        self._responder = responder
+
     async def _run(self) -> None:
         words = ""
         for message in self._chat_ctx.messages():
             if message.role == "user":
                 words = message.text_content or ""
         blocks = memory_blocks(self._chat_ctx)
+        try:
+            signals = self._responder.rules.decide_by_rules(Turn(words)).signals
+        except Exception as error:  # whatever part of memory fails, the reply comes
+            logger.error("no signals for the offline reply", extra={"error": repr(error)})
+            signals = ()
         self._event_ch.send_nowait(
             llm.ChatChunk(
                 id=utils.shortuuid(),
-                delta=llm.ChoiceDelta(role="assistant", content=answer(words, blocks)),
+                delta=llm.ChoiceDelta(role="assistant", content=answer(words, blocks, signals)),
             )
         )

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Sequence
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
 from bmo.turn import CATEGORIES, Decision, Recall, StoredFact
@@ -72,13 +71,27 @@ class Screen:
         ended: Sequence[str],
         recall: Recall | None,
         trouble: str,
+        *,
+        kept: bool = True,
     ) -> None:
-        """The line under a turn: what memory did, why, and in how many milliseconds."""
+        """The line under a turn: what memory did, why, and in how many milliseconds.
+
+        Args:
+            decision: What the write gate said; None when the turn did not reach it.
+            added: Texts of new memories.
+            confirmed: Texts said before.
+            ended: Texts that are no longer true or were forgotten.
+            recall: What the model was given.
+            trouble: What went wrong, or "".
+            kept: False while off the record: then the verdict has no effect and is not shown.
+        """
         if self.quiet:
             return
         line = Text(style="bright_black")
         if decision is None:
             line.append("not gated", "red")
+        elif not kept:
+            line.append("off the record: not kept")
         else:
             line.append(decision.verdict, VERDICT_STYLE[decision.verdict])
             line.append(f" ({safe(decision.reason)})")
@@ -94,7 +107,7 @@ class Screen:
         if trouble:
             line.append(f" · {safe(trouble)}", "red")
         line.append(f" · {_milliseconds(decision, recall)}")
-        self.console.print(Padding(line, (0, 0, 0, 2)))
+        self._indented(line)
 
     def memories(self, facts: Iterable[StoredFact]) -> None:
         """What is known, by category."""
@@ -109,7 +122,14 @@ class Screen:
             for fact in own:
                 line = Text(f"- {safe(fact.text)}")
                 line.append(f" ({fact.valid_from:%Y-%m-%d})", "bright_black")
-                self.console.print(Padding(line, (0, 0, 0, 2)))
+                self._indented(line)
+
+    def _indented(self, text: Text) -> None:
+        """Wrapped two columns in, without blanks behind: the output of a pipe is read too."""
+        width = max(self.console.width - 2, 10)
+        for line in text.wrap(self.console, width):
+            line.rstrip()
+            self.console.print(Text("  ") + line, soft_wrap=True)
 
 
 def _recalled(recall: Recall) -> str:

@@ -9,13 +9,26 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from bmo.turn import Signal
+
 MOST_LINES = 4
 """Memories put into one answer at most (a wide question gets all)."""
 
+SHORT = 4
+"""Words of a greeting at most: after more of them something was said."""
+
 NO_MODEL = "I can't answer that without a language model: I only know what you tell me."
+CANNOT_DO = "I can't do that without a language model: I only remember what you tell me."
 NEEDS_MODEL = "For more than that I need a language model."
 DONT_KNOW = "I don't know that. You haven't told me, or I didn't keep it."
 HEARD = "I hear you."
+FORGETTING = "I'll forget that, if I know it."
+SOURCE = "Type /why and a word of it: then I show when and in which words you told me."
+ABOUT = (
+    "I remember what matters of what you tell me about yourself, and answer from that. For "
+    "anything else I need a language model: put a GOOGLE_API_KEY into .env. /help lists the "
+    "commands."
+)
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _BULLET = re.compile(r"^\s*-\s+(?P<text>.+?)\s*$")
@@ -26,6 +39,7 @@ _NOTICE = re.compile(r"<memory_notice>(?P<text>.*?)</memory_notice>", re.DOTALL)
 _WISHES = "Standing wishes:"
 _PROFILE = "<profile>"
 _NAMED = re.compile(r"^Has an? (?P<who>[\w' -]+?) (?:named|called) (?P<name>[^,;]{1,40})$")
+_OWN_NAME = re.compile(r"^(?:Is (?:named|called)|Name is|Goes by)\s+(?P<name>\w[\w' -]{0,30})$")
 _WIDE = re.compile(r"\b(?:about me|everything|anything)\b", re.IGNORECASE)
 _OWN = (
     (re.compile(r"\btheirs\b"), "yours"),
@@ -45,51 +59,79 @@ def _set(name: str) -> frozenset[str]:
     return frozenset(_phrases()[name])
 
 
-def answer(words: str, blocks: Sequence[str]) -> str:
+def answer(words: str, blocks: Sequence[str], signals: Sequence[Signal]) -> str:
     """What the offline responder says.
 
     Args:
         words: The person's words.
         blocks: The memory blocks in the model's context, profile first.
+        signals: What the write gate saw in the words: a question, a command, ...
     """
     notices = [found["text"] for block in blocks for found in _NOTICE.finditer(block)]
     if notices:
         return " ".join(spoken_notice(text) for text in notices)
-    memories = [text for block in blocks for text in memories_of(block)]
-    if is_question(words):
-        fitting = fitting_memories(words, blocks)
-        if fitting:
-            return " ".join(second_person(text) for text in fitting)
-        asked = {token.casefold() for token in _WORD.findall(words)}
-        return DONT_KNOW if asked & _set("first_person") else NO_MODEL
-    tokens = [token.casefold() for token in _WORD.findall(words)]
-    if tokens and tokens[0] in _set("greetings") and len(tokens) <= 4:
-        name = _name_of(memories)
-        return f"Hello, {name}." if name else "Hello."
+    if "forget" in signals:
+        return FORGETTING
+    plain = _plain(words)
+    if any(ask in f" {plain} " for ask in _padded("source_asks")):
+        return SOURCE
+    if plain in _set("about_asks"):
+        return ABOUT
     recalled = [t for b in blocks if not b.startswith(_PROFILE) for t in memories_of(b)]
-    if recalled:
+    if "question" in signals or words.rstrip().endswith("?"):
+        return _to_question(words, blocks)
+    if recalled and "greeting" not in signals:
         known = " ".join(second_person(text) for text in recalled[:MOST_LINES])
         return f"{known} {NEEDS_MODEL}"
+    if "command" in signals:
+        return CANNOT_DO
+    return _to_pleasantry(words, [text for block in blocks for text in memories_of(block)])
+
+
+def _to_question(words: str, blocks: Sequence[str]) -> str:
+    fitting = fitting_memories(words, blocks)
+    if fitting:
+        return " ".join(second_person(text) for text in fitting)
+    asked = _plain(words)
+    for frame in _phrases()["asking_frames"]:
+        asked = asked.removeprefix(f"{frame} ")
+    said = set(asked.split())
+    # Who asks for advice asks for more than a memory: "what should i cook".
+    return DONT_KNOW if said & _set("first_person") and not said & _set("advice") else NO_MODEL
+
+
+def _to_pleasantry(words: str, memories: Sequence[str]) -> str:
+    """The reply to what asks for nothing: a greeting gets one, with the name where it is known."""
+    name = _name_of(memories)
+    to_whom = f", {name}." if name else "."
+    said = [token.casefold() for token in _WORD.findall(words)]
+    if said and len(said) <= SHORT:
+        if said[0] in _set("greetings"):
+            return f"Hello{to_whom}"
+        if said[-1] in _set("farewells"):
+            return f"Goodbye{to_whom}"
+        if said[0] in _set("thanks"):
+            return "You're welcome."
     return HEARD
+
+
+def _plain(words: str) -> str:
+    """The words in lower case, without punctuation, apostrophes and lead-ins."""
+    said = [token.casefold().replace("'", "").replace("’", "") for token in _WORD.findall(words)]
+    while said and said[0] in _set("lead_ins"):
+        del said[0]
+    return " ".join(said)
+
+
+@cache
+def _padded(name: str) -> tuple[str, ...]:
+    return tuple(f" {phrase} " for phrase in _phrases()[name])
 
 
 def spoken_notice(text: str) -> str:
     """A line that memory wants said ("... Ask whether to erase them for good."), as speech."""
     asked = text.replace("Ask whether to erase them for good.", "Shall I erase them for good?")
     return asked.removesuffix("Say so.").rstrip()
-
-
-def is_question(words: str) -> bool:
-    """Whether the words ask something."""
-    lowered = words.casefold().strip()
-    if lowered.endswith("?") or any(ask in lowered for ask in _phrases()["memory_asks"]):
-        return True
-    for token in _WORD.findall(lowered):
-        bare = token.replace("'", "").replace("’", "")
-        if bare in _set("lead_ins") and bare not in ("was",):
-            continue
-        return bare in _set("question_starts")
-    return False
 
 
 def memories_of(block: str) -> list[str]:
@@ -112,8 +154,9 @@ def memories_of(block: str) -> list[str]:
 def fitting_memories(words: str, blocks: Sequence[str]) -> list[str]:
     """The memories that answer a question.
 
-    What was recalled for the turn was chosen for it: words in common with the question only narrow
-    it down, and never leave out what someone must not be given (an allergy). The profile was
+    What was recalled for the turn was chosen for it: the most words in common with the question
+    only narrow it down, and never leave out what someone must not be given (an allergy). A name
+    answers only who asks for one. The profile was
     written when the conversation began and may hold what has been changed or forgotten since, so
     it answers only when nothing was recalled, and only with memories that share a word; about
     food it adds what someone must not eat.
@@ -128,11 +171,31 @@ def fitting_memories(words: str, blocks: Sequence[str]) -> list[str]:
     lines = list(dict.fromkeys(recalled or profile))
     if _WIDE.search(words):
         return lines
-    sharing = [text for text in lines if asked & _stems(text)]
+    names = bool(_set("name_asks") & {token.casefold() for token in _WORD.findall(words)})
+    if not names:
+        recalled, lines = _without_own_name(recalled), _without_own_name(lines)
+    sharing = _closest(asked, lines, names=names)
+    if names and not asked and not recalled:
+        sharing = [text for text in lines if _OWN_NAME.match(text)]
     # What the profile says already is not recalled again; about food it must be said.
     known = [*recalled, *profile] if recalled and asked & _set("food") else recalled
     careful = [text for text in known if text not in sharing and _stems(text) & _set("hazards")]
     return list(dict.fromkeys([*careful, *(sharing or recalled)]))[:MOST_LINES]
+
+
+def _closest(asked: set[str], lines: Sequence[str], *, names: bool) -> list[str]:
+    """The memories with the most words of the question; of those, where one is asked, the names."""
+    shared = [len(asked & _stems(text)) for text in lines]
+    most = max(shared, default=0)
+    if not most:
+        return []
+    best = [text for text, count in zip(lines, shared, strict=True) if count == most]
+    named = [text for text in best if _NAMED.match(text)] if names else []
+    return named or best
+
+
+def _without_own_name(memories: Sequence[str]) -> list[str]:
+    return [text for text in memories if _OWN_NAME.match(text) is None]
 
 
 def _bare(text: str) -> str:
@@ -161,6 +224,9 @@ def second_person(memory: str) -> str:
     text = memory.strip().rstrip(".")
     for pattern, own in _OWN:
         text = pattern.sub(own, text)
+    own_name = _OWN_NAME.match(text)
+    if own_name:
+        return f"Your name is {own_name['name'].strip()}."
     named = _NAMED.match(text)
     if named and " " not in named["name"].strip():
         return f"Your {named['who']} is named {named['name'].strip()}."
@@ -169,6 +235,8 @@ def second_person(memory: str) -> str:
     lowered = first.casefold().removesuffix("'s").removesuffix("’s")
     if lowered in _set("relations"):
         return f"Your {first[0].lower()}{first[1:]} {rest}".rstrip() + "."
+    if first.lower().endswith(("'s", "’s")) and first.casefold() not in _phrases()["verbs"]:
+        return f"{text}."
     if not rest or second in _set("finite_verbs") or lowered in ("the", "never", "always"):
         return f"{text}."
     verb = _second_person_verb(first.casefold())
@@ -198,7 +266,7 @@ def _stems(text: str) -> set[str]:
 
 def _name_of(memories: Sequence[str]) -> str:
     for text in memories:
-        match = re.match(r"^(?:Is (?:named|called)|Name is|Goes by)\s+(\w[\w' -]{0,30})$", text)
+        match = _OWN_NAME.match(text)
         if match:
-            return match[1].strip()
+            return match["name"].strip()
     return ""

@@ -6,6 +6,8 @@ import io
 import os
 import sys
 import warnings
+from importlib import metadata
+from typing import Annotated
 
 import typer
 
@@ -24,6 +26,7 @@ from bmo.cli import (
     upkeep,
 )
 from bmo.cli.errors import CommandError
+from bmo.cli.usage import UsageError, usage_sentence
 from bmo.memory import MemoryUnavailable
 from bmo.settings import MemorySettingWarning, SettingsError
 
@@ -33,20 +36,39 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
     help="BMO: a voice agent that remembers what matters, and nothing else.",
+    context_settings={"help_option_names": ["--help", "-h"]},
 )
 
-gates.register(app)
 talking.register(app)
-replaying.register(app)
-exporting.register(app)
 memories.register(app)
 memory_changes.register(memories.memories)
-held.register(app)
 recalling.register(app)
+held.register(app)
+gates.register(app)
+replaying.register(app)
+exporting.register(app)
 upkeep.register(app)
 checking.register(app)
 benchmarking.register(app)
 app.add_typer(evaluate.app, name="eval")
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        print(f"bmo {metadata.version('bmo-voice')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    pass
 
 
 def main() -> None:
@@ -58,7 +80,11 @@ def main() -> None:
             # What somebody said may hold letters that this terminal's encoding has not.
             stream.reconfigure(errors="replace")
     try:
-        app(prog_name="bmo")
+        sys.exit(app(prog_name="bmo", standalone_mode=False))
+    except UsageError as error:
+        _fail(usage_sentence(error, sys.argv[1:]), 2)
+    except typer.Abort:
+        _fail("stopped; nothing was changed.", 1)
     except SettingsError as error:
         _fail(str(error), 2)
     except CommandError as error:
@@ -79,7 +105,8 @@ def main() -> None:
 
 
 def _fail(sentence: str, code: int) -> None:
-    print(f"bmo: {sentence}", file=sys.stderr)
+    if sentence:
+        print(f"bmo: {sentence}", file=sys.stderr)
     sys.exit(code)
 
 

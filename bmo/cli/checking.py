@@ -11,7 +11,7 @@ from rich.console import Console
 
 from bmo.cli.jsonl import write_line
 from bmo.cli.opening import opened_ledger, opened_reader, settings_for
-from bmo.cli.tables import narrow_table, shown
+from bmo.cli.tables import WIDE, narrow_table, shown
 from bmo.telemetry import quiet_logs
 from bmo.turn import utc_now
 
@@ -147,7 +147,7 @@ def _show_check(console: Console, check: Check) -> None:
     row = narrow_table()
     row.show_header = False
     row.add_column(width=4)
-    row.add_column(width=18, overflow="fold")
+    row.add_column(width=23 if console.width >= WIDE else 18, overflow="fold")
     row.add_column(overflow="fold", ratio=1)
     style = STATUS_STYLE[check.status]
     said = shown(check.found)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 
 class CommandError(Exception):
     """A command cannot be carried out; the message is one sentence that names the fix.
@@ -19,3 +21,21 @@ class CommandError(Exception):
         """
         super().__init__(sentence)
         self.code = code
+
+
+def check_writable(option: str, path: Path | None) -> None:
+    """Refuses a file that could not be written, before minutes of work are spent on it.
+
+    Args:
+        option: Which option named it.
+        path: The file; None is fine.
+
+    Raises:
+        CommandError: Its folder is not there, or it is a folder itself.
+    """
+    if path is None:
+        return
+    if path.is_dir():
+        raise CommandError(f"{option} {str(path)!r} is a folder; name a file.")
+    if not path.parent.is_dir():
+        raise CommandError(f"{option} {str(path)!r}: there is no folder {str(path.parent)!r}.")

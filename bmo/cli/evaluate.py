@@ -10,8 +10,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from bmo.cli.errors import CommandError
+from bmo.cli.errors import CommandError, check_writable
 from bmo.cli.evaluate_modes import modes_command
+from bmo.evaluation.annotated import ConversationsMissing
 from bmo.evaluation.corpora import CorpusMissing
 from bmo.evaluation.write_figures import Figures
 from bmo.settings import SettingsError, load_settings
@@ -26,8 +27,16 @@ CorporaOption = Annotated[
     Path | None, typer.Option("--corpora", help="Folder with lines written by others.")
 ]
 ModeOption = Annotated[str | None, typer.Option("--mode", help="local or pattern.")]
-MissesOption = Annotated[int, typer.Option("--misses", help="Show so many misses of each kind.")]
+MissesOption = Annotated[
+    int, typer.Option("--misses", min=0, help="Show so many misses of each kind.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object instead of tables.")]
+
+_WRONG_INPUT = (SettingsError, CorpusMissing, ConversationsMissing)
+
+
+def _sentence(error: Exception) -> str:
+    return str(error).rstrip(".") + "."
 
 
 @app.command("gate")
@@ -48,8 +57,8 @@ def gate_command(
         parts = {"conversations": conversation_figures(gate, conversations)}
         if corpora is not None:
             parts["corpora"] = corpus_figures(gate, corpora)
-    except (SettingsError, CorpusMissing) as error:
-        raise CommandError(str(error)) from None
+    except _WRONG_INPUT as error:
+        raise CommandError(_sentence(error)) from None
     _show(parts, misses, as_json, f"write gate {gate.version}")
 
 
@@ -58,19 +67,35 @@ def read_command(
     conversations: ConversationsOption = Path("tests/scenarios"),
     corpora: CorporaOption = None,
     mode: ModeOption = None,
+    cases: Annotated[
+        Path | None, typer.Option("--cases", help="File of recall cases: is what is live given?")
+    ] = None,
+    live: Annotated[
+        bool, typer.Option("--live", help="Also play the conversations: recall given live.")
+    ] = False,
+    only: Annotated[
+        str, typer.Option("--only", help='With --live: pattern of the files\' names ("c-*").')
+    ] = "*",
     misses: MissesOption = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Figures of the read gate's plans."""
+    """Figures of the read gate: its plans, and what is given of what is in memory."""
     from bmo.evaluation.read_figures import plan_figures
+    from bmo.evaluation.recall_cases import case_figures, live_figures, read_cases
+    from bmo.index import open_embedder
     from bmo.recall import ReadGate
 
     try:
         settings = load_settings(**({"gatekeeper_mode": mode} if mode else {}))
         gate = ReadGate.from_settings(settings, load_judge=settings.effective_mode == "local")
         parts = {"plans": plan_figures(gate, conversations, corpora)}
-    except (SettingsError, CorpusMissing) as error:
-        raise CommandError(str(error)) from None
+        if cases is not None:
+            people = read_cases(cases)
+            parts[cases.stem] = case_figures(people, gate, open_embedder(settings), settings)
+        if live:
+            parts["given live"] = live_figures(conversations, settings, only)
+    except _WRONG_INPUT as error:
+        raise CommandError(_sentence(error)) from None
     _show(parts, misses, as_json, "read gate")
 
 
@@ -95,6 +120,7 @@ def judge_command(
     from bmo.evaluation.judge_figures import ReferenceMissing
     from bmo.judge import Judge, JudgeUnavailable
 
+    check_writable("--accept", accept)
     try:
         judge = Judge.open(model)
         asked = Asked(judge, conversations, corpora, as_json)
@@ -102,8 +128,8 @@ def judge_command(
             report_judge(asked)
             return
         worse = compare_judge(asked, against, accept)
-    except (SettingsError, CorpusMissing, JudgeUnavailable, ReferenceMissing) as error:
-        raise CommandError(str(error)) from None
+    except (*_WRONG_INPUT, JudgeUnavailable, ReferenceMissing) as error:
+        raise CommandError(_sentence(error)) from None
     if worse:
         raise typer.Exit(1)
 

@@ -10,7 +10,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from bmo.cli.errors import CommandError
+from bmo.cli.errors import CommandError, check_writable
+from bmo.evaluation.annotated import ConversationsMissing
 from bmo.evaluation.corpora import CorpusMissing
 from bmo.evaluation.metrics import Share
 from bmo.evaluation.mode_compare import Change, RunFileError, changes, read_run, run_file
@@ -74,6 +75,7 @@ def modes_command(
         raise CommandError("--scripted and --ask-model are one at a time.")
     if recorded is not None and scripted is None:
         raise CommandError("--recorded belongs to --scripted.")
+    check_writable("--output", output)
     modes = _modes(mode, scripted is not None or ask_model)
     try:
         old = read_run(compare) if compare is not None else None
@@ -81,8 +83,14 @@ def modes_command(
             _figures(one, conversations, only, corpora, limit, scripted, recorded, ask_model)
             for one in modes
         ]
-    except (SettingsError, CorpusMissing, RunFileError, AnswersError) as error:
-        raise CommandError(str(error)) from None
+    except (
+        SettingsError,
+        CorpusMissing,
+        ConversationsMissing,
+        RunFileError,
+        AnswersError,
+    ) as error:
+        raise CommandError(str(error).rstrip(".") + ".") from None
     if not any(one.scores["all"].recall.total for one in figures):
         raise CommandError(
             f"no annotated conversation is in {str(conversations)!r}: point --conversations to "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,7 +24,11 @@ JsonlOption = Annotated[
 BeforeOption = Annotated[
     str, typer.Option("--before", help="The assistant's words before the turn.")
 ]
-LanguageOption = Annotated[str | None, typer.Option("--language", help="en, de, fr, es.")]
+LanguageOption = Annotated[
+    str | None,
+    typer.Option("--language", help='What the recogniser says it is: "en", "pt-BR", ...'),
+]
+_LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*")
 
 
 def register(app: typer.Typer) -> None:
@@ -47,12 +52,15 @@ def gate(
     """What the write gate makes of a turn."""
     from bmo.gate import WriteGate
 
+    _check_language(language)
     overrides: dict[str, Any] = {}
     if mode is not None:
         overrides["gatekeeper_mode"] = mode
     if rules is not None:
         overrides["gatekeeper_custom_rules_path"] = rules
     write_gate = WriteGate.from_settings(load_settings(**overrides))
+    if rules is not None and not rules.is_file():
+        raise CommandError(f"--rules {str(rules)!r} is no file; name a YAML file with rules.")
     for problem in write_gate.custom_rules.problems:
         print(f"bmo: {problem}", file=sys.stderr)
     if jsonl is not None:
@@ -86,6 +94,7 @@ def plan(
     """What the read gate makes of a turn."""
     from bmo.recall import ReadGate
 
+    _check_language(language)
     settings = load_settings()
     read_gate = ReadGate.from_settings(settings, load_judge=settings.effective_mode != "pattern")
     if jsonl is not None:
@@ -105,7 +114,17 @@ def _text_or_stdin(text: str | None) -> str:
         return text
     if sys.stdin.isatty():
         raise CommandError("give the words as an argument, on standard input or by --jsonl.")
-    return sys.stdin.buffer.read().decode("utf-8", errors="replace").strip()
+    words = sys.stdin.buffer.read().decode("utf-8", errors="replace").strip()
+    if not words:
+        raise CommandError("standard input is empty; give the words as an argument.")
+    return words
+
+
+def _check_language(language: str | None) -> None:
+    if language is not None and _LANGUAGE_TAG.fullmatch(language) is None:
+        raise CommandError(
+            f"--language {language[:40]!r} is no language code; use one such as en, de or pt-BR."
+        )
 
 
 def decision_row(decision: Decision) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from bmo.cli.held import held_row, show_held
 from bmo.cli.jsonl import write_line
 from bmo.cli.opening import (
     IdArgument,
-    JsonOption,
     UserOption,
     opened_ledger,
     opened_reader,
@@ -50,7 +49,7 @@ def recall_command(
         str, typer.Option("--before", help="The assistant's words before the question.")
     ] = "",
     user: UserOption = None,
-    as_json: JsonOption = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """What memory has for a question, and why."""
     from bmo.recall import ReadGate, Recaller
@@ -63,13 +62,17 @@ def recall_command(
     turn = Turn(text=question, user_id=user_id, assistant_before=before)
     held: list[LoggedTurn] = []
     with opened_reader(settings) as reader:
-        plan = gate.plan(turn)
+        recaller = Recaller(reader.ledger, reader.index, settings)
+        plan = gate.plan(
+            turn,
+            subjects=reader.ledger.known_subjects(user_id),
+            familiar=lambda words: recaller.familiarity(words, user_id, utc_now()),
+        )
         asked = plan
         if not plan.recall and explain:
             asked = replace(
                 plan, recall=True, budget_tokens=EXPLAINED_BUDGET, query=plan.query or question
             )
-        recaller = Recaller(reader.ledger, reader.index, settings)
         found = recaller.recall(asked, user_id, utc_now(), weights=recaller.weights_of(user_id))
         if include_held:
             held = [one for one, _ in reader.ledger.search_held(user_id, question, HELD_SHOWN)]

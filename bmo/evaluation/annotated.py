@@ -13,6 +13,10 @@ import yaml
 from bmo.turn import Category, Decision, Fact, Turn, Verdict
 
 
+class ConversationsMissing(FileNotFoundError):
+    """A folder has no annotated conversation; the message names it and the option that sets it."""
+
+
 @dataclass(frozen=True, slots=True)
 class AnnotatedFact:
     """A fact that a turn should leave behind.
@@ -74,11 +78,21 @@ def read_conversations(folder: Path, only: str = "*") -> Iterator[tuple[str, lis
     Args:
         folder: Where they are.
         only: Pattern of the files' names without the ending ("c-*").
+
+    Raises:
+        ConversationsMissing: There is none.
     """
+    found = False
     for path in sorted(folder.glob(f"{only}.yaml")):
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
         if isinstance(data, dict) and "sessions" in data:
+            found = True
             yield data["id"], list(_turns(data))
+    if not found:
+        raise ConversationsMissing(
+            f"no annotated conversation {only}.yaml in {str(folder)!r}: point --conversations to "
+            "the folder with them"
+        )
 
 
 def _turns(data: dict[str, Any]) -> Iterator[AnnotatedTurn]:

@@ -41,6 +41,7 @@ class PeerTimes(TypedDict):
 def measure(home: Path, memories: int) -> PeerTimes:
     """Times the peers on a store with so many memories of one user."""
     quiet_third_parties(home)
+    from mem0.memory.storage import SQLiteManager
     from qdrant_client import QdrantClient
 
     from bmo.index import open_embedder
@@ -50,7 +51,8 @@ def measure(home: Path, memories: int) -> PeerTimes:
     embedder = open_embedder(Settings.model_construct())
     folder = home / "qdrant"
     store = LocalStore(QdrantClient(path=str(folder)), "peer", embedder.dims, folder)
-    memory = build_memory(store, embedder, "peer", home / "history.db")
+    memory = build_memory(store, embedder, "peer")
+    memory.db = SQLiteManager(str(home / "history.db"))  # as Mem0 is on its own
     try:
         _fill(store, embedder, memories)
         return {

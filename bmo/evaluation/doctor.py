@@ -225,9 +225,7 @@ def check_ledger(settings: Settings) -> Iterator[Check]:
             "ledger",
             "fail",
             f"{seen.place}: {seen.problem}",
-            "correct BMO_LEDGER_URL or start the server."
-            if settings.bmo_ledger_url
-            else "restore a copy, or move it away and bmo memories import an export.",
+            _ledger_fix(settings, seen.problem),
         )
     elif not seen.exists:
         yield Check("ledger", "ok", f"{seen.place}: made at the first start")
@@ -242,6 +240,14 @@ def check_ledger(settings: Settings) -> Iterator[Check]:
     else:
         size = f", {seen.size_bytes / 1e6:.1f} MB" if seen.size_bytes else ""
         yield Check("ledger", "ok", f"schema {seen.revision}{size}: {seen.place}")
+
+
+def _ledger_fix(settings: Settings, problem: str) -> str:
+    if not settings.bmo_ledger_url:
+        return "restore a copy, or move it away and bmo memories import an export."
+    if "no driver" in problem:
+        return 'pip install "bmo-voice[postgres]", or correct BMO_LEDGER_URL.'
+    return "correct BMO_LEDGER_URL or start the server."
 
 
 def check_qdrant(settings: Settings) -> Iterator[Check]:

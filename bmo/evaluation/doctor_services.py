@@ -25,12 +25,23 @@ _PLACEHOLDERS = ("your", "changeme", "xxx", "<", "...", "example")
 
 def check_keys(settings: Settings) -> Iterator[Check]:
     """Which keys are there. They are never printed."""
-    wanted = settings.bmo_models in ("google", "google-live") or settings.bmo_embedder == "gemini"
+    wanting = [
+        name
+        for name, wants in (
+            (f"BMO_MODELS={settings.bmo_models}", settings.bmo_models in ("google", "google-live")),
+            ("BMO_EMBEDDER=gemini", settings.bmo_embedder == "gemini"),
+        )
+        if wants
+    ]
     yield _key(
         "GOOGLE_API_KEY",
         settings.google_api_key,
-        "" if not wanted else "set it, or change BMO_MODELS and BMO_EMBEDDER.",
-        "absent: replies come from the offline responder",
+        f"set it, or unset {' and '.join(w.partition('=')[0] for w in wanting)}."
+        if wanting
+        else "",
+        f"absent, and {' and '.join(wanting)} cannot work without it"
+        if wanting
+        else "absent: replies come from the offline responder",
     )
     if settings.qdrant_url is not None:
         yield _key(
@@ -49,9 +60,9 @@ def check_models_behind(settings: Settings) -> Iterator[Check]:
         if not name.startswith(OLLAMA_PREFIX):
             absent = settings.google_api_key is None
             yield Check(
-                f"model {name}",
+                "gate model",
                 "fail" if absent else "ok",
-                "no key" if absent else "a key is there; it is asked in the background",
+                f"{name}: {'no key' if absent else 'a key is there; asked in the background'}",
                 f"set GOOGLE_API_KEY, or GATEKEEPER_MODE=local instead of {mode}."
                 if absent
                 else "",
@@ -62,9 +73,9 @@ def check_models_behind(settings: Settings) -> Iterator[Check]:
         ) as client:
             there = client.is_available()
             yield Check(
-                f"model {name}",
+                "gate model",
                 "ok" if there else "fail",
-                f"{settings.ollama_host} has it" if there else client.problem,
+                f"{name}: {f'{settings.ollama_host} has it' if there else client.problem}",
                 "" if there else "start Ollama and pull the model, or correct OLLAMA_HOST.",
             )
 
@@ -75,23 +86,35 @@ def check_livekit(settings: Settings) -> Iterator[Check]:
         yield Check("livekit", "ok", "LIVEKIT_URL is not set: only bmo dev and bmo start need it")
         return
     shown = without_password(settings.livekit_url)
-    url = urlsplit(settings.livekit_url)
-    if url.scheme not in ("ws", "wss", "http", "https") or not url.hostname:
-        yield Check("livekit", "fail", f"LIVEKIT_URL={shown!r}", "it looks like wss://host.")
+    address = _livekit_address(settings.livekit_url)
+    if address is None:
+        fix = "write it as wss://host, with a port up to 65535 where it needs one."
+        yield Check("livekit", "fail", f"LIVEKIT_URL={shown!r} is no address", fix)
         return
     for name, key in (
         ("LIVEKIT_API_KEY", settings.livekit_api_key),
         ("LIVEKIT_API_SECRET", settings.livekit_api_secret),
     ):
         yield _key(name, key, "set it to the server's.", "absent")
-    port = url.port or (443 if url.scheme in ("wss", "https") else 80)
     try:
-        with socket.create_connection((url.hostname, port), CONNECT_TIMEOUT_S):
+        with socket.create_connection(address, CONNECT_TIMEOUT_S):
             yield Check("livekit", "ok", f"{shown} answers")
     except OSError as error:
         reason = error.strerror or str(error)
         found = f"{shown} does not answer ({reason})"
         yield Check("livekit", "fail", found, "start it or correct LIVEKIT_URL.")
+
+
+def _livekit_address(url: str) -> tuple[str, int] | None:
+    """Host and port of a LiveKit URL, or None where it is none."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in ("ws", "wss", "http", "https") or not parts.hostname:
+        return None
+    return parts.hostname, port or (443 if parts.scheme in ("wss", "https") else 80)
 
 
 def _key(name: str, key: SecretStr | None, needed: str, absent: str) -> Check:
@@ -111,5 +134,7 @@ def without_password(url: str) -> str:
         parts = urlsplit(url)
         port = f":{parts.port}" if parts.port else ""
     except ValueError:
-        return "(not readable)"
-    return f"{parts.scheme}://{parts.hostname or ''}{port}" if parts.scheme else url
+        return url if "@" not in url else "(not readable)"
+    if not parts.hostname:
+        return url if "@" not in url else "(not readable)"
+    return f"{parts.scheme}://{parts.hostname}{port}"

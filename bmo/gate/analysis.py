@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bmo.gate.appositives import written_out
-from bmo.gate.clause_reader import ClauseAnalysis, ClauseReader
-from bmo.gate.corrections import corrected, spelled_again
+from bmo.gate.clause_reader import LIFTING, ClauseAnalysis, ClauseReader, asked
+from bmo.gate.corrections import corrected, restated, spelled_again
 from bmo.gate.details import with_details
 from bmo.gate.dialogue_context import answer_clauses
 from bmo.gate.discourse import Discourse, open_discourse
 from bmo.gate.factuality import Veto, may_veto, vetoes, vetoes_of_turn
+from bmo.gate.other_topics import with_topics
 from bmo.gate.packs import load_pack
-from bmo.gate.people import people_lexicon
+from bmo.gate.people import people_lexicon, subject_of
 from bmo.gate.professional_word import without_professional
 from bmo.gate.speech_act import SpeechAct, speech_act
 from bmo.language import Clause, LanguageCode, Words, repair, segment, words
@@ -53,7 +54,8 @@ def without_doubles(facts: list[Fact]) -> tuple[Fact, ...]:
     kept: list[Fact] = []
     named = {f.subject.partition(":")[0] for f in facts if f.slot == "name" and ":" in f.subject}
     for fact in facts:
-        if fact.rule_id in ("has_kin", "there_is_a_pet") and named and _is_named(fact, named):
+        kin = fact.rule_id.rpartition(".")[2] in ("has_kin", "there_is_a_pet")
+        if kin and named and _is_named(fact, named):
             continue
         key = (fact.subject, fact.slot, (fact.value or fact.text).lower(), fact.op)
         if key not in seen:
@@ -93,7 +95,15 @@ def analyse(
     discourse = open_discourse(people, context, turn.assistant_before)
     analysis.discourse = discourse
     clauses = segment(repaired, language, frozenset(discourse.names))
+    if language != "en":
+        clauses = with_topics(repaired, clauses, language)
     acts = _speech_acts(repaired, clauses, language)
+    if "?" not in turn.assistant_before and _only_asks(repaired, clauses, acts):
+        # Most turns to an assistant: nothing is told, and no rule has to look.
+        analysis.clauses = [
+            asked(repaired, clause, act) for clause, (act, _) in zip(clauses, acts, strict=True)
+        ]
+        return analysis
     refused = _refusals(repaired, clauses, acts, language)
     weak = all(
         act not in _ASKING and "hedge" not in found
@@ -105,7 +115,17 @@ def analyse(
         used = _read_answer(analysis, reader, clauses)
     _read_clauses(analysis, reader, clauses[used:], acts[used:], refused[used:])
     analysis.facts = _settled(analysis, context)
+    if language == "en" and (context.recent_facts or context.known):
+        _with_what_is_known(analysis, turn, context, spoken)
     return analysis
+
+
+def _only_asks(spoken: Words, clauses: list[Clause], acts: list[tuple[SpeechAct, int]]) -> bool:
+    """Whether every clause is a question, or a request that lifts no wish."""
+    for clause, (act, _) in zip(clauses, acts, strict=True):
+        if act not in _ASKING or (act == "directive" and spoken.norm[clause.start] in LIFTING):
+            return False
+    return True
 
 
 _ASKING = frozenset({"question", "directive"})
@@ -163,7 +183,15 @@ def _read_clauses(
     spoken = analysis.words
     previous: Clause | None = None
     conditional_sentence = -1
+    repeated = len(clauses) > _MANY_CLAUSES
+    heard: set[tuple[str, ...]] = set()
     for clause, act, vetoed in zip(clauses, acts, refused, strict=True):
+        if repeated:
+            # Said word for word before: a bound on time for text that says one thing for ever.
+            line = tuple(spoken.norm[clause.start : clause.end])
+            if line in heard:
+                continue
+            heard.add(line)
         if clause.carried and previous is not None:
             carried = _with_subject_of(spoken, previous, clause)
             whole = clause._replace(start=0, end=len(carried.norm), carried=False)
@@ -201,6 +229,69 @@ def _settled(analysis: Analysis, context: DialogueContext) -> tuple[Fact, ...]:
     return corrected(facts, norm, context)
 
 
+def _with_what_is_known(
+    analysis: Analysis, turn: Turn, context: DialogueContext, spoken: Words | None
+) -> None:
+    """Corrections of what was told before, and who takes whose place."""
+    told = spoken if spoken is not None else words(turn.text, analysis.language)
+    if not any(clause.speech_act == "question" for clause in analysis.clauses):
+        right = restated(told.norm, context, told=bool(analysis.facts), at=turn.at)
+        if right:
+            analysis.facts = right
+            # What is put right is said: nothing of the correction is a memory beside it.
+            analysis.clauses = [clause._replace(open=False) for clause in analysis.clauses]
+            return
+    if "new" in analysis.words.norm:
+        analysis.facts = (*_predecessors(analysis), *analysis.facts)
+    analysis.facts = tuple(
+        replace(fact, confidence=max(fact.confidence, KNOWN))
+        if fact.polarity == "negative" and _denies_known(fact, context)
+        else fact
+        for fact in analysis.facts
+    )
+
+
+KNOWN = 0.95
+"""Confidence of a statement that denies what is known: it is news to nobody else."""
+
+
+def _denies_known(fact: Fact, context: DialogueContext) -> bool:
+    return any(
+        old.slot == fact.slot and old.value.lower() == fact.value.lower()
+        for old in (*context.recent_facts, *context.known)
+    )
+
+
+def _predecessors(analysis: Analysis) -> tuple[Fact, ...]:
+    """Reads "my new boss is called raj": whoever was the boss before is it no longer."""
+    norm, discourse = analysis.words.norm, analysis.discourse
+    if discourse is None:
+        return ()
+    found: list[Fact] = []
+    for i, word in enumerate(norm[:-1]):
+        if word != "new" or not i or norm[i - 1] not in ("my", "our", "a"):
+            continue
+        relation = discourse.lexicon.relation_at(norm, i + 1, len(norm))
+        if relation is None or relation[0].plural or relation[0].pet:
+            continue
+        subject = subject_of(relation[0])
+        if not any(fact.subject.partition(":")[0] == subject for fact in analysis.facts):
+            continue
+        found.append(
+            Fact(
+                text=f"Has a new {relation[0].name}",
+                category="relationships",
+                slot="successor",
+                subject=subject,
+                op="retract",
+                scope="subject",
+                rule_id="new_holder",
+                extraction_method="pattern:new_holder",
+            )
+        )
+    return tuple(found)
+
+
 def _speech_acts(
     spoken: Words, clauses: list[Clause], language: LanguageCode
 ) -> list[tuple[SpeechAct, int]]:
@@ -229,6 +320,9 @@ def _speech_acts(
         ]
     return acts
 
+
+_MANY_CLAUSES = 12
+"""In a turn of more clauses one that was said before is not read again."""
 
 _MODALS = frozenset({"could", "would", "might", "may", "should", "if"})
 

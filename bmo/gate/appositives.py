@@ -21,6 +21,9 @@ Occupations = frozenset[tuple[str, ...]]
 MAX_REWRITES = 8
 """A turn has no more of these; a bound on time for hostile input."""
 
+MAX_LOOKS = 60
+"""No more owners and articles of a turn are looked at, for the same reason."""
+
 _OWNERS = frozenset({"my", "our", "his", "her", "their"})
 _ARTICLES = frozenset({"a", "an", "another", "one"})
 _BORDERS = frozenset("and but so because cos plus well yeah oh no yes then also".split())
@@ -71,27 +74,38 @@ def written_out(
     norm = spoken.norm
     if "," not in spoken.after and ("who" not in norm and people.first.keys().isdisjoint(norm)):
         return spoken
-    tokens: list[_Token] = []
+    after = spoken.after
+    steps: list[tuple[int, _Step]] = []
     size = len(norm)
-    i = rewrites = 0
-    while i < size:
+    i = looks = 0
+    while i < size and len(steps) < MAX_REWRITES and looks < MAX_LOOKS:
         step = None
-        if rewrites < MAX_REWRITES:
-            if norm[i] in _OWNERS or norm[i] in _ARTICLES:
-                step = _somebody_step(spoken, i, people, stops)
-            elif spoken.after[i] == ",":
-                if _introduces(spoken, i, stops):
-                    step = _introduction(spoken, i, occupations)
-                elif _opens(spoken, i):
-                    step = _name_first(spoken, i, people, stops)
+        word = norm[i]
+        if word in _OWNERS or word in _ARTICLES:
+            looks += 1
+            step = _somebody_step(spoken, i, people, stops)
+        elif after[i] == ",":
+            if _introduces(spoken, i, stops):
+                step = _introduction(spoken, i, occupations)
+            elif _opens(spoken, i):
+                step = _name_first(spoken, i, people, stops)
         if step is None:
-            tokens.append(_Token(i, norm[i], spoken.after[i]))
             i += 1
         else:
-            rewrites += 1
-            tokens += step[0]
+            steps.append((i, step))
             i = step[1]
-    return _words(spoken, tokens) if rewrites else spoken
+    return _rewritten(spoken, steps) if steps else spoken
+
+
+def _rewritten(spoken: Words, steps: list[tuple[int, _Step]]) -> Words:
+    """The words with every step's tokens in the place of what it stands for."""
+    tokens: list[_Token] = []
+    i = 0
+    for at, (written, behind) in [*steps, (len(spoken.norm), ([], 0))]:
+        tokens += [_Token(j, spoken.norm[j], spoken.after[j]) for j in range(i, at)]
+        tokens += written
+        i = behind
+    return _words(spoken, tokens)
 
 
 def _words(spoken: Words, tokens: list[_Token]) -> Words:

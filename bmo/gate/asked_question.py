@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bmo.gate.third_person import is_base_verb, third_person_lexicon
+from bmo.language import past_lemma, third_person
+from bmo.language.inflection import past_tense
 
 INDEFINITE = frozenset("a an any some other another anything anyone anybody something".split())
 """Words that open what a question asks to be named ("do you have any pets")."""
@@ -84,8 +86,10 @@ _DROPPED_ADVERBS = frozenset(
 )
 _OPENERS = frozenset("so and oh ah okay ok well right then wait".split())
 _ASKS_FOR_YES = ("right", "correct", "yes", "no", "is that right", "am i right", "do not you")
+_TAKE_CLAUSES = frozenset(("as since after before until like just").split())
 _PRONOUNS = frozenset(("he", "she", "it", "they"))
 _POINTING = frozenset(("that", "this", "those", "these", "there", "up", "wrong", "new"))
+_ANYONE = frozenset(("anyone anybody someone somebody").split())
 _DETERMINERS = frozenset(("your", "the", "his", "her", "their", "its"))
 
 
@@ -141,7 +145,50 @@ def last_question(assistant_before: str) -> list[str]:
 
 def in_third_person(words: Sequence[str]) -> str:
     """The assistant's words in the third person: "your" is the user's."""
-    return " ".join(_SECOND.get(word, word) for word in words)
+    said = [_SECOND.get(word, word) for word in words]
+    for place, word in enumerate(words):
+        if word == "you" and place and _takes_object(words[place - 1]):
+            said[place] = "them"
+    return " ".join(said)
+
+
+def _takes_object(word: str) -> bool:
+    """Whether "you" behind a word is its object ("with you", "who taught you")."""
+    if word in _AUX or word in _WH or word in _TAKE_CLAUSES:
+        return False
+    lemma = word.removesuffix("s")
+    return is_preposition(word) or is_base_verb(lemma) or bool(past_lemma(word))
+
+
+def who_does(question: Sequence[str]) -> list[str]:
+    """What the one asked for does: verb and what follows; [] when the question asks no such thing.
+
+    "who taught you to cook" gives "taught you to cook", "which of them does the rota" "does the
+    rota", "does anyone help you" "help you".
+
+    Args:
+        question: Its words as ``last_question`` gives them.
+    """
+    words = list(question)
+    if words[:1] in (["does"], ["did"]) and len(words) > 2 and words[1] in _ANYONE:
+        verb = third_person(words[2]) if words[0] == "does" else past_tense(words[2])
+        return [verb, *words[3:]]
+    if len(words) > 3 and words[0] == "which" and words[1:2] in (["of"], ["one"]):
+        words = ["who", *words[3 if words[1] == "of" else 2 :]]
+    if len(words) < 3 or words[0] != "who":
+        return []
+    verb, behind = words[1], words[2]
+    if verb in ("is", "was"):
+        return words[1:] if is_preposition(behind) else []
+    if verb in ("does", "has"):
+        return words[1:] if behind in ("the", "all", "your") and not _has_base(words[3:]) else []
+    if verb in _AUX or not (verb.endswith("s") or past_lemma(verb)):
+        return []
+    return words[1:]
+
+
+def _has_base(words: Sequence[str]) -> bool:
+    return any(is_base_verb(word) for word in words)
 
 
 def is_preposition(word: str) -> bool:

@@ -16,7 +16,9 @@ THIRD_PERSON: dict[str, str] = {
 }  # fmt: skip
 """First person -> third person, for words inside a value."""
 
-_PAST_TEMPLATE = re.compile(r"\{(\w+)(\+?)\}")
+_BEFORE_PLACES = frozenset({"in", "near", "from", "outside", "to", "around"})
+
+_PAST_TEMPLATE = re.compile(r"\{(\w+)([+*]?)\}")
 _PLURAL_VERBS = {
     "is": "are",
     "has": "have",
@@ -49,7 +51,12 @@ def surface(context: CaptureContext, start: int, end: int, proper_words: frozens
                 word = token
             if word.isupper() and len(word) > 4 and is_shouted(words.text):
                 word = word.lower()
-            if token in proper_words and word.islower():
+            place = i > start and tokens[i - 1] in _BEFORE_PLACES and word.islower()
+            if (token in proper_words and word.islower()) or (
+                place and (token,) in context.lexicons.get("cities", frozenset())
+            ):
+                word = word[:1].upper() + word[1:]
+            elif _is_named(context, i, start) and word.islower():
                 word = word[:1].upper() + word[1:]
         if token == "'s" and parts:
             parts[-1] += "'s"
@@ -57,6 +64,13 @@ def surface(context: CaptureContext, start: int, end: int, proper_words: frozens
         mark = words.after[at] if at >= 0 and i + 1 < end else ""
         parts.append(word + ("," if mark[:1] == "," else ""))
     return " ".join(parts)
+
+
+def _is_named(context: CaptureContext, i: int, start: int) -> bool:
+    """Whether token ``i`` is the name of somebody whose relation stands before it."""
+    if i <= start or context.tokens[i] not in context.people.names:
+        return False
+    return context.tokens[i - 1] in context.people.first
 
 
 def is_shouted(text: str) -> bool:

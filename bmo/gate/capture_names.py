@@ -250,13 +250,12 @@ def technology(context: CaptureContext, start: int, end: int) -> Capture | None:
         ):
             return None
         stop = start + 1
-        while (
-            stop < end
-            and context.source[stop] >= 0
-            and context.words.raw(context.source[stop])[:1].isupper()
-            and not context.mark(stop - 1)
-        ):
-            stop += 1
+        while stop < end and not context.mark(stop - 1):
+            owner = context.tokens[stop] == "'s" and stop + 1 < end  # "Africa's Talking"
+            named = context.source[stop + owner]
+            if named < 0 or not context.words.raw(named)[:1].isupper():
+                break
+            stop += 1 + owner
         return Capture(start, stop, stop)
     return None
 

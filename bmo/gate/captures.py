@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from bmo.gate.people import PeopleLexicon
 from bmo.language import LanguageCode, Words
@@ -71,7 +72,18 @@ class CaptureContext:
         for size in range(min(limit, end - i), 0, -1):
             if tuple(self.tokens[i : i + size]) in phrases:
                 return size
-        return 0
+        return self._ending_at(name, i) if self.language != "en" and i < end else 0
+
+    def _ending_at(self, name: str, i: int) -> int:
+        """1 when word ``i`` ends as the lexicon says ("-allergie"), else 0."""
+        endings = endings_of(self.lexicons[name])
+        return int(self.tokens[i].endswith(endings))
+
+
+@lru_cache(maxsize=512)
+def endings_of(phrases: frozenset[tuple[str, ...]]) -> tuple[str, ...]:
+    """The entries of a lexicon that are endings of words ("-allergie")."""
+    return tuple(sorted(e[0][1:] for e in phrases if e[0].startswith("-") and len(e) == 1))
 
 
 Validator = Callable[[CaptureContext, int, int], Capture | None]
@@ -91,7 +103,7 @@ _BEFORE_DETERMINER = frozenset(
     "and or like than all both half such "
     "off between up out during after before without is be watch play make use read "
     "eat see hear call within behind "
-    "across against down quite what".split()
+    "across against down quite what above below beside opposite beneath next past".split()
 )
 
 
@@ -151,6 +163,23 @@ def strip_tail(context: CaptureContext, start: int, end: int) -> int:
                 changed = True
                 break
     return end
+
+
+def trim_rest(context: CaptureContext, start: int) -> int:
+    """Index behind what belongs to a value and follows it: a mark or a new thought ends it."""
+    end = start
+    while end < len(context.tokens):
+        if end > start and context.tokens[end] in _NEW_THOUGHT:
+            break
+        end += 1
+        if context.mark(end - 1):
+            break
+    return strip_tail(context, start, end)
+
+
+_NEW_THOUGHT = frozenset(
+    "and but or because so which who that if although though while than".split()
+)
 
 
 def qualified_end(context: CaptureContext, start: int, end: int, stop: int) -> int:

@@ -23,8 +23,13 @@ _COPULAS = frozenset(
     ("'s am are can did do does had has have is might should was were will would").split()
 )
 _TITLES = frozenset(
-    ("aunt auntie doctor dr father miss mr mrs ms prof professor sister uncle").split()
+    (
+        "aunt auntie baba captain doctor dr father mama miss mr mrs ms nana papa pastor prof "
+        "professor sister uncle"
+    ).split()
 )
+_ABBREVIATED = frozenset({"dr", "mr", "mrs", "ms"})
+"""Titles that stand before a name and nowhere else: "my landlord is mr singh"."""
 _LEADING = frozenset({"called", "named"})
 
 
@@ -41,6 +46,7 @@ class Head:
         plural: The subject is plural ("we", "my parents").
         subject_word: The pronoun or noun that was the subject.
         introduced: People named in the subject.
+        said: First word of the clause as it was said, and the index behind its last.
     """
 
     line: str
@@ -51,6 +57,7 @@ class Head:
     plural: bool = False
     subject_word: str = ""
     introduced: list[tuple[Relation, str, int, int, str]] = field(default_factory=list)
+    said: tuple[int, int] = (0, 0)
 
 
 def is_name_at(
@@ -71,8 +78,10 @@ def is_name_at(
     norm = words.norm
     count = 0
     cased = is_cased(words.text)
-    if norm[i] in _TITLES and i + 1 < end and norm[i + 1] not in stops:
+    titled = norm[i] in _TITLES and i + 1 < end and norm[i + 1] not in stops
+    if titled:
         count = 1
+    surname = titled and (not strict or norm[i] in _ABBREVIATED)
     while i + count < end and count < 3:
         word = norm[i + count]
         if not word[0].isalpha() or (
@@ -83,7 +92,8 @@ def is_name_at(
             break
         known = word in lexicon.names
         capital = cased and _capitalised(words, i + count)
-        if count and not capital and not (known and not cased):
+        behind_title = surname and count == 1
+        if count and not capital and not (known and not cased) and not behind_title:
             break
         if (
             not count
@@ -184,12 +194,39 @@ def read_head(
         return _subject_head(
             words, start + (2 if first == "the" else 1), end, "team", False, "team"
         )
+    elif first in _CALLED_BY_RELATION or (
+        first.endswith("s") and first[:-1] in _CALLED_BY_RELATION and start + 1 < end
+    ):
+        return _by_relation(words, start, end, discourse, stops)
     if person is not None:
         discourse.point_at(person)
         if start + size < end and norm[start + size] == "'s":
             return _apostrophe_s(words, start + size, end, person, discourse, stops, first)
         return _subject_head(words, start + size, end, person, False, first)
     return None
+
+
+_CALLED_BY_RELATION = frozenset(
+    (
+        "dad daddy gran grandad granddad grandma grandpa granny mam mom mommy mum mummy nan nana"
+    ).split()
+)
+"""Relations that stand for a name: "mum lives in leeds" is one's own mother."""
+
+
+def _by_relation(
+    words: Words, start: int, end: int, discourse: Discourse, stops: frozenset[str]
+) -> Head | None:
+    """Reads "mum passed away", "dads in hospital" as "my mum ...", "my dad is ..."."""
+    norm = words.norm
+    glued = norm[start] not in _CALLED_BY_RELATION
+    word = norm[start][:-1] if glued else norm[start]
+    relation = discourse.lexicon.forms.get((word,))
+    if relation is None or relation.plural:
+        return None
+    if glued:
+        return _glued_s(words, start, end, discourse.introduce(relation))
+    return _person_head(words, relation, start + 1, end, "user", discourse, stops)
 
 
 def _subject_head(

@@ -9,12 +9,16 @@ from typing import NamedTuple
 from bmo.gate.apposition import turned_round
 from bmo.gate.clause_head import Head, read_head
 from bmo.gate.discourse import Discourse, Person
-from bmo.gate.ellipsis import completed
+from bmo.gate.ellipsis import completed, lost_to_death
 from bmo.gate.factuality import Veto, vetoes
+from bmo.gate.known_facts import is_known
 from bmo.gate.mentions import mentions
-from bmo.gate.named_people import NAMED, name_fact
+from bmo.gate.named_people import NAMED, name_fact, spoken_relation
 from bmo.gate.open_canonicalisation import canonicalise
-from bmo.gate.other_heads import read_other_clauses, topic_of
+from bmo.gate.other_heads import read_other_clauses
+from bmo.gate.other_moments import of_the_moment
+from bmo.gate.other_retraction import other_retraction
+from bmo.gate.other_topics import topic_of
 from bmo.gate.packs import Pack
 from bmo.gate.people import PeopleLexicon
 from bmo.gate.remembering import remembered_clause
@@ -52,6 +56,14 @@ class ClauseAnalysis(NamedTuple):
     open: bool
 
 
+def asked(spoken: Words, clause: Clause, act: SpeechAct) -> ClauseAnalysis:
+    """A question or a request, in which nothing is told."""
+    first = spoken.start[clause.start]
+    last = max(first, spoken.end[clause.end - 1])
+    norm = tuple(spoken.norm[clause.start : clause.end])
+    return ClauseAnalysis(spoken.text[first:last], (first, last), norm, act, (), (), False)
+
+
 @dataclass(slots=True)
 class ClauseReader:
     """Reads clauses of one turn, one after the other."""
@@ -79,11 +91,20 @@ class ClauseReader:
         refused: tuple[Veto, ...] = ()
         is_open = False
         if act == "forget":
-            found = retraction(spoken, clause, behind, self.discourse, self.context, self.turn)
+            if self.language == "en":
+                found = retraction(spoken, clause, behind, self.discourse, self.context, self.turn)
+            else:
+                found = other_retraction(spoken, clause, behind, self.discourse, self.language)
             if found is None:
                 is_open = True
             else:
                 facts.append(found)
+        elif act == "directive" and spoken.norm[clause.start] in LIFTING:
+            facts = [
+                fact
+                for fact in self._facts(spoken, clause)
+                if fact.op == "retract" or fact.slot == "answer_language"
+            ]
         elif act in ("statement", "instruction", "remember"):
             body = clause
             if act == "remember":
@@ -102,10 +123,13 @@ class ClauseReader:
                 if (
                     firm
                     and act == "statement"
-                    and not self.pack.transient.isdisjoint(spoken.norm[body.start : body.end])
+                    and of_the_moment(spoken.norm[body.start : body.end], self.pack)
                 ):
                     self.weak = False
-                facts = self._facts(spoken, body)
+                facts = []
+                if act == "instruction" and self.language != "en":
+                    facts = self._as_it_stands(spoken, body)
+                facts = facts or self._facts(spoken, body)
                 self.weak = firm
                 if act == "remember" and not facts:
                     facts = self._as_said(spoken, body)
@@ -123,6 +147,10 @@ class ClauseReader:
             is_open,
         )
 
+    def _is_news(self, fact: Fact) -> bool:
+        """Whether a rule that speaks only of what is known has found it among the live facts."""
+        return is_known(fact, self.context, self.pack.lexicons.get("company_noun", frozenset()))
+
     def _facts(self, spoken: Words, clause: Clause) -> list[Fact]:
         facts: list[Fact] = []
         at: datetime = self.turn.at
@@ -131,7 +159,9 @@ class ClauseReader:
             if head is not None:
                 for relation, name, first, last, owner in head.introduced:
                     facts.append(name_fact(relation, name, owner, _span(spoken, first, last)))
-                found = match_head(head, spoken, self.pack, self.people, at, self.weak)
+                found = match_head(
+                    head, spoken, self.pack, self.people, at, self.weak, self._is_news
+                )
                 self._remember_things(found)
                 facts += found
             if not facts:
@@ -152,30 +182,44 @@ class ClauseReader:
                 self.topic = topic or self.topic
             for other in others:
                 for relation, name, first, last, owner in other.introduced:
-                    facts.append(name_fact(relation, name, owner, _span(spoken, first, last)))
+                    said = spoken_relation(relation, spoken.norm, first, last, self.people)
+                    span = _span(spoken, first, last)
+                    facts.append(name_fact(relation, name, owner, span, spoken=said))
                 for head in other.heads:
-                    matched = match_head(head, spoken, self.pack, self.people, at)
+                    matched = match_head(
+                        head, spoken, self.pack, self.people, at, self.weak, self._is_news
+                    )
                     facts += matched
                     if matched:
                         break
-        if not facts and _may_match(self.pack, spoken.norm, clause):
-            tokens = spoken.norm[clause.start : clause.end]
-            raw = Head(
-                " ".join(tokens) + " ",
-                tokens,
-                list(range(clause.start, clause.end)),
-                "user",
-                None,
-                False,
-                "we" if tokens[0] in ("we", "our") else "",
-            )
-            facts = match_head(raw, spoken, self.pack, self.people, at, self.weak)
-            self._remember_things(facts)
+        return facts or self._as_it_stands(spoken, clause)
+
+    def _as_it_stands(self, spoken: Words, clause: Clause) -> list[Fact]:
+        """Facts of rules that match a clause by its words alone."""
+        if not _may_match(self.pack, spoken.norm, clause):
+            return []
+        tokens = spoken.norm[clause.start : clause.end]
+        raw = Head(
+            " ".join(tokens) + " ",
+            tokens,
+            list(range(clause.start, clause.end)),
+            "user",
+            None,
+            False,
+            "we" if tokens[0] in ("we", "our") else "",
+            said=(clause.start, clause.end),
+        )
+        facts = match_head(
+            raw, spoken, self.pack, self.people, self.turn.at, self.weak, self._is_news
+        )
+        self._remember_things(facts)
         return facts
 
     def _facts_written_out(self, spoken: Words, clause: Clause, headless: bool) -> list[Fact]:
         """The facts of a clause that is told backwards, or that leaves something out."""
         full = completed(spoken, clause, self.previous, self.pack.lexicons)
+        if full is None:
+            full = lost_to_death(spoken, clause, self.discourse.names)
         if full is None and headless:
             full = turned_round(spoken, clause, self.previous, self.people)
         if full is None:
@@ -183,7 +227,9 @@ class ClauseReader:
         head = read_head(full, 0, len(full), self.discourse, self.pack.stops)
         if head is None:
             return []
-        found = match_head(head, full, self.pack, self.people, self.turn.at, self.weak)
+        found = match_head(
+            head, full, self.pack, self.people, self.turn.at, self.weak, self._is_news
+        )
         return found
 
     def _remember_things(self, facts: list[Fact]) -> None:
@@ -209,11 +255,16 @@ class ClauseReader:
         """An instruction without "from now on", "please" and the like at its front."""
         frames = self.pack.lexicons.get("instruction_frames", frozenset())
         start = clause.start
+        # "you can use long sentences again" lifts a wish: there "you can" belongs to what is said.
+        lifts = spoken.norm[clause.end - 1] in _LIFTED
         moved = True
         while moved:
             moved = False
             for size in (5, 4, 3, 2, 1):
-                if start + size < clause.end and tuple(spoken.norm[start : start + size]) in frames:
+                frame = tuple(spoken.norm[start : start + size])
+                if start + size < clause.end and frame in frames:
+                    if lifts and frame[0] == "you":
+                        continue
                     start += size
                     moved = True
                     break
@@ -253,6 +304,13 @@ def _tells_more(facts: list[Fact], clause: Clause) -> bool:
     if not facts or any(fact.rule_id != NAMED for fact in facts):
         return False
     return clause.end - clause.start - _NAMING_WORDS * len(facts) >= _TELLING_WORDS
+
+
+_LIFTED = frozenset({"again", "more", "longer"})
+LIFTING = frozenset(
+    {"you", "no", "stop", "quit", "drop", "scrap", "cancel", "do", "lose", "switch"}
+)
+"""First words of requests that may lift a standing wish ("stop reminding me to drink")."""
 
 
 def _may_match(pack: Pack, norm: list[str], clause: Clause) -> bool:

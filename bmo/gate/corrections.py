@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from datetime import datetime
+from difflib import SequenceMatcher
 
 from bmo.gate.discourse import Discourse
+from bmo.language import find_times
+from bmo.language.times import NUMBER_WORDS
 from bmo.turn import DialogueContext, Fact
 
 _OPENERS = frozenset(
@@ -63,6 +68,201 @@ def _against_recent(fact: Fact, context: DialogueContext) -> Fact:
         if same and old.value.lower() != fact.value.lower():
             return replace(fact, op="correct", replaces=old.value)
     return fact
+
+
+_LEADS = frozenset(
+    (
+        "actually am at call called for from go goes he him her i in is it mean meant named no "
+        "nope nah on oops or said say she so sorry that they to wait was with yeah well you my not "
+        "correction rather make thing name 's hang hold sec um uh"
+    ).split()
+)
+"""Words that lead to a value that is said again, and are no part of it."""
+
+_NAMED = frozenset({"called", "named"})
+_LIKE_NAMES = frozenset(
+    {"employer", "school", "business", "member_of", "lives_in", "has", "workplace", "possession"}
+)
+_ALIKE = 0.6
+"""Letters two names must share for the one to be the other misheard (difflib's ratio)."""
+
+_MOST_WORDS = 14
+_LONGEST = 26
+_VALUE_WORDS = 5
+
+
+def restated(
+    norm: list[str], context: DialogueContext, *, told: bool, at: datetime
+) -> tuple[Fact, ...]:
+    """Corrections that name the wrong value, or say the right one as the last facts had it.
+
+    "No, it's Katowice, not Krakow", "I meant Zabrze, not Gliwice", "no wait it's called De Gouden
+    Aar", "sorry, Northwood".
+
+    Args:
+        norm: The turn's words in normal form, before repair.
+        context: The session's facts, newest first, and what else is known.
+        told: Whether the rules read facts in the turn; then only a named wrong value counts.
+        at: When it was said, for dates.
+
+    Returns:
+        What is to be put right, each fact with the new value in the place of the wrong one.
+    """
+    if len(norm) > _LONGEST or not (context.recent_facts or context.known):
+        return ()
+    pair = _said_and_meant(norm)
+    if pair is None and len(norm) > _MOST_WORDS:
+        return ()
+    pair = pair or _right_and_wrong(norm)
+    if pair is not None:
+        right, wrong = pair
+        found = [f for f in context.recent_facts if f.op != "retract" and _has(f, wrong)]
+        if not found:
+            found = [f for f in context.known if _has(f, wrong)][:1]
+        return tuple(_with_value(fact, wrong, right, at) for fact in found)
+    if told or not is_correction(norm) or not context.recent_facts:
+        return ()
+    return _said_again(norm, context, at)
+
+
+def _said_and_meant(norm: list[str]) -> tuple[str, str] | None:
+    """The right and the wrong value of "i said armley before, i did mean bramley"."""
+    meant = next((i for i, word in enumerate(norm) if word in ("mean", "meant")), 0)
+    said = next((i for i, word in enumerate(norm[:meant]) if word == "said"), 0)
+    if not said or not meant or norm[said - 1] != "i":
+        return None
+    wrong, right = _until_stop(norm[said + 1 : meant]), _until_stop(norm[meant + 1 :])
+    return (" ".join(right), " ".join(wrong)) if right and wrong and right != wrong else None
+
+
+def _until_stop(words: list[str]) -> list[str]:
+    """The value that opens ``words``: a few of them, up to where a new thought begins."""
+    stop = next((i for i, word in enumerate(words) if word in _NEW_THOUGHT), len(words))
+    return words[:stop] if 0 < stop <= _NAME_WORDS else []
+
+
+_NAME_WORDS = 3
+_NEW_THOUGHT = frozenset(
+    "before but and did do i it that not sorry is was the earlier when of actually".split()
+)
+
+
+def _right_and_wrong(norm: list[str]) -> tuple[str, str] | None:
+    """The right and the wrong value of "X not Y", "not Y but X", "not Y it is X"."""
+    places = [i for i, word in enumerate(norm) if word == "not"]
+    if len(places) != 1:
+        return None
+    at = places[0]
+    behind = norm[at + 1 :]
+    while behind and behind[-1] in ("sorry", "actually", "though", "either", "bmo", "mate"):
+        behind = behind[:-1]
+    marker = next((i for i, w in enumerate(behind) if w in ("but", "it", "that")), 0)
+    if marker and norm[max(0, at - 1)] in ("is", "was", "'s", "am", "no", "wait", "said"):
+        wrong = _value(behind[:marker])
+        right = _value(behind[marker:])
+    else:
+        wrong, right = _value(behind), _value(norm[:at])
+    if not right or not wrong or right == wrong:
+        return None
+    return (" ".join(right), " ".join(wrong)) if is_value(right) and is_value(wrong) else None
+
+
+def is_value(words: list[str]) -> bool:
+    """Whether words may be a value: few, and not words of a sentence."""
+    return len(words) <= _VALUE_WORDS and _SENTENCE.isdisjoint(words)
+
+
+_SENTENCE = frozenset(
+    (
+        "have has do does did will can could would should want like know think been being because "
+        "if when too very really much sure any some your our their going allowed"
+    ).split()
+)
+
+
+def _value(words: list[str]) -> list[str]:
+    """The words behind the last one that leads to a value."""
+    start = 0
+    for i, word in enumerate(words):
+        if word in _LEADS:
+            start = i + 1
+    found = words[start:]
+    return found[1:] if len(found) > 1 and found[0] in ("the", "a", "an") else found
+
+
+def _has(fact: Fact, wrong: str) -> bool:
+    return _written(wrong).search(fact.text) is not None
+
+
+def _written(value: str) -> re.Pattern[str]:
+    number = NUMBER_WORDS.get(value)
+    either = f"|{number}" if number is not None else ""
+    return re.compile(rf"(?<!\w)(?:{re.escape(value)}{either})(?!\w)", re.IGNORECASE)
+
+
+def _with_value(fact: Fact, wrong: str, right: str, at: datetime) -> Fact:
+    """A fact with the right value where the wrong one stood."""
+    pattern = _written(wrong)
+    cased = pattern.search(fact.text)
+    name = fact.subject.partition(":")[2]
+    shown = right.title() if cased is not None and cased[0][:1].isupper() else right
+    if cased is not None and cased[0].isdigit() and right in NUMBER_WORDS:
+        shown = str(NUMBER_WORDS[right])
+    value = pattern.sub(lambda _: shown, fact.value)
+    subject = fact.subject
+    if name and value_words(name) == value_words(wrong):
+        subject = f"{fact.subject.partition(':')[0]}:{right.lower()}"
+    when = fact.when
+    if when is not None:
+        when = next((t.iso for t in find_times(value.lower().split(), at) if t.iso), None)
+    return replace(
+        fact,
+        op="correct",
+        text=pattern.sub(lambda _: shown, fact.text),
+        value=value,
+        subject=subject,
+        replaces=fact.value or wrong,
+        when=when,
+        entities=tuple(pattern.sub(lambda _: right, entity) for entity in fact.entities),
+        rule_id="correction",
+        extraction_method="pattern:correction",
+        confidence=0.95,
+    )
+
+
+def _number_in(text: str) -> str:
+    """The one number a text holds, as it stands there, or ""."""
+    found = [w for w in re.findall(r"\w+", text.lower()) if w.isdigit() or w in NUMBER_WORDS]
+    return found[0] if len(found) == 1 else ""
+
+
+def value_words(value: str) -> list[str]:
+    """A value's words, to compare."""
+    return value.lower().split()
+
+
+def _said_again(norm: list[str], context: DialogueContext, at: datetime) -> tuple[Fact, ...]:
+    """Reads "no wait it's called de gouden aar", "sorry, northwood" after a fact with a name."""
+    right = _value(norm)
+    if not right or not is_value(right) or len(right) == len(norm):
+        return ()
+    text = " ".join(right)
+    called = not _NAMED.isdisjoint(norm)
+    for fact in context.recent_facts[:3]:
+        if fact.op == "retract" or not fact.value:
+            continue
+        wrong = fact.value.removeprefix("the ").removeprefix("a ")
+        if wrong.lower() == text:
+            return ()
+        number = right[-1] in NUMBER_WORDS and _number_in(fact.text)
+        if number:
+            return (_with_value(fact, number, right[-1], at),)
+        alike = SequenceMatcher(None, wrong.lower(), text).ratio() >= _ALIKE
+        if alike and fact.slot not in ("likes", "age"):
+            return (_with_value(fact, wrong, text, at),)
+        if called and fact.slot in _LIKE_NAMES:
+            return (_with_value(fact, wrong, text, at),)
+    return ()
 
 
 def spelled_again(norm: list[str], context: DialogueContext, discourse: Discourse) -> Fact | None:

@@ -27,6 +27,10 @@ def with_details(facts: tuple[Fact, ...], norm: Sequence[str]) -> tuple[Fact, ..
     facts = _with_breed(facts, norm)
     if not _OF_A_LANGUAGE.isdisjoint(norm):
         facts = tuple(_with_language(fact, norm) for fact in facts)
+    if len(facts) > 1:
+        facts = _with_due_date(facts)
+    if "called" in norm:
+        facts = tuple(_with_firm(fact, norm) for fact in facts)
     if not any(fact.rule_id == "thing_is" for fact in facts):
         return facts
     kept: list[Fact] = []
@@ -66,6 +70,43 @@ def _with_breed(facts: tuple[Fact, ...], norm: Sequence[str]) -> tuple[Fact, ...
     return facts
 
 
+def _with_due_date(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
+    """Reads "ola is pregnant, the baby is due in september" as one fact about Ola."""
+    expecting = next((fact for fact in facts if fact.slot == "pregnant"), None)
+    due = next((fact for fact in facts if fact.slot == "due_date"), None)
+    if expecting is None or due is None or " due " not in f"{due.text} ":
+        return facts
+    when = due.text.partition(" due ")[2]
+    told = replace(
+        expecting,
+        text=f"{expecting.text}, due {when}",
+        slot="due_date",
+        value=due.value,
+        when=due.when,
+        entities=(*expecting.entities, *due.entities),
+    )
+    return tuple(told if fact is expecting else fact for fact in facts if fact is not due)
+
+
+def _with_firm(fact: Fact, norm: Sequence[str]) -> Fact:
+    """Reads "for a shipping company, its called baltlog" with the company's name."""
+    if fact.slot != "employer" or not fact.value.startswith(("a ", "an ")):
+        return fact
+    at = next((i for i in range(2, len(norm)) if tuple(norm[i - 2 : i + 1]) == _IS_CALLED), 0)
+    name = norm[at + 1 : at + 1 + _FIRM_WORDS] if at else []
+    if not name or len(norm) - at - 1 > _FIRM_WORDS:
+        return fact
+    shown = " ".join(word.capitalize() for word in name)
+    return replace(
+        fact,
+        text=f"{fact.text} called {shown}",
+        value=shown,
+        entities=(*fact.entities, shown.lower()),
+    )
+
+
+_IS_CALLED = ("it", "is", "called")
+_FIRM_WORDS = 3
 _PLAIN_WORDS = ("doggo", "kitty", "mongrel", "mutt", "pup")
 
 

@@ -19,7 +19,6 @@ _ANNOUNCEMENT = 7
 _JUST_THE_NAME = 2
 _POINTERS = frozenset({"that", "it", "which", "this", "those", "they"})
 _ITS_PREPOSITIONS = frozenset({"on", "for", "during"})
-_GIVING = frozenset({"give", "gives", "gave", "giving"})
 _OBJECTS = {"me": "i", "him": "he", "her": "she", "us": "we", "them": "they"}
 _MOVING = frozenset({"move", "moved", "moves", "relocated", "moving"})
 _PLACED = frozenset({"to", "in", "at"})
@@ -29,6 +28,29 @@ _NOTHING_ELSE = (
     ("only", "that"),
     ("nothing", "but", "that"),
     ("just", "that"),
+)
+
+
+_ASIDE = frozenset(
+    "actually also already ended finally honestly just recently so well yeah".split()
+)
+_SAID_WITHOUT_I = frozenset(
+    (
+        "been broke bought ditched dropped finished gave given gone got handed joined left lost "
+        "moved packed quit retired sold split started stopped swapped switched traded"
+    ).split()
+)
+"""First words of statements whose "i" is often left out."""
+
+_NO_OBJECT = frozenset("any cha it ta that this to us ya you your".split())
+_GIVING = frozenset({"give", "gives", "gave", "giving"})
+_PARTING = frozenset({"broke", "split", "parted", "separated", "broken", "over"})
+_PARTING_VERBS = frozenset({*_PARTING, "have", "are", "were", "'ve"})
+_TELLING = _PARTING | _GIVING | {"put"}
+_PARTNER_WORDS = 3
+_HAVING = frozenset({"have", "got", "own", "keep"})
+_WHEN_LOST = frozenset(
+    "last on yesterday this to after a two three four six recently years".split()
 )
 
 
@@ -47,6 +69,14 @@ def completed(
     size = clause.end - clause.start
     if size < 2:
         return None
+    if previous is None or norm[previous.start] in ("i", "we"):
+        told = _without_subject(spoken, clause)
+        if told is not None:
+            return told
+    if not _TELLING.isdisjoint(norm[clause.start : clause.end]):
+        told = _by_its_verb(spoken, clause, previous)
+        if told is not None:
+            return told
     if previous is None and size <= _ANNOUNCEMENT and norm[clause.start + 1] in _PRESENT:
         return _announced(spoken, clause, lexicons)
     pointing = norm[clause.start] in _POINTERS and norm[clause.start + 1] in ("is", "are", "'s")
@@ -59,9 +89,94 @@ def completed(
         return _named_before(spoken, clause, previous)
     if norm[clause.end - 1] in ("else", "that"):
         return _same_language(spoken, clause, lexicons)
-    if not _GIVING.isdisjoint(norm[clause.start : clause.end]):
-        return _given(spoken, clause)
+    if norm[clause.start] in ("a", "an") and previous is not None:
+        return _had_too(spoken, clause, previous)
     return None
+
+
+def _had_too(spoken: Words, clause: Clause, previous: Clause) -> Words | None:
+    """Reads "i have a dog called rex | and a cat called tom" with the verb before."""
+    norm = spoken.norm
+    for at in range(previous.start + 1, min(previous.start + 4, previous.end)):
+        if norm[at] in _HAVING and norm[previous.start] in ("i", "we"):
+            return spoken.select([*range(previous.start, at + 1), *range(clause.start, clause.end)])
+    return None
+
+
+def _by_its_verb(spoken: Words, clause: Clause, previous: Clause | None) -> Words | None:
+    """The clause in full where a verb tells how: parting, putting down, giving a headache."""
+    said = spoken.norm[clause.start : clause.end]
+    if not _GIVING.isdisjoint(said):
+        return _given(spoken, clause)
+    if "put" in said:
+        return _put_down(spoken, clause)
+    return _parting(spoken, clause, previous)
+
+
+def _without_subject(spoken: Words, clause: Clause) -> Words | None:
+    """Reads "sold the telescope", "just got laid off" as "i sold ...": speakers leave "i" out."""
+    norm = spoken.norm
+    at = clause.start
+    while at < clause.end - 1 and norm[at] in _ASIDE:
+        at += 1
+    if norm[at] not in _SAID_WITHOUT_I or norm[at + 1 : at + 2] == []:
+        return None
+    if norm[at + 1] in _NO_OBJECT:
+        return None
+    have = ["have"] if norm[at] in ("gone", "been", "given") else []
+    return _written(spoken, ["i", *have, *range(at, clause.end)])
+
+
+def _parting(spoken: Words, clause: Clause, previous: Clause | None) -> Words | None:
+    """Reads "me and | ben have split up" as "i split up with ben"."""
+    norm = spoken.norm
+    if previous is None or norm[previous.start : previous.end] != ["me"]:
+        return None
+    verb = next((i for i in range(clause.start, clause.end) if norm[i] in _PARTING_VERBS), 0)
+    whom = range(clause.start, verb)
+    while verb < clause.end and norm[verb] not in _PARTING:
+        verb += 1
+    if norm[clause.end - 1] == "over" and len(whom) <= _PARTNER_WORDS:
+        return _written(spoken, ["i", "broke", "up", "with", *whom]) if whom else None
+    behind = next((i + 1 for i in range(verb, clause.end) if norm[i] in ("up", "ways")), 0)
+    if not 0 < len(whom) <= _PARTNER_WORDS or not behind:
+        return None
+    return _written(spoken, ["i", *range(verb, behind), "with", *whom])
+
+
+def _put_down(spoken: Words, clause: Clause) -> Words | None:
+    """Reads "we had to put our dog down" as "our dog was put down"."""
+    norm = spoken.norm
+    at = norm.index("put", clause.start, clause.end)
+    if norm[clause.start] not in ("i", "we") or clause.end - at < 3:
+        return None
+    before = norm[clause.start + 1 : at]
+    if before not in (["had", "to"], ["have", "had", "to"], ["just", "had", "to"]):
+        return None
+    for i in range(at + 2, clause.end):
+        if norm[i] == "down" or norm[i : i + 2] == ["to", "sleep"]:
+            return _written(spoken, [*range(at + 1, i), "was", "put", "down"])
+    return None
+
+
+def lost_to_death(spoken: Words, clause: Clause, names: Mapping[str, str]) -> Words | None:
+    """Reads "we lost bella on tuesday" as "bella died on tuesday", where Bella is known.
+
+    Args:
+        spoken: The turn's words.
+        clause: The clause.
+        names: Lower-case names of known people and pets.
+    """
+    norm = spoken.norm
+    at = clause.start + 1
+    if norm[clause.start] not in ("i", "we") or at + 1 >= clause.end or norm[at] != "lost":
+        return None
+    if norm[at + 1] not in names:
+        return None
+    rest = range(at + 2, clause.end)
+    if rest and norm[at + 2] not in _WHEN_LOST:
+        return None
+    return _written(spoken, [at + 1, "died", *rest])
 
 
 def _announced(spoken: Words, clause: Clause, lexicons: Lexicons) -> Words | None:

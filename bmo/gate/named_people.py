@@ -5,7 +5,7 @@ from __future__ import annotations
 from bmo.gate.captures import CaptureContext
 from bmo.gate.clause_head import Head
 from bmo.gate.discourse import Person
-from bmo.gate.people import Relation, label_of, subject_of
+from bmo.gate.people import PeopleLexicon, Relation, label_of, subject_of
 from bmo.turn import Fact
 
 NAMED = "person_named"
@@ -18,7 +18,7 @@ def name_relation(
     """Whose name a ``names`` rule states: the relation in k, one found in x, or the subject."""
     if "k" in values:
         found = context.people.relation_at(values["k"].lower().split(), 0, len(values["k"].split()))
-        relation = found[0] if found else None
+        relation = found[0] if found else context.people.forms.get(tuple(values["k"].split()))
     elif "x" in values:
         relation = None
         words = values["x"].lower().split()
@@ -44,12 +44,14 @@ def name_fact(
     owner: str,
     span: tuple[int, int] | None,
     confidence: float = 0.95,
+    spoken: str = "",
 ) -> Fact:
     """Reads "Has a brother named Sam"."""
     article = "an" if relation.name[0] in "aeiou" else "a"
-    text = f"Has {article} {relation.name} named {name}"
+    kin = f"{relation.name} ({spoken})" if spoken else relation.name
+    text = f"Has {article} {kin} named {name}"
     if owner != "user":
-        text = f"{label_of(owner)} has {article} {relation.name} named {name}"
+        text = f"{label_of(owner)} has {article} {kin} named {name}"
     return Fact(
         text=text,
         category="relationships",
@@ -63,3 +65,23 @@ def name_fact(
         span=span,
         entities=(name.lower(),),
     )
+
+
+def spoken_relation(
+    relation: Relation, norm: list[str], first: int, last: int, people: PeopleLexicon
+) -> str:
+    """The words of another language for a relation, "" where they are the English ones.
+
+    Args:
+        relation: What they say.
+        norm: The turn's words.
+        first: Where to look from.
+        last: Index behind the last word to look at.
+        people: Words for relations of the language.
+    """
+    for place in range(max(first, 0), last):
+        found = people.relation_at(norm, place, last)
+        if found is not None and found[0].name == relation.name:
+            said = " ".join(norm[place : found[1]])
+            return "" if said == relation.name else said
+    return ""

@@ -8,12 +8,16 @@ assistant's words, or refused.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from bmo.gate.asked_question import last_question
+from bmo.gate.open_constructions import about_user, new_clause, without_double_subject
 from bmo.gate.open_other_languages import canonicalise_other
 from bmo.gate.open_text import OpenText, finished
+from bmo.gate.open_wishes import orders, wish
 from bmo.gate.question_answer import answered, feeling_about_it, settled
 from bmo.gate.third_person import (
     Token,
@@ -26,7 +30,6 @@ from bmo.gate.third_person import (
     written_names,
 )
 from bmo.language import Clause, LanguageCode, Words, segment
-from bmo.language.lexicon import phrase_table
 
 ANSWER_WITHIN = 3
 """A part that begins later in the turn is no answer to the assistant's question."""
@@ -40,43 +43,11 @@ _FINITE = frozenset(
 )
 _SPEAKERS = frozenset(("i", "we", "he", "she", "they", "you"))
 _OPENS_PHRASE = frozenset(("my our the a an every most about around half nearly almost").split())
-_WANTS = phrase_table(
-    [
-        f"i {verb} {whom}"
-        for verb in ("want", "need", "would like", "would prefer", "prefer", "expect")
-        for whom in ("you to", "bmo to", "you not to")
-    ]
-)
-_ORDERS = phrase_table(
-    [
-        "please do not ever",
-        "please do not",
-        "do not ever",
-        "please never",
-        "please always",
-        "never ever",
-        "do not",
-        "please",
-        "always",
-        "never",
-        "only",
-        "just",
-    ]
-)
-_NEGATED = frozenset(
-    {
-        "please do not ever",
-        "please do not",
-        "do not ever",
-        "do not",
-        "never ever",
-        "never",
-        "please never",
-    }
-)
-
-
+_YOUR_PERSON = re.compile(r"\byour ([a-z]+) ([A-Z][a-zé'-]+)\b")
 _HANGING = frozenset(("because cos cuz cause since although though or whereas so").split())
+_RELATIVE = frozenset(("who which whose").split())
+_PICKED_UP = frozenset(("he she").split())
+"""Pronouns that take up a subject put in front ("my son he drives a bus")."""
 _SUBORDINATE = frozenset(("when whenever if while since once until because as").split())
 _EMBEDS = frozenset(
     (
@@ -88,7 +59,7 @@ _EMPTY = frozenset(
         "i we you he she it they that this there did do does done is are am was were be been "
         "have has had got so and but well yes no not me my them thing then now just really "
         "good fine okay ok nice great lovely true sure right oh think know guess mean what a "
-        "the to of like too"
+        "the to of like too called named"
     ).split()
 )
 
@@ -122,6 +93,21 @@ def canonicalise(
         asked = assistant_before if start < ANSWER_WITHIN else ""
         return canonicalise_other(words, start, stop, language, asked)
     return _English(words, assistant_before, subjects or {}).statement(start, stop)
+
+
+def leaning(words: Words, assistant_before: str, start: int, end: int) -> str:
+    """A clause about what was just written ("she's called tess"): its words in the third person.
+
+    Args:
+        words: The turn's words, repaired.
+        assistant_before: The assistant's words just before the turn.
+        start: First word of the clause.
+        end: Index behind its last.
+
+    Returns:
+        Text without capital and full stop; "" when nothing of content is there.
+    """
+    return _English(words, assistant_before, {}).beside(start, end)
 
 
 class _English:
@@ -158,7 +144,17 @@ class _English:
             parts.append(text)
         if not parts or (whole and len(parts) == 1 and self._says_too_little(parts[0])):
             return None
-        return OpenText(finished("; ".join(parts)), subject, whole)
+        text = "; ".join(parts)
+        return OpenText(finished(text if whole else self._with_names(text)), subject, whole)
+
+    def _with_names(self, text: str) -> str:
+        """Names of the assistant's question as the assistant wrote them."""
+        return re.sub(r"[a-z]\w+", lambda word: self.names.get(word[0], word[0]), text)
+
+    def beside(self, start: int, stop: int) -> str:
+        spoken = tokens_of(self.words, start, stop, self.names)
+        parts = [self._without_tail(part) for part in self._without_asides(spoken)]
+        return "; ".join(joined(inner(part)) for part in parts if self._says_something(part))
 
     def _says_too_little(self, text: str) -> bool:
         """A single word, or a circumstance without what happens in it ("for the news")."""
@@ -219,18 +215,49 @@ class _English:
 
     def _take(self, found: list[list[Token]], clause: Clause, tokens: list[Token]) -> None:
         """Adds a clause to those found, or joins it to the one before."""
-        if found and (clause.carried or clause.intro in _HANGING):
+        if found and [token.norm for token in found[-1]] == ["me"]:
+            found[-1] += [Token("and", "and"), *tokens]  # "me and dee have been together for years"
+        elif found and tokens[0].norm in _RELATIVE and len(tokens) > 1:
+            found[-1][-1] = replace(found[-1][-1], comma=True)
+            found[-1] += tokens
+        elif found and self._goes_with(found[-1], tokens):
+            found[-1] += tokens[1:] if tokens[0].norm in _PICKED_UP else tokens
+        elif found and (clause.carried or clause.intro in _HANGING):
             found[-1] += [Token(clause.intro or "and", clause.intro or "and"), *tokens]
         elif found and self._stands_before(found[-1], tokens):
             found[-1] = [*found[-1], *tokens]
-        elif self._says_something(tokens):
+        elif self._says_something(tokens) or [token.norm for token in tokens] == ["me"]:
             found.append(tokens)
+
+    def _goes_with(self, front: Sequence[Token], tokens: Sequence[Token]) -> bool:
+        """Whether ``front`` is cut off before its end ("i call", "my grandson osian")."""
+        first = tokens[0].norm
+        if len(front) == 2 and front[0].norm in ("i", "we"):
+            return first in ("her", "their", "his", "my", "our")
+        names_one = front[0].norm in ("my", "our") or front[0].shown[:1].isupper()
+        return (
+            first in _PICKED_UP
+            and len(tokens) > 2
+            and names_one
+            and len(front) < 5
+            and not self._has_verb(front)
+        )
 
     def _without_asides(self, tokens: list[Token]) -> list[list[Token]]:
         """Takes "obviously" and its like out; where a clause follows one, it is a border."""
         parts: list[list[Token]] = [[]]
+        norms = [token.norm for token in tokens]
+        skipped = 0
         for place, token in enumerate(tokens):
+            if place < skipped:
+                continue
+            said_aside = phrase_length(self.lexicon.aside_phrases, tokens, place)
+            if said_aside:
+                skipped = place + said_aside
+                continue
             if token.norm not in self.lexicon.asides:
+                if len(parts[-1]) > 2 and new_clause(norms, place):
+                    parts.append([])
                 parts[-1].append(token)
                 continue
             follow = [t.norm for t in tokens[place + 1 : place + 4]]
@@ -241,8 +268,10 @@ class _English:
     def _stands_before(self, front: Sequence[Token], tokens: Sequence[Token]) -> bool:
         """Whether ``front`` is a phrase set before the clause ``tokens`` ("every tuesday")."""
         first = front[0].norm
-        if tokens[0].norm not in ("i", "we") or len(front) > 8:
+        if len(front) > 8:
             return False
+        if tokens[0].norm not in ("i", "we"):
+            return first in self.lexicon.fronted and len(front) < 5 and not self._has_verb(front)
         subordinate = first in _SUBORDINATE
         return subordinate or (first in self.lexicon.fronted and not self._has_verb(front))
 
@@ -265,18 +294,22 @@ class _English:
     def _without_announcement(self, tokens: list[Token]) -> list[Token]:
         while True:
             length = phrase_length(self.lexicon.announcements, tokens)
-            if not length or length >= len(tokens):
+            if not length:
                 return tokens
+            if length == len(tokens):
+                return [] if length > 2 else tokens
             if tokens[0].norm == "remember" and tokens[1].norm in ("when", "how", "what", "who"):
                 return tokens
             tokens = tokens[length:]
 
     def _without_tail(self, tokens: list[Token]) -> list[Token]:
-        shorter = True
+        shorter, keeps_me = True, orders(tokens)
         while shorter and tokens:
             shorter = False
             norms = tuple(token.norm for token in tokens)
             for tail in self.lexicon.tails:
+                if keeps_me and tail == ("for", "me"):
+                    continue
                 if len(tail) < len(norms) and norms[-len(tail) :] == tail:
                     tokens, shorter = tokens[: -len(tail)], True
                     break
@@ -286,10 +319,10 @@ class _English:
         self, tokens: list[Token], question: list[str], parts: Sequence[str]
     ) -> tuple[str, str, bool] | None:
         """One clause: text, subject, and whether it stands on its own; None refuses it."""
-        tokens = tokens[:MAX_WORDS]
-        wish = self._wish(tokens)
-        if wish:
-            return wish, "user", True
+        tokens = without_double_subject(tokens[:MAX_WORDS])
+        wanted = wish(tokens, self._has_verb) or about_user(tokens)
+        if wanted:
+            return wanted, "user", True
         first = tokens[0].norm
         if question:
             felt = feeling_about_it(question, tokens)
@@ -342,30 +375,6 @@ class _English:
         if meant and text.startswith(meant[0]):
             return text, meant[1], False
         return text, self._subject([Token(word, word) for word in text.split()]), False
-
-    def _wish(self, tokens: Sequence[Token]) -> str:
-        """A standing instruction to the assistant, or ""."""
-        length = phrase_length(_WANTS, tokens)
-        if length:
-            negative = tokens[length - 2].norm == "not"
-            return f"wants the assistant {'not ' if negative else ''}to {_told(tokens[length:])}"
-        may = ("can", "should", "must", "may")
-        if tokens[0].norm == "you" and len(tokens) > 2 and tokens[1].norm in may:
-            return f"the assistant {tokens[1].norm} {_told(tokens[2:])}"
-        length = phrase_length(_ORDERS, tokens)
-        order = " ".join(token.norm for token in tokens[:length])
-        rest = tokens[length:]
-        if not rest or rest[0].norm not in self.lexicon.requests:
-            if tokens[0].norm == "no" and len(tokens) > 1 and not self._has_verb(tokens):
-                return f"wants {joined(inner(tokens))}"
-            return ""
-        if order in _NEGATED:
-            return f"wants the assistant never to {_told(rest)}"
-        if order in ("always", "please always"):
-            return f"wants the assistant always to {_told(rest)}"
-        if order in ("", "please", "only", "just") and len(rest) > 1:
-            return f"wants the assistant to {_told(rest)}"
-        return ""
 
     def _fronted(self, tokens: Sequence[Token]) -> str:
         """From "every tuesday i swim", "couscous i cannot stand": the clause, then the phrase."""
@@ -436,6 +445,12 @@ class _English:
             if subject:
                 relation = subject.partition(":")[0].rpartition(".")[2].replace("_", " ")
                 return f"{relation} {self.names[low]}", subject
+        named = list(_YOUR_PERSON.finditer(self.before))
+        if named:
+            found = self.lexicon.people.relation_at([named[-1][1].lower()], 0, 1)
+            if found is not None and not found[0].plural:
+                relation, name = named[-1].groups()
+                return f"{relation} {name}", f"user.{found[0].key}:{name.lower()}"
         for low, shown in reversed(list(self.names.items())):
             if low in self.lexicon.people.names and low in self.before.lower():
                 return shown, "user"
@@ -443,7 +458,12 @@ class _English:
 
     def _has_verb(self, tokens: Sequence[Token]) -> bool:
         known = _FINITE | self.lexicon.carried
-        return any(token.norm in known for token in tokens[1:])
+        norms = [token.norm for token in tokens]
+        if any(norm in known for norm in norms[1:]):
+            return True
+        return any(  # "(sipho) coaches me"
+            verb.endswith("s") and whom in ("me", "us") for verb, whom in pairwise(norms[1:])
+        )
 
     def _subject(self, tokens: Sequence[Token]) -> str:
         """The subject behind a relation ("sister steffi") or a known name at the front."""
@@ -458,12 +478,3 @@ class _English:
         named = behind < len(tokens) and tokens[behind].shown[:1].isupper()
         name = f":{norms[behind]}" if named and norms[behind].isalpha() else ""
         return f"user.{relation.key}{name}"
-
-
-def _told(tokens: Sequence[Token]) -> str:
-    """Words of a request, "you" being the assistant."""
-    turned = [
-        replace(t, shown={"you": "it", "your": "its", "yourself": "itself"}.get(t.norm, t.shown))
-        for t in tokens
-    ]
-    return joined(inner(turned))

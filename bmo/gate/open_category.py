@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from bmo.gate.asked_question import last_question
+from bmo.gate.asked_question import last_question, who_does
 from bmo.turn import Assessment, Category
 
 TURN_WEIGHT = 0.35
@@ -39,8 +39,19 @@ def asks_for_a_choice(assistant_before: str) -> bool:
     return bool(told) and chosen and not _TEAM.isdisjoint(question)
 
 
+def asks_for_someone(assistant_before: str) -> bool:
+    """Whether the assistant's last question is who does something ("who does the rota?")."""
+    return bool(who_does(last_question(assistant_before)))
+
+
 def category_of(
-    text: str, subject: str, own: Assessment, whole: Assessment, *, settles_choice: bool = False
+    text: str,
+    subject: str,
+    own: Assessment,
+    whole: Assessment,
+    *,
+    settles_choice: bool = False,
+    names_someone: bool = False,
 ) -> Category:
     """Where a memory belongs.
 
@@ -50,13 +61,14 @@ def category_of(
         own: The judge on the memory's clauses.
         whole: The judge on the whole turn.
         settles_choice: The memory answers what was decided.
+        names_someone: It answers who does something.
     """
     if is_standing(text):
         likely = max(own.categories, key=lambda name: own.categories[name])
         return likely if likely in ("policies", "preferences") else "preferences"
     if settles_choice:
         return "decisions"
-    if subject.startswith("user."):
+    if subject.startswith("user.") or names_someone:
         return "relationships"  # what is true of one's people is kept with them
     return max(
         own.categories,

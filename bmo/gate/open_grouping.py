@@ -23,7 +23,17 @@ SHORT = 4
 _LEANS = frozenset(
     (
         "it that this he she they those these which who him her them his their its so one "
-        "both there"
+        "both there anything everything otherwise except unless"
+    ).split()
+)
+_LEFT_OPEN = frozenset(("it them").split())
+"""Objects that stand for something said before ("decent at it by June")."""
+_SAYS_NOTHING = _LEANS | frozenset(
+    (
+        "i we you he she am is are was were be been do does did have has had not no yes and but "
+        "so all just really very too now then like love hate want wants know think mean guess say "
+        "a an the of to in on at for with me my us good great nice fine lovely bad hard fun true "
+        "right okay ok funny best worst crazy mad thing way laugh joke ask mind care here who which"
     ).split()
 )
 
@@ -35,20 +45,24 @@ _LASTING = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ClauseOdds:
-    """A clause and what the judge makes of it alone."""
+    """A clause and what the judge makes of it alone; ``tied`` by ":" or ";" to the one before."""
 
     clause: ClauseAnalysis
     allow: float
     discard: float
+    tied: bool = False
 
 
-def grouped(odds: Sequence[ClauseOdds], needed: float, most: int) -> list[list[ClauseAnalysis]]:
+def grouped(
+    odds: Sequence[ClauseOdds], needed: float, most: int, *, keep_all: bool = False
+) -> list[list[ClauseAnalysis]]:
     """Sorts clauses into memories, in the order they were said.
 
     Args:
         odds: The clauses that may carry a fact.
         needed: P(allow) that the best clause of a memory must reach; 0 for none.
         most: Most memories; later ones join the last.
+        keep_all: Leave no clause out.
 
     Returns:
         One list of clauses a memory.
@@ -57,23 +71,29 @@ def grouped(odds: Sequence[ClauseOdds], needed: float, most: int) -> list[list[C
     if not any(carrying):
         if needed:
             return []
-        kept = [item.clause for item in odds if item.discard < NOTHING]
+        kept = [item.clause for item in odds if keep_all or item.discard < NOTHING]
         return [kept or [item.clause for item in odds]]
     groups: list[list[ClauseOdds]] = []
     waiting: list[ClauseOdds] = []
+    told = False  # whether a memory has the clause before
+    dropped: ClauseOdds | None = None  # the clause before, when none has it
     for item, carries in zip(odds, carrying, strict=True):
-        leans = bool(groups) and _leans(item.clause)
+        leans = item.tied or leans_back(item.clause)
         if carries and tells_event(item.clause) and not groups:
             waiting.append(item)  # "sold the old one" is told with what is true now
-        elif carries and not leans and len(groups) < most:
+        elif carries and not (leans and groups) and len(groups) < most:
+            if leans and dropped is not None:
+                waiting.append(dropped)  # "never cooks with it" needs what "it" is
             groups.append([*waiting, item])
             waiting = []
-        elif not carries and item.discard >= NOTHING:
+        elif not carries and _left_out(item, keep_all or (leans and told)):
+            told, dropped = False, item
             continue
         elif groups:
             groups[-1].append(item)
         else:
             waiting.append(item)
+        told, dropped = True, None
     if not groups:
         groups.append(waiting)
     return [
@@ -91,9 +111,22 @@ def tells_event(clause: ClauseAnalysis) -> bool:
     return bool(past_lemma(norm[1])) and norm[1] not in _LASTING
 
 
-def _leans(clause: ClauseAnalysis) -> bool:
+def leans_back(clause: ClauseAnalysis) -> bool:
     """Whether a clause speaks of what was just said."""
-    return clause.norm[0] in _LEANS or len(clause.norm) < SHORT
+    norm = clause.norm
+    if norm[0] in _LEANS or len(norm) < SHORT:
+        return True
+    return not _LEFT_OPEN.isdisjoint(norm[2:])
+
+
+def _left_out(item: ClauseOdds, leans: bool) -> bool:
+    """Whether a clause that carries nothing is not told with another.
+
+    One that leans on a clause of a memory is told with it when it has a word of content.
+    """
+    if item.discard < NOTHING or item.clause.norm == ("me",):
+        return False  # "me (and shaz have been together since school)"
+    return not leans or all(word in _SAYS_NOTHING for word in item.clause.norm)
 
 
 def runs(group: Sequence[ClauseAnalysis], words: Words) -> list[tuple[int, int]]:

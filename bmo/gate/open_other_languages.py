@@ -58,6 +58,27 @@ def canonicalise_other(
     question = _LAST_QUESTION.search(asked) if stop - start <= ANSWER_WORDS else None
     if stop - start < (1 if question else LEAST_WORDS):
         return None
+    text = quoted(words, start, stop, language)
+    if question is None:
+        return OpenText(text)
+    return OpenText(f'{text} (asked "{question[0].strip()[-MAX_QUESTION:]}")', whole=False)
+
+
+def quoted(words: Words, start: int, stop: int, language: LanguageCode, about: str = "") -> str:
+    """Reads 'Said in German about work: "ich fahr straßenbahn"'.
+
+    Args:
+        words: The turn's words, repaired.
+        start: First word of the part.
+        stop: Index behind its last.
+        language: de, fr or es.
+        about: What the part is about, in English, "" for nothing.
+    """
+    drop = asides(language)
+    while start < stop - 1 and words.norm[start] in drop:
+        start += 1
+    while stop - 1 > start and words.norm[stop - 1] in drop:
+        stop -= 1
     spans = dict.fromkeys((words.start[place], words.end[place]) for place in range(start, stop))
     said, behind = "", -1
     for first, last in spans:  # a contraction is one span, an elision two that touch
@@ -65,7 +86,5 @@ def canonicalise_other(
             words.text[first:last] if first == behind or not said else f" {words.text[first:last]}"
         )
         behind = last
-    text = f'Said in {_LANGUAGE_NAMES.get(language, language)}: "{said}"'
-    if question is None:
-        return OpenText(text)
-    return OpenText(f'{text} (asked "{question[0].strip()[-MAX_QUESTION:]}")', whole=False)
+    topic = f" about {about}" if about else ""
+    return f'Said in {_LANGUAGE_NAMES.get(language, language)}{topic}: "{said}"'

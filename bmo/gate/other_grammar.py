@@ -13,6 +13,10 @@ from functools import lru_cache
 from importlib import resources
 
 from bmo.language import LanguageCode
+from bmo.language.lexicon import Phrases, phrase_table
+
+_JOINS = frozenset({"aber", "und"})
+"""Behind one of these a verb may take the subject of the clause before ("aber leb in bonn")."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,16 @@ class Grammar:
         clitics: Object pronouns that stand before the verb and belong behind it in a head.
         infinitives: The lemmas, which are no finite forms where they are plural forms too.
         verbs: Form -> what it says.
+        name_articles: Articles that stand before names ("die katrin").
+        indefinite: What stands before somebody who is brought up ("une fille léonie").
+        having: Lemmas of "to have", with which one brings up people.
+        children: Words for one's own children ("die große") -> relation.
+        bare: Relations that need no possessive ("maman").
+        pointers: What stands between a name and who that is ("das ist", "es").
+        dropped: An ending that speech leaves out beside the subject ("ich fahr").
+        lead_ins: What may stand before a statement without being one ("on a découvert que").
+        no_verbs: Two words of which the second is no verb here ("que viene").
+        adverbs: Adverbs before a verb, which belong to its clause.
     """
 
     first: Mapping[str, str]
@@ -95,6 +109,32 @@ class Grammar:
     clitics: frozenset[str]
     infinitives: frozenset[str]
     verbs: Mapping[str, VerbForm]
+    name_articles: frozenset[str]
+    indefinite: frozenset[str]
+    having: frozenset[str]
+    children: Mapping[tuple[str, ...], str]
+    bare: frozenset[str]
+    pointers: frozenset[tuple[str, ...]]
+    dropped: str
+    lead_ins: Phrases
+    no_verbs: frozenset[tuple[str, ...]]
+    adverbs: frozenset[str]
+
+    def form(self, norm: list[str], i: int) -> VerbForm | None:
+        """What word ``i`` says as a verb; beside its subject it may have lost its ending."""
+        found = self.verbs.get(norm[i])
+        if found is not None and i and (norm[i - 1], norm[i]) in self.no_verbs:
+            return None
+        if found is not None and i and (norm[i - 1] in self.own or norm[i - 1] in self.indefinite):
+            return None  # "mon rêve", "des cours"
+        if found is not None or not self.dropped:
+            return found
+        before = norm[i - 1] if i else ""
+        after = norm[i + 1] if i + 1 < len(norm) else ""
+        if before in self.first or before in _JOINS or after in self.first:
+            full = self.verbs.get(norm[i] + self.dropped)
+            return full if full is not None and full.person == 1 else None
+        return None
 
 
 @lru_cache(maxsize=4)
@@ -147,4 +187,14 @@ def grammar(language: LanguageCode) -> Grammar:
         clitics=frozenset(raw["clitics"]),
         infinitives=frozenset(raw["verbs"]),
         verbs=verbs,
+        name_articles=frozenset(raw.get("name_articles", ())),
+        indefinite=frozenset(raw.get("indefinite", ())),
+        having=frozenset(raw.get("having", ())),
+        children={tuple(k.split()): v for k, v in raw.get("children", {}).items()},
+        bare=frozenset(raw.get("bare", ())),
+        pointers=frozenset(tuple(p.split()) for p in raw.get("pointers", ())),
+        dropped=raw.get("dropped", ""),
+        lead_ins=phrase_table(raw.get("lead_ins", [])),
+        no_verbs=frozenset(tuple(p.split()) for p in raw.get("no_verbs", ())),
+        adverbs=frozenset(raw.get("adverbs", ())),
     )

@@ -13,14 +13,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bmo.gate.clause_head import Head
-from bmo.gate.discourse import Discourse
-from bmo.gate.other_grammar import Grammar, grammar
+from bmo.gate.discourse import Discourse, Person
+from bmo.gate.other_grammar import Grammar, VerbForm, grammar
 from bmo.gate.other_subjects import ClauseSubject, Introduced, SubjectFinder
+from bmo.gate.other_topics import THAT
 from bmo.language import LanguageCode, VerbGroup, Words
+from bmo.language.lexicon import match_phrase
 
 _WORD = re.compile(r"[^\W\d_]+")
 _AND = frozenset({"und", "et", "y"})
-_THAT = frozenset({"ça", "cela", "ce"})
 _BEFORE = frozenset({"de", "que", "d"})
 """Behind "antes" and "avant" they make a "before", and nothing is past."""
 
@@ -39,6 +40,8 @@ class OtherClause:
 
 
 _MAX_CLAUSES = 5
+_ANSWER_BEGINS = 3
+"""Up to this word of a turn a part without a verb may answer the assistant's question."""
 
 
 def read_other_clauses(
@@ -63,8 +66,12 @@ def read_other_clauses(
         topic: Words of a topic put in front ("le fromage"), which "ça" points at.
     """
     rules = grammar(language)
-    frame = _frame(assistant_before, rules)
+    if start < end:
+        size = match_phrase(rules.lead_ins, words.norm, start)
+        start += size if start + size < end else 0
+    frame = _frame(assistant_before, rules) if start <= _ANSWER_BEGINS else []
     found: list[OtherClause] = []
+    leading: Person | None = None
     while start < end and len(found) < _MAX_CLAUSES:
         clause = _Clause(words, start, end, discourse, rules)
         clause.topic = list(topic)
@@ -73,24 +80,15 @@ def read_other_clauses(
             heads = clause.framed(clause.subject(), frame)
         else:
             clause.end = clause.border()
-            heads = clause.heads(clause.subject())
+            subject = clause.subject(leading)
+            cut = clause.relative()
+            if cut > 0:
+                clause.end = cut
+            heads = clause.heads(subject)
+            leading = discourse.recent[-1] if cut > 0 else None
         found.append(OtherClause(tuple(heads), tuple(clause.introduced)))
         start = clause.end
     return found
-
-
-def topic_of(words: Words, start: int, end: int, language: LanguageCode) -> list[int]:
-    """Words of a topic put in front of a clause: a noun phrase without a verb, or nothing."""
-    rules = grammar(language)
-    for i in range(start, end - 1):
-        if words.norm[i] in rules.articles:
-            stop = i + 1
-            while (
-                stop < end and words.norm[stop] not in rules.verbs and words.norm[stop] not in _THAT
-            ):
-                stop += 1
-            return list(range(i, stop)) if stop - i in (2, 3) else []
-    return []
 
 
 def _frame(assistant_before: str, rules: Grammar) -> list[str]:
@@ -124,7 +122,7 @@ class _Clause(SubjectFinder):
         ]
         kept = self._without_grammar(places, group)
         if self.topic:
-            kept = [k for i in kept for k in (self.topic if self.norm[i] in _THAT else [i])]
+            kept = [k for i in kept for k in (self.topic if self.norm[i] in THAT else [i])]
         owned: list[int] = []
         if subject.possessor:
             owned = [i for i in kept if max(subject.used) < i < pivot]
@@ -132,20 +130,34 @@ class _Clause(SubjectFinder):
         orders = self._ordered(kept, pivot)
         front = "P" if subject.possessor else "S"
         heads: list[Head] = []
-        for rest in orders if self.rules.verb_second else reversed(orders):
+        as_said = self.rules.verb_second or self._topic_first(kept, subject)
+        for rest in orders if as_said else reversed(orders):
             tokens = [front, *(self.norm[i] for i in owned), group.lemma]
             tokens += [self.norm[i] for i in rest]
             source = [-1, *owned, verb_at, *rest]
             line = " ".join(tokens) + " "
             if not heads or heads[0].line != line:
                 heads.append(
-                    Head(line, tokens, source, subject.who, group, subject.plural, subject.word)
+                    Head(
+                        line,
+                        tokens,
+                        source,
+                        subject.who,
+                        group,
+                        subject.plural,
+                        subject.word,
+                        said=(min([first, pivot, *subject.used]), self.end),
+                    )
                 )
         return heads
 
+    def _topic_first(self, kept: list[int], subject: ClauseSubject) -> bool:
+        """Whether something stands before the subject ("les polars j'adore surtout ...")."""
+        return bool(subject.used) and bool(kept) and min(kept) < min(subject.used)
+
     def has_verb(self) -> bool:
         """Whether a finite verb stands in the clause."""
-        forms = (self.rules.verbs.get(self.norm[i]) for i in range(self.start, self.end))
+        forms = (self.rules.form(self.norm, i) for i in range(self.start, self.end))
         return any(form is not None and not form.participle for form in forms)
 
     def next_coordinator(self) -> int:
@@ -174,17 +186,20 @@ class _Clause(SubjectFinder):
         tokens = ["S", *frame, *(self.norm[i] for i in rest)]
         source = [*([-1] * (len(frame) + 1)), *rest]
         line = " ".join(tokens) + " "
-        return [Head(line, tokens, source, found.who, group, found.plural, found.word)]
+        said = (self.start, self.end)
+        return [Head(line, tokens, source, found.who, group, found.plural, found.word, said=said)]
 
     def border(self) -> int:
         """Where the clause really ends: before the second finite verb, with the word before it."""
         rules = self.rules
         seen = -1
         for i in range(self.start, self.end):
-            form = rules.verbs.get(self.norm[i])
+            form = rules.form(self.norm, i)
             if form is None or form.participle:
                 continue
             if seen < 0:
+                seen = i
+            elif self._of_a_thing(seen, i):
                 seen = i
             elif self.norm[i] not in rules.infinitives and not self._joined(seen, i):
                 begin = self._begin_of_next(seen, i)
@@ -192,22 +207,50 @@ class _Clause(SubjectFinder):
                     return begin
         return self.end
 
+    def relative(self) -> int:
+        """Where a relative clause about somebody just brought up begins, or 0."""
+        for _, _, _, behind, _ in self.introduced:
+            if (
+                behind + 1 < self.end
+                and self.norm[behind] in self.rules.relatives
+                and self.norm[behind] not in self.rules.third
+                and self.rules.form(self.norm, behind + 1) is not None
+            ):
+                return behind
+        return 0
+
+    def _of_a_thing(self, first: int, verb: int) -> bool:
+        """Whether the verb's pronoun is the thing before it ("la boutique elle est à rezé")."""
+        noun = verb - 2
+        return (
+            self.norm[verb - 1] in self.rules.third
+            and noun - 1 > first
+            and self.norm[noun - 1] in self.rules.articles
+            and self.discourse.lexicon.relation_at([self.norm[noun]], 0, 1) is None
+            and self.discourse.by_name(self.norm[noun]) is None
+            and not self.rules.verb_second
+        )
+
     def _joined(self, first: int, second: int) -> bool:
         """Whether the second verb belongs to the clause of the first: a relative, an infinitive."""
         rules = self.rules
-        if rules.relatives.intersection(self.norm[max(first, second - 2) : second]):
-            return True
+        for i in range(max(first, second - 2), second):
+            if self.norm[i] in rules.relatives and self.norm[i - 1] not in rules.prepositions:
+                return True
         return second == first + 1
 
     def _begin_of_next(self, first: int, verb: int) -> int:
         """Where the clause of a later verb begins: at its subject, if one stands right before."""
         rules, norm = self.rules, self.norm
         i = verb
-        while i - 1 > first and norm[i - 1] in rules.clitics:
+        before = rules.clitics
+        if rules.subject_from_verb:  # "... ahora ya no vivo en lugo"
+            before = before | rules.negations | rules.no_more | rules.past_cues | rules.adverbs
+        while i - 1 > first and norm[i - 1] in before:
             i -= 1
         if i - 1 > first and (norm[i - 1] in rules.first or norm[i - 1] in rules.third):
             return i - 1
-        form = rules.verbs[norm[verb]]
+        form = rules.form(norm, verb) or VerbForm("", 0)
         if (
             form.lemma in rules.copulas
             and norm[verb + 1 : verb + 2]
@@ -217,8 +260,12 @@ class _Clause(SubjectFinder):
         for back in (2, 3, 4):  # "mi hermana", "meine schwester annika"
             at = verb - back
             if at > first and (norm[at] in rules.own or norm[at] in rules.third_own):
+                said_of = rules.form(norm, at - 1)
+                if said_of is not None and said_of.lemma in rules.copulas:
+                    return i  # "bruno es mi nieto entra al cole"
                 return at
-        if i - 1 > first + 1 and not rules.subject_from_verb:
+        takes_over = rules.verb_second and form.person == 1 and norm[verb + 1 : verb + 2] != ["ich"]
+        if i - 1 > first + 1 and not rules.subject_from_verb and not takes_over:
             return i - 1
         return i
 
@@ -231,7 +278,8 @@ class _Clause(SubjectFinder):
         rules = self.rules
         first = self.start
         for i in range(self.start, pivot):
-            if self.norm[i] in rules.openers and i + 1 != pivot and i + 1 not in subject.used:
+            opens = self.norm[i] in rules.openers and (self.norm[i] not in _AND or i == self.start)
+            if opens and i + 1 != pivot and i + 1 not in subject.used:
                 first = i + 1
         if (
             rules.verb_second
@@ -265,7 +313,7 @@ class _Clause(SubjectFinder):
         for i in range(self.start, self.end):
             if i in subject.used:
                 continue
-            form = rules.verbs.get(self.norm[i])
+            form = rules.form(self.norm, i)
             if form is None:
                 continue
             if form.participle:
@@ -274,7 +322,7 @@ class _Clause(SubjectFinder):
                 finite = i
         if finite < 0:
             return -1, set()
-        form = rules.verbs[self.norm[finite]]
+        form = rules.form(self.norm, finite) or VerbForm("", 0)
         group.verb_at, group.end = finite, finite + 1
         if form.lemma in rules.auxiliaries and participle > finite:
             group.lemma, group.tense = rules.verbs[self.norm[participle]].lemma, "past"
@@ -297,7 +345,8 @@ class _Clause(SubjectFinder):
             elif word == rules.no_longer and i == group.verb_at + 1:
                 group.polarity, group.change = "negative", "any_more"
             elif word in rules.negations:
-                group.polarity = "negative"
+                if not rules.subject_from_verb or i < group.verb_at:
+                    group.polarity = "negative"  # behind a Spanish verb it denies nothing alone
             elif word in rules.past_cues and (i + 1 >= self.end or self.norm[i + 1] not in _BEFORE):
                 group.change, group.tense = "used_to", "past"
             elif word not in rules.drop and word not in rules.no_more:

@@ -49,7 +49,9 @@ class RuleData(BaseModel):
     signal: Signal | None = None
     on: tuple[Subjects, ...] = ("user", "person", "pet")
     patterns: tuple[str, ...]
-    text: str
+    text: str = ""
+    about: str = ""
+    doubtful: bool = False
     negative: str = ""
     past: str = ""
     polarity: Polarity | None = None
@@ -62,6 +64,8 @@ class RuleData(BaseModel):
     names: bool = False
     scan: str = ""
     weak: bool = False
+    known: tuple[str, ...] = ()
+    rest: bool = False
     ends: bool = False
     sensitive: bool = False
     domain: str | None = None
@@ -158,6 +162,8 @@ SKIPPED_BEFORE_ENTRY = frozenset({"a", "an", "the", "very", "really", "quite", "
 """Words that a capture of a lexicon's entry passes over."""
 DEFAULT_CONFIDENCE = 0.9
 """For a rule that no labelled line has fired yet."""
+DOUBTFUL = 0.75
+"""The same for a rule that says itself that it is a wide one (``doubtful``)."""
 
 
 def compile_pattern(
@@ -186,10 +192,10 @@ def compile_pattern(
         if name is not None:
             last = position == len(elements) - 1
             parts.append(f"(?P<{name}>{_REST if last else _REST + '?'})")
-            if not captures and exact and kind.islower() and lexicons.get(kind):
+            if not captures and exact and kind.islower() and _closed(lexicons.get(kind)):
                 entry_at, entry_words = exact, frozenset(e[0] for e in lexicons[kind])
             captures.append((name, kind))
-            keys.close(lexicons.get(kind) if kind.islower() else None)
+            keys.close(_closed(lexicons.get(kind)) if kind.islower() else None)
             exact = None
             continue
         if entry is not None:
@@ -205,7 +211,7 @@ def compile_pattern(
             continue
         choices = _choices(lexicon, group, literal, lexicons)
         keys.extend(choices, bool(optional))
-        single = all(len(choice) == 1 for choice in choices)
+        single = all(len(c) == 1 and not c[0].startswith("-") for c in choices)
         if lexicon is not None and single and exact is not None and exact < _KEY_WORDS:
             # The index has checked this word already, and long alternatives compile slowly.
             parts.append(r"\S+ ")
@@ -220,8 +226,22 @@ def compile_pattern(
     return Pattern(source, regex, tuple(captures), entry_at, entry_words), found
 
 
+def _closed(entries: frozenset[tuple[str, ...]] | None) -> frozenset[tuple[str, ...]] | None:
+    """A lexicon's entries, or None for one with endings ("-allergie"), which any word may open."""
+    if not entries or any(entry[0].startswith("-") for entry in entries):
+        return None
+    return entries
+
+
 def _alternatives(choices: Sequence[tuple[str, ...]]) -> str:
-    return "|".join(re.escape(" ".join(c)) + " " for c in sorted(choices, key=len, reverse=True))
+    return "|".join(_written(c) for c in sorted(choices, key=len, reverse=True))
+
+
+def _written(choice: tuple[str, ...]) -> str:
+    """A phrase as a regular expression; "-allergie" is every word with that ending."""
+    if choice and choice[0].startswith("-"):
+        return r"\S+" + re.escape(choice[0][1:]) + " "
+    return re.escape(" ".join(choice)) + " "
 
 
 class _Keys:
@@ -232,7 +252,10 @@ class _Keys:
         self._closed: set[tuple[str, ...]] = set()
 
     def extend(self, choices: Sequence[tuple[str, ...]], optional: bool) -> None:
-        """Adds what may follow."""
+        """Adds what may follow; nothing is certain behind an ending of a word."""
+        if any(choice and choice[0].startswith("-") for choice in choices):
+            self.close(None)
+            return
         longer: set[tuple[str, ...]] = set()
         for head in self._open:
             for choice in choices:
@@ -380,7 +403,7 @@ def _compile_rule(
     rule = Rule(
         data,
         tuple(pattern for pattern, _ in compiled),
-        measured.get(data.id, DEFAULT_CONFIDENCE),
+        measured.get(data.id, DOUBTFUL if data.doubtful else DEFAULT_CONFIDENCE),
         order,
         frozenset(data.on),
         data.weak,

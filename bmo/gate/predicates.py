@@ -20,7 +20,7 @@ def predicate(
     if head.tokens[0] == "P":
         words = head.tokens[1:first]
         lemma = group.lemma if group is not None else ""
-        shown = " ".join(_be_form(head, words) if w == lemma == "be" else w for w in words)
+        shown = " ".join(be_form(head, words) if w == lemma == "be" else w for w in words)
         return {"PRED": shown}
     if head.tokens[0] != "S" or group is None:
         return {"PRED": surface(context, 0, first, proper_words)}
@@ -59,7 +59,8 @@ def predicate(
     }
 
 
-def _be_form(head: Head, words: list[str]) -> str:
+def be_form(head: Head, words: list[str]) -> str:
+    """The form of "be" for what is owned ("office is", "shoes are"), in the tense of the head."""
     plural = words and words[0].endswith("s") and not words[0].endswith("ss")
     past = head.group is not None and head.group.tense == "past"
     if past:

@@ -18,6 +18,7 @@ from bmo.gate.asked_question import (
     in_third_person,
     is_preposition,
     read_question,
+    who_does,
 )
 from bmo.gate.third_person import Token, inner, joined, predicate, third_person_lexicon
 from bmo.language import third_person
@@ -27,7 +28,9 @@ _AT_HOME = frozenset({"home", "live", "living", "household", "alone"})
 _IT = frozenset("it them that this those these him her one".split())
 _TO_PLACES = frozenset("go move travel fly drive emigrate relocate head".split())
 _HEDGES = frozenset("only just mostly mainly usually sometimes".split())
-_SAID_AFTER = frozenset("actually really though mate definitely obviously".split())
+_SAID_AFTER = frozenset(
+    "actually really though mate definitely obviously unfortunately sadly thankfully".split()
+)
 _FORMS = {
     "are": ("is", "are"),
     "is": ("is", "are"),
@@ -105,11 +108,15 @@ def answered(question: Sequence[str], answer: Sequence[Token], other: str = "") 
     company = _company(question, answer)
     if company:
         return company
+    doing = who_does(question)
+    if doing:
+        told = ["them" if at == 1 and word == "you" else word for at, word in enumerate(doing)]
+        return f"{_value(_owned(_without_aside(answer)))} {in_third_person(told)}"
     asked = read_question(question, other)
     filled = _Filling(asked, _without_aside(answer)).statement() if asked else ""
     if filled:
         return filled
-    return f"{_value(answer)} (asked {in_third_person(question)})"
+    return f"{_value(_owned(answer))} (asked {in_third_person(question)})"
 
 
 def feeling_about_it(question: Sequence[str], answer: Sequence[Token]) -> str:
@@ -129,6 +136,12 @@ def feeling_about_it(question: Sequence[str], answer: Sequence[Token]) -> str:
     if asked is None or asked.word or asked.subject or not asked.tail:
         return ""
     return f"{joined(predicate(words[:-1]))} {in_third_person(asked.tail)}"
+
+
+def _owned(answer: Sequence[Token]) -> list[Token]:
+    """Without the "my" in front: a person of the user's is called "uncle Ray"."""
+    words = list(answer)
+    return words[1:] if len(words) > 1 and words[0].norm in ("my", "our") else words
 
 
 def _without_aside(answer: Sequence[Token]) -> list[Token]:

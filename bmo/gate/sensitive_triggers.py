@@ -69,7 +69,10 @@ def _trigger_at(view: _View, index: int) -> Trigger | None:
     candidates = view.lexicon.triggers.get(view.tokens[index].text)
     if not candidates:
         return None
+    second = view.tokens[index + 1].text if index + 1 < len(view.tokens) else ""
     for trigger in candidates:
+        if len(trigger.words) > 1 and trigger.words[1] != second:
+            continue
         end = index + len(trigger.words)
         if tuple(token.text for token in view.tokens[index:end]) != trigger.words:
             continue

@@ -6,13 +6,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bmo.gate.canonical_text import capture_text, fill, surface, verb_forms, with_subject
-from bmo.gate.captures import Capture, CaptureContext
+from bmo.gate.captures import Capture, CaptureContext, lex, trim_rest
 from bmo.gate.clause_head import Head
 from bmo.gate.discourse import Person
 from bmo.gate.glossary import translate
 from bmo.gate.named_people import name_fact, name_relation
+from bmo.gate.open_other_languages import quoted
+from bmo.gate.other_retraction import topic_words
 from bmo.gate.packs import Rule, RuleData
-from bmo.gate.predicates import predicate
+from bmo.gate.predicates import be_form, predicate
 from bmo.language import find_times
 from bmo.turn import Fact, Polarity, Tense
 
@@ -60,6 +62,8 @@ def facts_of(match: RuleMatch) -> list[Fact]:
             facts.append(named)
             continue
         fact = _fact(match, local, template, polarity, tense)
+        if data.about and data.retracts:
+            facts += _ended(match, fact)  # first, so that it does not end what is told with it
         facts.append(fact)
         if data.replaced and fact.op == "assert" and _fill_value(data.replaced, local):
             # "we switched from mysql to postgres": what was replaced is over.
@@ -74,12 +78,16 @@ def _values(match: RuleMatch, template: str) -> dict[str, str]:
     for name, (capture, kind) in match.captures.items():
         shown = capture_text(context, capture, kind, False, flat)
         values[name] = translate(shown, context.language)
+        if values[name] != shown:
+            values[name + "*"] = shown
         if capture.long_end > capture.end:
             shown = capture_text(context, capture, kind, True, flat)
             values[name + "+"] = translate(shown, context.language)
     if head.group is not None:
         values.update(verb_forms(head.group.lemma))
         values["habit"] = " ".join(h for h in head.group.habits if h != "never")
+    if "{BE}" in template and "k" in values:
+        values["BE"] = be_form(head, values["k"].split())
     if "PRED}" in template or "PRED}" in match.rule.data.value:
         values.update(predicate(head, context, match.captures, flat))
     return values
@@ -99,7 +107,11 @@ def _with_item(
     """The values with one part of a list in the place of the whole."""
     context, flat = match.context, match.flat
     local = dict(values)
-    local[name] = translate(surface(context, item.start, item.end, flat), context.language)
+    spoken = surface(context, item.start, item.end, flat)
+    local[name] = translate(spoken, context.language)
+    local.pop(name + "*", None)
+    if local[name] != spoken:
+        local[name + "*"] = spoken
     shown = surface(context, item.start, item.long_end, flat)
     local[name + "+"] = translate(shown, context.language)
     kind = match.captures[name][1]
@@ -128,14 +140,21 @@ def _fact(
     data, group, who = rule.data, head.group, head.who
     value = _fill_value(data.value, values)
     subject = who.subject if isinstance(who, Person) else _plain_subject(rule, head)
-    text = fill(template, values)
-    if data.subject:
-        subject = data.subject.format(**{k: v.lower() for k, v in values.items() if "+" not in k})
+    if data.about:
+        text = _as_said(match)
+        value = value if "v" in values or data.value != "{v}" else text
     else:
+        text = fill(template, _with_spoken(values) if context.language != "en" else values)
+        if data.rest:
+            text = f"{text} {_rest_of_clause(match)}".strip()
+    if data.subject:
+        subject = data.subject.format(**{k: v.lower() for k, v in values.items() if k.isalnum()})
+    elif not data.about:
         plural = head.plural and isinstance(who, Person)
         text = with_subject(text, "team" if subject == "team" else who, plural, data.noun_text)
-    scope = data.retracts
-    if group is not None and group.change in ("any_more", "stopped") and data.category == "goals":
+    scope = None if data.about else data.retracts
+    given_up = group is not None and group.change in ("any_more", "stopped")
+    if given_up and data.category == "goals" and not data.about:
         deictic = context.tokens[max(c.start for c, _ in captures.values()) - 1] in _THESE
         scope = "slot" if deictic else "value"
     if scope is not None:
@@ -174,6 +193,96 @@ def _fact(
     )
 
 
+def _rest_of_clause(match: RuleMatch) -> str:
+    """What follows the value and makes it true: "a bakery | in york", "nights | at work"."""
+    context, tokens = match.context, match.context.tokens
+    start = max((capture.long_end for capture, _ in match.captures.values()), default=0)
+    while start < len(tokens) and tokens[start] in _NO_WORDS:
+        start += 1
+    end = trim_rest(context, start)
+    if not start < end <= start + _REST_WORDS or tokens[start] not in _REST_OPENS:
+        return ""
+    if context.mark(start - 1) or any(
+        lex(context, "transient", word) for word in tokens[start:end]
+    ):
+        return ""
+    return surface(context, start, end, match.flat).replace("they was", "they were")
+
+
+_REST_OPENS = frozenset(
+    "at by every for from in near next on opposite outside since when with without".split()
+)
+_REST_WORDS = 9
+_NO_WORDS = frozenset({"too", "also", "now", "currently"})
+
+
+def _with_spoken(values: dict[str, str]) -> dict[str, str]:
+    """Values with the spoken words behind what was translated ("hazelnuts (haselnüsse)")."""
+    shown = dict(values)
+    for name, spoken in values.items():
+        if name.endswith("*") and name[:-1] in _WITH_SPOKEN:
+            english = values[name[:-1]]
+            spoken = _without_article(spoken, english)
+            if not _alike(english.lower(), spoken.lower()):
+                shown[name[:-1]] = f"{english} ({spoken})"
+                longer = shown.get(name[:-1] + "+")
+                if longer is not None:
+                    shown[name[:-1] + "+"] = f"{longer} ({spoken})"
+    return shown
+
+
+def _without_article(spoken: str, english: str) -> str:
+    """A value as it was said, without the article that its translation lost too."""
+    first, _, rest = spoken.partition(" ")
+    return rest if rest and first.lower() in _ARTICLES and first not in english else spoken
+
+
+_ARTICLES = frozenset(
+    "der die das den dem ein eine einen le la les un une des du de el los las una unos unas".split()
+)
+_WITH_SPOKEN = frozenset({"v", "o", "w", "x"})
+_ALIKE = 4
+"""Words that begin with so many letters alike are understood in either language."""
+
+
+def _alike(english: str, spoken: str) -> bool:
+    """Whether two words are one in both languages ("vegan", "veganerin")."""
+    return english.startswith(spoken) or (len(english) >= _ALIKE and spoken.startswith(english))
+
+
+def _as_said(match: RuleMatch) -> str:
+    """The clause in the user's own words, with whom and what it is about in English."""
+    head, data = match.head, match.rule.data
+    about = data.about
+    if isinstance(head.who, Person):
+        label = head.who.label[:1].lower() + head.who.label[1:]
+        about = label if about == "people" else f"{label} ({about})"
+    first, last = head.said
+    return quoted(match.context.words, first, last, match.context.language, about)
+
+
+_CHANGE = "change"
+"""Slot of what is told as over; ``[gone_with]`` of the ledger says where it may end something."""
+
+
+def _ended(match: RuleMatch, fact: Fact) -> list[Fact]:
+    """The retraction beside "das mit der gitarre hab ich aufgegeben": what it names is over."""
+    captured = match.captures.get("v") or next(iter(match.captures.values()), None)
+    if captured is None:
+        return []
+    tokens = match.context.tokens[captured[0].start : captured[0].end]
+    verb = match.head.group.lemma if match.head.group is not None else ""
+    topic = topic_words([word for word in tokens if word != verb], match.context.language)
+    people = match.context.people
+    somebody = any(
+        word in people.names or people.relation_at(topic, place, len(topic)) is not None
+        for place, word in enumerate(topic)
+    )
+    if not topic or somebody:
+        return []
+    return [replace(fact, op="retract", scope="value", value=" ".join(topic), slot=_CHANGE)]
+
+
 def _replaced(fact: Fact, data: RuleData, values: dict[str, str]) -> Fact:
     """The past fact of what a switch has replaced."""
     text = fill(data.past, values)
@@ -198,6 +307,11 @@ def _template(rule: Rule, head: Head) -> tuple[str, Polarity, Tense]:
     data = rule.data
     group = head.group
     polarity: Polarity = data.polarity or "positive"
+    if data.about:
+        negated = group is not None and group.polarity == "negative"
+        flipped = negated and "negative" not in data.needs
+        past = group is not None and group.change == "used_to"
+        return "{said}", _flip(polarity) if flipped else polarity, "past" if past else "present"
     if group is None:
         return data.text, polarity, "present"
     negative = group.polarity == "negative" and "negative" not in data.needs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -13,7 +13,7 @@ from bmo.gate.packs import SKIPPED_BEFORE_ENTRY, Pack, Pattern, Rule
 from bmo.gate.people import PeopleLexicon
 from bmo.gate.slot_facts import RuleMatch, facts_of
 from bmo.gate.validation import validate
-from bmo.language import Words
+from bmo.language import VerbGroup, Words
 from bmo.turn import Fact
 
 _MAX_TAILS = 3
@@ -26,6 +26,7 @@ def match_head(
     people: PeopleLexicon,
     at: datetime,
     weak: bool = True,
+    is_news: Callable[[Fact], bool] | None = None,
 ) -> list[Fact]:
     """Facts of the first rule that matches a head, and of the rules that read its tail.
 
@@ -36,6 +37,7 @@ def match_head(
         people: Names and relations of that language.
         at: When the turn was said.
         weak: Whether rules of wide constructions may speak.
+        is_news: Whether live facts have what a ``known`` rule names; without it none has.
     """
     facts: list[Fact] = []
     pending = [head]
@@ -43,7 +45,7 @@ def match_head(
     while pending and seen <= _MAX_TAILS:
         current = pending.pop(0)
         seen += 1
-        found, tail = _first_match(current, words, pack, people, at, weak)
+        found, tail = _first_match(current, words, pack, people, at, weak, is_news)
         facts += found
         if tail is not None:
             pending.append(tail)
@@ -82,7 +84,13 @@ def _by_priority(entry: tuple[int, int, Rule, Pattern]) -> tuple[int, int]:
 
 
 def _first_match(
-    head: Head, words: Words, pack: Pack, people: PeopleLexicon, at: datetime, weak: bool
+    head: Head,
+    words: Words,
+    pack: Pack,
+    people: PeopleLexicon,
+    at: datetime,
+    weak: bool,
+    is_news: Callable[[Fact], bool] | None,
 ) -> tuple[list[Fact], Head | None]:
     context: CaptureContext | None = None
     line, tokens = head.line, head.tokens
@@ -111,6 +119,10 @@ def _first_match(
             if rule.data.ends and not _ends_well(context, captures):
                 continue
             facts = facts_of(RuleMatch(rule, head, context, captures, at, pack.proper))
+            if rule.data.known and is_news is not None and facts:
+                facts = [fact for fact in facts if is_news(fact)]
+            elif rule.data.known:
+                facts = []
             if facts:
                 return facts, _tail(rule, head, captures)
     return [], None
@@ -155,12 +167,17 @@ def _subject_kinds(head: Head) -> frozenset[str]:
     return _KINDS[who]
 
 
+_HARDLY = frozenset({"barely", "hardly"})
+
+
 def _group_fits(rule: Rule, head: Head) -> bool:
     """Whether the rule has a template for what the verb group says."""
     group = head.group
     data = rule.data
     if group is None:
         return True
+    if group.habits and not _HARDLY.isdisjoint(group.habits) and "habit}" not in data.text:
+        return False  # "i can barely eat" does not say that one can eat
     if group.modal not in ("", "can", "will", "going_to") and group.modal not in data.allows:
         return False
     if group.modal in ("will", "going_to") and "future" not in data.allows:
@@ -169,6 +186,8 @@ def _group_fits(rule: Rule, head: Head) -> bool:
         if need == "negative" and group.polarity != "negative":
             return False
         if need == "positive" and group.polarity == "negative":
+            return False
+        if need == "any_more" and group.change != "any_more":
             return False
         if need == "progressive" and group.aspect != "progressive":
             return False
@@ -190,6 +209,8 @@ def _group_fits(rule: Rule, head: Head) -> bool:
             return False
         if need == "plural" and not head.plural:
             return False
+    if data.about:
+        return _said_fits(rule, group)
     if group.polarity == "negative" and "negative" not in data.needs:
         if group.change in ("any_more", "stopped"):
             return bool(data.past or data.negative)
@@ -207,6 +228,18 @@ def _group_fits(rule: Rule, head: Head) -> bool:
             return bool(data.past)
     return not (
         group.aspect == "perfect" and group.tense == "present" and "no_perfect" in data.needs
+    )
+
+
+def _said_fits(rule: Rule, group: VerbGroup) -> bool:
+    """Whether a rule that keeps the user's own words holds beside negation and past."""
+    data = rule.data
+    allowed = {*data.allows, *data.needs}
+    if "any_more" in data.needs and group.change not in ("any_more", "stopped"):
+        return False
+    return not (
+        (group.polarity == "negative" and "negative" not in allowed)
+        or (group.tense == "past" and "past" not in allowed)
     )
 
 
@@ -231,6 +264,7 @@ def _tail(rule: Rule, head: Head, captures: dict[str, tuple[Capture, str]]) -> H
                 group,
                 head.plural,
                 head.subject_word,
+                said=head.said,
             )
         end += 1
         if end - max(capture.end for capture, _ in captures.values()) > 6:

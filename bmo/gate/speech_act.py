@@ -32,6 +32,7 @@ class SpeechActLexicon:
         pronouns: Subjects an inverted auxiliary asks about.
         endings: Last word -> phrases that, at the end of a statement, make it a question.
         openers: Every first word of the above; a clause that begins otherwise is a statement.
+        inside: Phrases that make a statement a question wherever they stand ("habite où").
         manner_verbs: Verbs whose instruction may end with the opener ("speak slowly").
     """
 
@@ -45,6 +46,7 @@ class SpeechActLexicon:
     polite: frozenset[str]
     inverted: frozenset[str]
     pronouns: frozenset[str]
+    inside: Phrases
     manner_verbs: frozenset[str]
     endings: dict[str, tuple[tuple[str, ...], ...]]
     openers: frozenset[str]
@@ -73,6 +75,7 @@ def speech_act_lexicon(language: LanguageCode) -> SpeechActLexicon:
         polite=frozenset(raw.get("polite", [])),
         inverted=inverted,
         pronouns=frozenset(raw.get("pronouns", [])),
+        inside=phrase_table(raw.get("inside", [])),
         manner_verbs=frozenset(raw.get("manner_verbs", [])),
         endings=_by_last_word(raw.get("question_endings", [])),
         openers=inverted.union(*(table.keys() for table in tables.values())),
@@ -103,6 +106,8 @@ def speech_act(words: Words, clause: Clause, language: LanguageCode) -> tuple[Sp
     start, end = clause.start, clause.end
     if "?" in clause.closed_by:
         return "question", start
+    if lexicon.inside and any(match_phrase(lexicon.inside, norm, k) for k in range(start, end)):
+        return "question", start
     i = start
     while i < end - 1 and norm[i] in lexicon.polite:
         i += 1
@@ -112,26 +117,27 @@ def speech_act(words: Words, clause: Clause, language: LanguageCode) -> tuple[Sp
             after += 1
         if match_phrase(lexicon.forget, norm, after):
             i = after  # "no just delete everything about devon"
-    if norm[i] not in lexicon.openers:
+    word = norm[i]
+    if word not in lexicon.openers:
         for ending in lexicon.endings.get(norm[end - 1], ()):
             if _ends_with(norm, start, end, ending):
                 return "question", start
         return "statement", start
-    size = match_phrase(lexicon.instructions, norm, i)
+    size = match_phrase(lexicon.instructions, norm, i) if word in lexicon.instructions else 0
     if size and (i + size < end or (size > 1 and norm[i] in lexicon.manner_verbs)):
         return "instruction", i + size
-    size = match_phrase(lexicon.forget, norm, i)
+    size = match_phrase(lexicon.forget, norm, i) if word in lexicon.forget else 0
     if size and i + size <= end:
         return "forget", i + size
-    size = match_phrase(lexicon.remember, norm, i)
+    size = match_phrase(lexicon.remember, norm, i) if word in lexicon.remember else 0
     if size and i + size < end:
         return "remember", i + size
-    if not match_phrase(lexicon.not_questions, norm, i):
-        if match_phrase(lexicon.questions, norm, i):
+    if word not in lexicon.not_questions or not match_phrase(lexicon.not_questions, norm, i):
+        if word in lexicon.questions and match_phrase(lexicon.questions, norm, i):
             return "question", i
         if norm[i] in lexicon.inverted and i + 1 < end and norm[i + 1] in lexicon.pronouns:
             return "question", i
-    size = match_phrase(lexicon.directives, norm, i)
+    size = match_phrase(lexicon.directives, norm, i) if word in lexicon.directives else 0
     if size and i + size <= end and not match_phrase(lexicon.not_directives, norm, i):
         return "directive", i + size
     for ending in lexicon.endings.get(norm[end - 1], ()):

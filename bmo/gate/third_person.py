@@ -18,8 +18,15 @@ from bmo.gate.people import PeopleLexicon, people_lexicon
 from bmo.language import Words, past_lemma, third_person
 from bmo.language.lexicon import Phrases, match_phrase, phrase_table, surface_lexicon
 
+_NOT_NAMES = frozenset("i the a an of and my your this that it not no you we he she they".split())
 _OPENS_CLAUSE = frozenset({"and", "but", "or"})
 _NAMED_BEHIND = frozenset(("called named aunt auntie uncle doctor dr mr mrs ms").split())
+_SAME_IN_PAST = frozenset("split cost burst spread hit bet".split())
+_SINGULAR = frozenset("he she it that who there".split())
+_MANY = frozenset("two three four five six seven eight nine ten both several loads lots".split())
+_BEHIND_NAME = frozenset("he she is has was who lives works".split())
+"""What follows a name more often than any other word behind "my grandson"."""
+_TOLD_OF_THE_PAST = frozenset("ago last yesterday".split())
 _SENTENCE = re.compile(r"[^.!?]+[.!?]*")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 
@@ -52,6 +59,7 @@ class ThirdPersonLexicon:
     bare_verbs: frozenset[str]
     tails: tuple[tuple[str, ...], ...]
     asides: frozenset[str]
+    aside_phrases: Phrases
     announcements: Phrases
     requests: frozenset[str]
     yes: Phrases
@@ -77,6 +85,7 @@ def third_person_lexicon() -> ThirdPersonLexicon:
         verbs=raw["verbs"],
         tails=tuple(tails),
         announcements=phrase_table(words["announcements"]),
+        aside_phrases=phrase_table(words["aside_phrases"]),
         yes=phrase_table(words["yes"]),
         no=phrase_table(words["no"]),
         carried=surface_lexicon("en").carried_verbs,
@@ -107,7 +116,9 @@ def written_names(assistant_before: str) -> dict[str, str]:
     for sentence in _SENTENCE.findall(assistant_before):
         for place, word in enumerate(_WORD.findall(sentence)):
             plain = re.sub(r"['’]s$", "", word)
-            if place and plain[:1].isupper() and plain != "I" and not plain.startswith("I'"):
+            if place and plain[:1].isupper() and plain.lower() not in _NOT_NAMES:
+                if plain.startswith("I'"):
+                    continue
                 names[plain.lower()] = plain
     return names
 
@@ -140,14 +151,17 @@ def tokens_of(words: Words, start: int, end: int, names: Mapping[str, str]) -> l
         ):
             shown = norm
         if shown.islower():
-            shown = _cased(norm, words.norm[i - 1] if i else "", names, lexicon)
+            behind = words.norm[i + 1] if i + 1 < len(words) else ""
+            shown = _cased(norm, words.norm[i - 1] if i else "", behind, names, lexicon)
         elif shown.isupper() and len(shown) > 4 and words.text.isupper():
             shown = shown.lower()
         found.append(Token(norm, shown, words.after[i][:1] == "," and i + 1 < end))
     return found
 
 
-def _cased(word: str, before: str, names: Mapping[str, str], lexicon: ThirdPersonLexicon) -> str:
+def _cased(
+    word: str, before: str, behind: str, names: Mapping[str, str], lexicon: ThirdPersonLexicon
+) -> str:
     if word in names:
         return names[word]
     if word in lexicon.capitalised:
@@ -159,7 +173,18 @@ def _cased(word: str, before: str, names: Mapping[str, str], lexicon: ThirdPerso
     elif before in ("called", "named") and word.isalpha() and len(word) > 2:
         if word not in surface_lexicon("en").classes:
             return word.capitalize()
+    elif (before,) in lexicon.people.forms and behind in _BEHIND_NAME and _is_no_word(word):
+        return word.capitalize()
     return word
+
+
+def _is_no_word(word: str) -> bool:
+    """Whether a word is in no table of English words: behind "my grandson" it is his name."""
+    lexicon = third_person_lexicon()
+    if not word.isalpha() or len(word) < 3 or word.endswith(("s", "ed", "ing", "ly")):
+        return False
+    known = lexicon.adverbs | lexicon.prepositions | lexicon.carried | lexicon.bare_verbs
+    return word not in known and word not in surface_lexicon("en").classes and not past_lemma(word)
 
 
 def joined(tokens: Sequence[Token]) -> str:
@@ -176,11 +201,24 @@ def inner(tokens: Sequence[Token]) -> list[Token]:
         before = tokens[i - 1].norm if i else ""
         if token.norm in pronouns:
             found.append(replace(token, shown=pronouns[token.norm]))
+        elif token.norm == "is" and before in _SINGULAR and _next(tokens, i) in ("got", "been"):
+            found.append(replace(token, shown="has"))
+        elif token.norm == "is" and before == "there" and _counts_many(tokens, i + 1):
+            found.append(replace(token, shown="are"))
         elif token.norm in ("am", "was") and before == "i":
             found.append(replace(token, shown="are" if token.norm == "am" else "were"))
         else:
             found.append(token)
     return found
+
+
+def _next(tokens: Sequence[Token], at: int) -> str:
+    return tokens[at + 1].norm if at + 1 < len(tokens) else ""
+
+
+def _counts_many(tokens: Sequence[Token], at: int) -> bool:
+    """Whether what is there is more than one ("there's two foremen")."""
+    return at < len(tokens) and tokens[at].norm in _MANY
 
 
 def predicate(tokens: Sequence[Token]) -> list[Token]:
@@ -245,6 +283,9 @@ def _agreeing(verb: str, rest: Sequence[Token]) -> str:
         return f"is {verb}"
     if past_lemma(verb) and verb not in lexicon.base:
         return verb
+    same = verb in lexicon.base or verb in _SAME_IN_PAST
+    if same and not _TOLD_OF_THE_PAST.isdisjoint(t.norm for t in rest):
+        return verb  # "split up last year"
     if verb.endswith("s") and not verb.endswith("ss"):
         return verb
     return third_person(verb)
@@ -278,4 +319,8 @@ def phrase_length(table: Phrases, tokens: Sequence[Token], at: int = 0) -> int:
     """How many words at ``at`` are a phrase of ``table``, or 0."""
     if at >= len(tokens):
         return 0
-    return match_phrase(table, [token.norm for token in tokens], at)
+    entry = table.get(tokens[at].norm)
+    if entry is None:
+        return 0
+    longest = max(entry[2], default=1)
+    return match_phrase(table, [token.norm for token in tokens[at : at + longest]], 0)

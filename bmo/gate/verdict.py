@@ -54,7 +54,7 @@ def rules_verdict(analysis: Analysis, turn: Turn, spoken: Words) -> RulesVerdict
     facts = analysis.facts
     signals = _signals(analysis, facts)
     if facts:
-        first = facts[0]
+        first = next((fact for fact in facts if fact.op != "retract"), facts[0])
         return RulesVerdict(
             "allow",
             signals,

@@ -11,6 +11,7 @@ from bmo.gate import injection, sensitive
 from bmo.gate.analysis import Analysis, analyse
 from bmo.gate.beside_secrets import facts_beside
 from bmo.gate.custom_rules import CustomMatch, CustomRules, load_custom_rules
+from bmo.gate.open_coverage import incomplete
 from bmo.gate.packs import load_pack, pack_version
 from bmo.gate.published_signals import is_work_advice, signals_and_sarcasm
 from bmo.gate.skip_rules import match_skip
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from bmo.judge import Judge, JudgeThresholds
 
 _NO_CONTEXT = DialogueContext()
+_DUMP = 16
+"""More identifiers or secrets in one turn are a list that was read out: nothing is told."""
 _JUDGED_MODES = ("local", "hybrid", "llm")
 _log = logging.getLogger("bmo.gate")
 
@@ -55,6 +58,8 @@ class WriteGate:
         if settings.gatekeeper_custom_rules_path is not None:
             self.custom_rules = load_custom_rules(settings.gatekeeper_custom_rules_path)
         load_pack("en")
+        if settings.bmo_language in ("de", "fr", "es"):
+            load_pack(settings.bmo_language)  # 50 ms that the first turn need not wait for
         _warm_up()
         versions = "".join(pack_version(language) for language in LANGUAGES)
         self._rules_version = f"rules-{_short(versions)}"
@@ -157,9 +162,15 @@ class WriteGate:
         scan = sensitive.scan(turn.text, self.settings.bmo_sensitive)
         if scan.secrets:
             masked = replace(turn, text=scan.masked)
+            if len(scan.secrets) > _DUMP:
+                secret = RulesVerdict("discard", ("sensitive",), "secret", 1.0, "sensitive")
+                return _Rules(secret, None, masked)
             return _Rules(self._beside_secret(masked, context), None, masked)
         if scan.found:
             turn = replace(turn, text=scan.masked)
+            if len(scan.identifiers) > _DUMP:
+                verdict = RulesVerdict("discard", ("sensitive",), "a list of identifiers", 1.0)
+                return _Rules(verdict, None, turn)
         if self.settings.effective_mode == "disabled":
             return _Rules(_raw(turn, "gatekeeper disabled"), None, turn)
         own = self.custom_rules.match_skip(turn.text) if self.custom_rules.skip else None
@@ -192,6 +203,8 @@ class WriteGate:
         spoken = words(turn.text, language)
         analysis = analyse(_with_own_question(turn, context), context, language, spoken)
         verdict = rules_verdict(analysis, turn, spoken)
+        if verdict.verdict == "allow" and incomplete(analysis, verdict.facts):
+            verdict = verdict._replace(open=True)
         if scan.identifiers and self.settings.bmo_sensitive == "drop":
             verdict = _without_identifiers(verdict)
         verdict = self._with_published_signals(verdict, turn)

@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bmo.index.embedders import Embedder
@@ -35,7 +34,6 @@ class Connection:
         open_store: Callable[[], EntryStore],
         embedder: Embedder,
         collection: str,
-        history_db: Path,
         *,
         server: bool,
         inference: Inference | None = None,
@@ -46,7 +44,6 @@ class Connection:
             open_store: Opens the store; may raise what a server that does not answer raises.
             embedder: Makes the vectors.
             collection: Name of the collection.
-            history_db: Mem0's own SQLite file.
             server: Whether it is worth trying again later.
             inference: The model of Mem0's own extraction, if it has one.
         """
@@ -54,7 +51,6 @@ class Connection:
         self._open_store = open_store
         self._embedder = embedder
         self._collection = collection
-        self._history_db = history_db
         self._server = server
         self._inference = inference
         self._connecting = threading.Lock()
@@ -102,11 +98,7 @@ class Connection:
                     raise self._failed(error) from error
                 try:
                     self._memory = build_memory(
-                        store,
-                        self._embedder,
-                        self._collection,
-                        self._history_db,
-                        self._inference,
+                        store, self._embedder, self._collection, self._inference
                     )
                 except BaseException:
                     store.close()
@@ -125,7 +117,11 @@ class Connection:
             self.down = f"The Qdrant server of QDRANT_URL does not answer ({reason}); {fix}"
             self._retry_at = time.monotonic() + self._retry_s
             self._retry_s = min(self._retry_s * 2, LAST_RETRY_S)
-        return IndexUnavailable(self.down or f"The index failed ({reason}).")
+        return IndexUnavailable(
+            self.down
+            or f"The index failed ({reason}); if it stays so, `bmo reindex` rebuilds it from the "
+            "ledger."
+        )
 
     def _errors(self) -> tuple[type[Exception], ...]:
         """What a store that cannot be reached raises; OSError covers the local files."""

@@ -10,6 +10,8 @@ from typing import Any
 import qdrant_edge as edge
 from mem0.vector_stores.base import VectorStoreBase
 
+from bmo.index.disk_room import bytes_of, check_room
+from bmo.index.edge_failures import edge_failures, first_line
 from bmo.index.entries import PAYLOAD_INDEXES, Entry, Filters, conditions
 from bmo.index.errors import IndexUnavailable
 from bmo.index.shared_lock import SharedLock
@@ -45,10 +47,14 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
         self._closed = False
         self._recover()
         try:
-            self._shard = _open_shard(directory, dims)
-        except Exception as error:  # qdrant-edge raises bare Exception for everything
+            check_room(directory)
+            with edge_failures():
+                self._shard = _open_shard(directory, dims)
+        except IndexUnavailable:
+            raise
+        except Exception as error:  # whatever it is, the ledger can build it anew
             raise IndexUnavailable(
-                f"The index in {directory} cannot be opened ({_first_line(error)}); "
+                f"The index in {directory} cannot be opened ({first_line(error)}); "
                 "run `bmo reindex` to rebuild it from the ledger."
             ) from None
 
@@ -87,7 +93,7 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
             filter=_filter(filters),
             with_payload=True,
         )
-        with self._swap.shared():
+        with self._swap.shared(), edge_failures():
             points = self._shard.query(request)
         return [Entry(str(point.id), point.payload or {}, point.score) for point in points]
 
@@ -116,7 +122,7 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
 
     def get(self, vector_id: str) -> Entry | None:
         """A point by id, or None."""
-        with self._swap.shared():
+        with self._swap.shared(), edge_failures():
             # All three arguments: the stubs' defaults are wrong in 0.9.0.
             found = self._shard.retrieve([vector_id], True, False)
         return Entry(str(found[0].id), found[0].payload or {}) if found else None
@@ -148,7 +154,7 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
     def find(self, filters: Filters, limit: int) -> Sequence[Entry]:
         """See ``EntryStore.find``."""
         request = edge.ScrollRequest(limit=limit, filter=_filter(filters), with_payload=True)
-        with self._swap.shared():
+        with self._swap.shared(), edge_failures():
             records, _ = self._shard.scroll(request)
         return [Entry(str(record.id), record.payload or {}) for record in records]
 
@@ -159,7 +165,7 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
             request = edge.ScrollRequest(
                 offset=offset, limit=_PAGE, filter=_filter(filters), with_payload=True
             )
-            with self._swap.shared():
+            with self._swap.shared(), edge_failures():
                 records, offset = self._shard.scroll(request)
             for record in records:
                 yield Entry(str(record.id), record.payload or {})
@@ -177,7 +183,7 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
                 with_payload=True,
                 with_vector=True,
             )
-            with self._swap.shared():
+            with self._swap.shared(), edge_failures():
                 records, offset = self._shard.scroll(request)
             yield [(str(record.id), record.payload or {}, record.vector) for record in records]
             if offset is None:
@@ -185,7 +191,7 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
 
     def count(self, filters: Filters) -> int:
         """See ``EntryStore.count``."""
-        with self._swap.shared():
+        with self._swap.shared(), edge_failures():
             return int(self._shard.count(edge.CountRequest(filter=_filter(filters), exact=True)))
 
     def delete_many(self, ids: Sequence[str]) -> None:
@@ -200,24 +206,27 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
         after ``optimize`` and ``close``). Searches go on during the copy and wait for the swap.
         The caller sees to it that nobody writes meanwhile.
         """
+        check_room(self._directory, bytes_of(self._directory))
         copy, old = self._beside("compacting"), self._beside("old")
         shutil.rmtree(copy, ignore_errors=True)
-        fresh = _open_shard(copy, self._dims)
+        with edge_failures():
+            fresh = _open_shard(copy, self._dims)
         offset = None
         while True:
             request = edge.ScrollRequest(
                 offset=offset, limit=_PAGE, with_payload=True, with_vector=True
             )
-            with self._swap.shared():
+            with self._swap.shared(), edge_failures():
                 records, offset = self._shard.scroll(request)
             points = [edge.Point(record.id, record.vector, record.payload) for record in records]
-            if points:
-                fresh.update(edge.UpdateOperation.upsert_points(points))
-            if offset is None:
-                break
-        fresh.flush()
-        fresh.close()
-        with self._swap.exclusive():
+            with edge_failures():
+                if points:
+                    fresh.update(edge.UpdateOperation.upsert_points(points))
+                if offset is None:
+                    fresh.flush()
+                    fresh.close()
+                    break
+        with self._swap.exclusive(), edge_failures():
             self._shard.close()
             self._directory.rename(old)
             copy.rename(self._directory)
@@ -227,26 +236,27 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
 
     def drop(self) -> None:
         """See ``EntryStore.drop``."""
-        with self._swap.exclusive():
+        with self._swap.exclusive(), edge_failures():
             self._shard.close()
             shutil.rmtree(self._directory)
             self._shard = _open_shard(self._directory, self._dims)
 
     def flush(self) -> None:
         """Writes to disk what only the operating system has."""
-        with self._swap.shared():
+        with self._swap.shared(), edge_failures():
             self._shard.flush()
 
     def close(self) -> None:
         """See ``EntryStore.close``."""
-        with self._swap.exclusive():
+        with self._swap.exclusive(), edge_failures():
             if not self._closed:
                 self._closed = True
                 self._shard.flush()
                 self._shard.close()
 
     def _update(self, operation: Any) -> None:
-        with self._swap.shared():
+        check_room(self._directory)
+        with self._swap.shared(), edge_failures():
             self._shard.update(operation)
 
     def _beside(self, ending: str) -> Path:
@@ -287,7 +297,3 @@ def _filter(filters: Filters | None) -> Any:
         for key, values in conditions(filters)
     ]
     return edge.Filter(must=must)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0][:200] if str(error).strip() else repr(error)

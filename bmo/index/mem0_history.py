@@ -1,51 +1,74 @@
-"""Mem0's own SQLite file: it keeps the text of deleted memories for ever, unless told."""
+"""Mem0 without its own SQLite file: what people said is written in one place less.
+
+Mem0 keeps every memory's text, old and new, for ever in a file beside the process ("history"),
+and the last ten turns of each user ("messages"). On a fleet each worker would have such a file,
+and a worker that died would leave one behind, out of reach of whoever forgets. Nothing reads the
+history (the ledger has it), and the turns that Mem0's extraction looks at come from the ledger
+with each call. So nothing is kept, and nothing has to be erased.
+"""
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Sequence
-from contextlib import closing
+import contextlib
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-
-_CHUNK = 400
-_TIMEOUT_S = 10.0
+from typing import Any
 
 
-def purge_history(path: Path, index_ids: Sequence[str]) -> int:
-    """Removes all rows about memories from Mem0's history; returns how many there were."""
-    removed = 0
-    with closing(_open(path)) as connection, connection:
-        for start in range(0, len(index_ids), _CHUNK):
-            chunk = index_ids[start : start + _CHUNK]
-            marks = ", ".join("?" * len(chunk))
-            found = connection.execute(
-                f"DELETE FROM history WHERE memory_id IN ({marks})", tuple(chunk)
-            )
-            removed += found.rowcount
-    return removed
+class NoHistory:
+    """Stands where Mem0 has its ``SQLiteManager``. Safe from any thread."""
+
+    def __init__(self) -> None:
+        """Nothing is kept."""
+        self._call = threading.local()
+
+    @contextmanager
+    def said_before(self, turns: Sequence[str]) -> Iterator[None]:
+        """What ``get_last_messages`` tells this thread meanwhile.
+
+        Args:
+            turns: The user's words before, oldest first.
+        """
+        self._call.messages = [{"role": "user", "content": text} for text in turns]
+        try:
+            yield
+        finally:
+            self._call.messages = []
+
+    def get_last_messages(self, session_scope: str, limit: int = 10) -> list[dict[str, Any]]:
+        """The turns handed over on this thread, the last ``limit`` of them."""
+        messages: list[dict[str, Any]] = getattr(self._call, "messages", [])
+        return messages[-limit:]
+
+    def save_messages(self, messages: Sequence[Mapping[str, Any]], session_scope: str) -> None:
+        """The ledger has them."""
+
+    def add_history(self, memory_id: str, *texts: Any, **more: Any) -> None:
+        """The ledger has it."""
+
+    def batch_add_history(self, records: Sequence[Mapping[str, Any]]) -> None:
+        """The ledger has it."""
+
+    def get_history(self, memory_id: str) -> list[dict[str, Any]]:
+        """None here; ``bmo memories history ID`` asks the ledger."""
+        return []
+
+    def reset(self) -> None:
+        """There is nothing to reset."""
+
+    def close(self) -> None:
+        """There is nothing to close."""
 
 
-def purge_messages(path: Path, user_id: str) -> int:
-    """Removes a user's rows from Mem0's messages table; returns how many there were.
+def remove_history_files(directory: Path) -> None:
+    """Removes the files that earlier versions let Mem0 write.
 
-    Only Mem0's own extraction writes there (MEM0_SETTING=NORMAL with a key).
+    Args:
+        directory: Mem0's own directory in ``BMO_HOME``.
     """
-    scope = "user_id=" + user_id.replace("%", "%25").replace("&", "%26").replace("=", "%3D")
-    with closing(_open(path)) as connection, connection:
-        # Mem0 joins agent, run and user, in this order, by "&".
-        return connection.execute(
-            "DELETE FROM messages WHERE session_scope = ? OR substr(session_scope, -length(?)) = ?",
-            (scope, f"&{scope}", f"&{scope}"),
-        ).rowcount
-
-
-def vacuum_history(path: Path) -> None:
-    """Rewrites the file without its free pages."""
-    with closing(_open(path)) as connection:
-        connection.execute("VACUUM")
-
-
-def _open(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=_TIMEOUT_S)
-    connection.execute("PRAGMA secure_delete = ON")
-    return connection
+    for file in directory.glob("history-*.db*"):
+        # On Windows a process of an earlier version may have it open: the next start removes it.
+        with contextlib.suppress(PermissionError):
+            file.unlink(missing_ok=True)

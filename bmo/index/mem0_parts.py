@@ -10,7 +10,6 @@ import logging
 import threading
 import uuid
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from mem0 import Memory
@@ -28,6 +27,7 @@ from pydantic import BaseModel
 from bmo.index.embedders import Embedder
 from bmo.index.entries import Entry, EntryStore
 from bmo.index.inference import Inference
+from bmo.index.mem0_history import NoHistory
 
 # Mem0 writes memories' texts into its log at INFO, and warns of what is left out here on purpose.
 logging.getLogger("mem0").setLevel(logging.ERROR)
@@ -121,7 +121,6 @@ def build_memory(
     store: EntryStore,
     embedder: Embedder,
     collection: str,
-    history_db: Path,
     inference: Inference | None = None,
 ) -> Memory:
     """A Mem0 ``Memory`` around an open store and embedder.
@@ -130,7 +129,6 @@ def build_memory(
         store: An open store.
         embedder: Makes the vectors.
         collection: The collection's name.
-        history_db: Mem0's own SQLite file; its directory is made.
         inference: The model of Mem0's own extraction; None leaves it out.
     """
     VectorStoreFactory.provider_to_class[_PROVIDER] = f"{__name__}.vector_store"
@@ -139,12 +137,11 @@ def build_memory(
     LlmFactory.register_provider(
         _INFERENCE, "bmo.index.mem0_inference.GeminiInference", GeminiConfig
     )
-    history_db.parent.mkdir(parents=True, exist_ok=True)
     key = uuid.uuid4().hex
     _HANDED_OVER[key] = (store, embedder)
     try:
         # model_construct: Mem0's validators know a fixed list of providers.
-        return Memory(
+        memory = Memory(
             MemoryConfig.model_construct(
                 vector_store=VectorStoreConfig.model_construct(
                     provider=_PROVIDER, config=StoreConfig(collection_name=collection, key=key)
@@ -153,12 +150,15 @@ def build_memory(
                     provider=_PROVIDER, config={"model": key, "embedding_dims": embedder.dims}
                 ),
                 llm=_llm(inference),
-                history_db_path=str(history_db),
+                history_db_path=":memory:",
                 reranker=None,
                 version="v1.1",
                 custom_instructions=None,
             )
         )
+        memory.db.close()
+        memory.db = NoHistory()
+        return memory
     finally:
         # Mem0 makes its entity store on first use, much later: it finds no key then.
         del _HANDED_OVER[key]

@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from bmo.index.entries import EntryStore
+from bmo.index.access import IndexAccess, storable
 from bmo.index.errors import InferenceFailed
-from bmo.index.inference import Inference
 from bmo.settings import checked_user_id
 from bmo.turn import Turn
 
 if TYPE_CHECKING:
-    from mem0 import Memory
-
-_NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
+    pass
 
 
-class RawTurns(ABC):
-    """Writes the words of turns, or what Mem0 itself extracts from them.
-
-    Attributes:
-        inference: The model of Mem0's own extraction, or None.
-    """
-
-    inference: Inference | None
+class RawTurns(IndexAccess):
+    """Writes the words of turns, or what Mem0 itself extracts from them."""
 
     def add_raw(self, turn: Turn, text: str) -> str:
         """Writes a turn's words as they are (MEM0_SETTING=NORMAL), once.
@@ -49,7 +37,7 @@ class RawTurns(ABC):
             found = store.find(_of_turn(turn), 1)
             return found[0].id if found else self._add(memory, user_id, text, _raw_entry(turn))
 
-    def add_inferred(self, turn: Turn, text: str) -> list[str]:
+    def add_inferred(self, turn: Turn, text: str, before: Sequence[str] = ()) -> list[str]:
         """Lets Mem0 extract memories from a turn's words (MEM0_SETTING=NORMAL with a key), once.
 
         It takes as long as the model does; other writes and reads go on meanwhile.
@@ -57,6 +45,7 @@ class RawTurns(ABC):
         Args:
             turn: The turn.
             text: Its words as they may be written down.
+            before: The user's words before it, oldest first, for the model to understand it.
 
         Returns:
             Mem0's ids; none when the model found nothing.
@@ -78,7 +67,8 @@ class RawTurns(ABC):
                 return [one.id for one in found]
             memory.embedding_model.take_failure()
             try:
-                result = memory.add(storable(text), user_id=user_id, metadata=entry, infer=True)
+                with memory.db.said_before([storable(words) for words in before]):
+                    result = memory.add(storable(text), user_id=user_id, metadata=entry, infer=True)
             except LLMError as error:
                 raise InferenceFailed(_cause(error)) from error
             failure = memory.embedding_model.take_failure()
@@ -88,47 +78,17 @@ class RawTurns(ABC):
         return [str(one["id"]) for one in result["results"]]
 
     def remove_turn(self, turn: Turn) -> int:
-        """Removes what was stored of a turn's words; returns how many entries there were.
-
-        The user's words in Mem0's own messages go with them, whichever turn they are of.
-        """
-        user_id = checked_user_id(turn.user_id)
+        """Removes what was stored of a turn's words; returns how many entries there were."""
+        checked_user_id(turn.user_id)
         with self._writing() as (_, store):
             ids = [one.id for one in store.find(_of_turn(turn), 100)]
             if ids:
                 store.delete_many(ids)
-                self._purge_history(ids)
-            self._purge_messages(user_id)
             return len(ids)
 
     @property
     def _model(self) -> str:
         return self.inference.model if self.inference is not None else "none"
-
-    @abstractmethod
-    def _add(self, memory: Memory, user_id: str, text: str, entry: dict[str, Any]) -> str:
-        """Adds one memory; returns Mem0's id."""
-
-    @abstractmethod
-    def _writing(self) -> AbstractContextManager[tuple[Memory, EntryStore]]:
-        """Mem0 and the store, for one writer at a time."""
-
-    @abstractmethod
-    def _reading(self) -> AbstractContextManager[tuple[Memory, EntryStore]]:
-        """Mem0 and the store."""
-
-    @abstractmethod
-    def _purge_history(self, index_ids: Sequence[str]) -> int:
-        """Removes Mem0's history of entries."""
-
-    @abstractmethod
-    def _purge_messages(self, user_id: str) -> int:
-        """Removes a user's words from Mem0's messages."""
-
-
-def storable(text: str) -> str:
-    """Mem0 hashes the text as UTF-8: a lone surrogate would raise."""
-    return _NOT_STORABLE.sub(lambda hit: "" if hit[0] == "\x00" else "\ufffd", text)
 
 
 def _of_turn(turn: Turn) -> dict[str, Any]:

@@ -163,6 +163,8 @@ class UserVectors:
             self._row[point] = row
             self._points.append(point)
             self._facts.append("")
+        if not np.isfinite(vector).all():
+            vector = np.zeros_like(vector)  # damaged in the store: it is near to nothing
         largest = float(np.abs(vector).max()) or 1.0
         self._codes[row] = np.rint(vector * (127.0 / largest)).astype(np.int8)
         self._scales[row] = largest / 127.0

@@ -92,8 +92,9 @@ def _clause(
     intro = norm[begin]
     start = begin
     while start < end:
-        length = match_phrase(lexicon.openers, norm, start)
-        denied = norm[start] in lexicon.denials and start + 1 < end
+        word = norm[start]
+        length = match_phrase(lexicon.openers, norm, start) if word in lexicon.openers else 0
+        denied = word in lexicon.denials and start + 1 < end
         follows = lexicon.classes.get(norm[start + 1], "") if denied else ""
         if follows in ("pronoun", "possessive"):
             length = 1  # "no | his name is tom"

@@ -78,7 +78,7 @@ def _without_fillers(words: Words, lexicon: SurfaceLexicon) -> list[int]:
     i = 0
     while i < size:
         word = norm[i]
-        if word in fillers:
+        if word in fillers and not (word == "mm" and _is_number(norm[i - 1 : i])):
             i += 1
             continue
         if lexicon.language == "en":
@@ -98,6 +98,11 @@ def _without_fillers(words: Words, lexicon: SurfaceLexicon) -> list[int]:
         kept.append(i)
         i += 1
     return kept
+
+
+def _is_number(before: list[str]) -> bool:
+    """Whether "mm" is millimetres: a number stands before it."""
+    return bool(before) and (before[0].isdigit() or before[0] in NUMBER_WORDS)
 
 
 def _filler_like(words: Words, i: int, fillers: frozenset[str]) -> bool:

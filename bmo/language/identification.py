@@ -13,7 +13,7 @@ import re
 import tomllib
 import unicodedata
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any, Literal
 
@@ -81,7 +81,7 @@ def identify(
     """
     tagged = primary_code(tag)
     if tagged is not None:
-        return Identified(tagged, "tag")
+        return _tagged(tagged)
     if setting != "auto":
         return Identified(setting, "setting")
     fallback = Identified(previous, "conversation") if previous else _DEFAULT
@@ -106,6 +106,11 @@ def identify(
     return _by_model(" ".join(words), fallback)
 
 
+@lru_cache(maxsize=64)
+def _tagged(code: str) -> Identified:
+    return Identified(code, "tag")
+
+
 def _words(text: str) -> list[str]:
     """The first lower-case words of a text, with apostrophes inside."""
     lowered = text[:600].lower()
@@ -115,6 +120,7 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(lowered.replace("’", "'"))[:_MAX_WORDS]
 
 
+@lru_cache(maxsize=64)
 def primary_code(tag: str | None) -> str | None:
     """The two-letter code of a language tag, or None for none, "auto", "multi" or nonsense."""
     if not tag:

@@ -175,27 +175,35 @@ def _expanded(
     start: list[int] = []
     end: list[int] = []
     after: list[str] = []
-    for token, first, last, mark in zip(
-        spoken.norm, spoken.start, spoken.end, spoken.after, strict=True
-    ):
+    done = 0
+    for i, token in enumerate(spoken.norm):
         expansion = contractions.get(token)
+        if expansion is None and "'" not in token:
+            continue
+        # What stands before a contraction is taken over as it is.
+        norm += spoken.norm[done:i]
+        start += spoken.start[done:i]
+        end += spoken.end[done:i]
+        after += spoken.after[done:i]
+        done = i + 1
+        first, last = spoken.start[i], spoken.end[i]
         if expansion is not None:
             norm += expansion
             start += [first] * len(expansion)
             end += [last] * len(expansion)
             after += [""] * (len(expansion) - 1)
-        elif "'" in token:
+        else:
             parts = _apostrophe(token, first, last, language)
             for word, begin, stop in parts:
                 norm.append(word)
                 start.append(begin)
                 end.append(stop)
             after += [""] * (len(parts) - 1)
-        else:
-            norm.append(token)
-            start.append(first)
-            end.append(last)
-        after.append(mark)
+        after.append(spoken.after[i])
+    norm += spoken.norm[done:]
+    start += spoken.start[done:]
+    end += spoken.end[done:]
+    after += spoken.after[done:]
     return Words(spoken.text, norm, start, end, after, spoken.before)
 
 

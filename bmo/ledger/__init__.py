@@ -3,7 +3,7 @@
 SQLAlchemy Core on SQLite or PostgreSQL; the truth of which the index is a copy.
 """
 
-from bmo.ledger.engine import LedgerUnavailable
+from bmo.ledger.errors import LedgerUnavailable
 from bmo.ledger.exchange import ExchangeError, Imported
 from bmo.ledger.inspection import Inspection, inspect_ledger
 from bmo.ledger.ledger import Ledger

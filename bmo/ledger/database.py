@@ -8,7 +8,8 @@ from contextlib import contextmanager
 
 from sqlalchemy.engine import Connection, Engine
 
-from bmo.ledger.engine import reading, vacuum, writing
+from bmo.ledger.connections import reading, writing
+from bmo.ledger.engine import vacuum
 
 
 class Database:

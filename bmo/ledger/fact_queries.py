@@ -9,7 +9,7 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from bmo.ledger import facts as rows
-from bmo.ledger import outbox
+from bmo.ledger import outbox, word_search
 from bmo.ledger.database import Database
 from bmo.ledger.provenance import history_of, why_of
 from bmo.ledger.recording import as_fact
@@ -117,7 +117,7 @@ class FactQueries(Database):
         checked_user_id(user_id)
         now = utc_now()
         with self.reading() as connection:
-            found = rows.by_words(
+            found = word_search.by_words(
                 connection,
                 user_id,
                 content_words([query]),
@@ -135,13 +135,13 @@ class FactQueries(Database):
         """Number of the user's facts that hold each of ``words`` (as of ``content_words``)."""
         checked_user_id(user_id)
         with self.reading() as connection:
-            return rows.word_counts(connection, user_id, words)
+            return word_search.word_counts(connection, user_id, words)
 
     def words_like(self, user_id: str, beginning: str) -> list[str]:
         """The words of the user's facts that begin with ``beginning``, in order."""
         checked_user_id(user_id)
         with self.reading() as connection:
-            return rows.words_like(connection, user_id, beginning)
+            return word_search.words_like(connection, user_id, beginning)
 
     def count_live(self, user_id: str) -> int:
         """Number of live facts of a user."""

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
-from bmo.ledger.engine import schema_head
+from bmo.ledger.migrating import SCHEMA
 
 CONNECT_TIMEOUT_S = 3
 """Longest wait for a PostgreSQL server, in seconds."""
@@ -44,7 +44,7 @@ def inspect_ledger(url: str) -> Inspection:
     Args:
         url: ``sqlite:///<path>`` or ``postgresql+psycopg://...``.
     """
-    head = schema_head()
+    head = SCHEMA
     try:
         parsed = make_url(url)
     except ArgumentError:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
 from bmo.ledger import facts as rows
-from bmo.ledger.engine import LedgerUnavailable, open_engine
+from bmo.ledger.engine import open_engine
 from bmo.ledger.exchange import Imported, export_lines, import_lines
 from bmo.ledger.fact_queries import FactQueries
 from bmo.ledger.forgetting import Forgetting
@@ -20,7 +20,7 @@ from bmo.ledger.records import (
 from bmo.settings import GatekeeperMode, checked_user_id
 from bmo.turn import Decision, Fact, Turn, utc_now
 
-__all__ = ["Ledger", "LedgerUnavailable"]
+__all__ = ["Ledger"]
 
 
 class Ledger(FactQueries, Forgetting, IndexSide, ModelSide):

@@ -75,10 +75,13 @@ def claim(
         .where(earlier.c.fact_id == outbox.c.fact_id)
         .scalar_subquery()
     )
-    free = sa.or_(outbox.c.leased_until.is_(None), outbox.c.leased_until <= now)
+    # What is further ahead than it is ever put was put there by a clock that has gone back since.
+    due = sa.or_(outbox.c.next_at <= now, outbox.c.next_at > now + LAST_RETRY)
+    until = outbox.c.leased_until
+    free = sa.or_(until.is_(None), until <= now, until > now + LEASE)
     query = (
         sa.select(outbox)
-        .where(outbox.c.next_at <= now, free, outbox.c.id == first_of_fact)
+        .where(due, free, outbox.c.id == first_of_fact)
         .order_by(outbox.c.id)
         .limit(limit)
         .with_for_update(skip_locked=True)

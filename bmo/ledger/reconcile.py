@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from bmo.ledger.changes import also_ended
 from bmo.ledger.records import EndReason
 from bmo.ledger.subjects import (
     is_person,
@@ -31,6 +32,7 @@ from bmo.ledger.values import (
     says_more,
     stem,
     text_key,
+    topic_of,
     value_key,
     values_overlap,
     words_agree,
@@ -136,8 +138,17 @@ def plan_fact(
     if plan.confirm is None and not gone:
         merged = _near_duplicate(fact, rest, near)
     ends = [*gone, *plan.ends]
+    if change and fact.slot is None and plan.confirm is None and not merged:
+        told = {end.fact.id for end in ends}
+        ends += [End(r, "superseded") for r in _of_one_thing(fact, at, rest) if r.id not in told]
     if change and not ends and not merged and plan.confirm is None and plan.ended_by is None:
         ends += [End(row, "superseded") for row in _nearest_before(fact, at, rest, near)]
+    settled = {end.fact.id for end in ends} | ({plan.confirm.id} if plan.confirm else set())
+    ends += [
+        End(row, "superseded", by_new=False)
+        for row in also_ended(fact, at, rest)
+        if row.id not in settled
+    ]
     only_ends = bool(plan.ends) and fact.category == "goals" and fact.polarity == "negative"
     return Plan(
         only_ends=only_ends and plan.confirm is None,
@@ -255,6 +266,23 @@ def _nearest_before(
         and row.valid_from < at
     ]
     return [max(candidates, key=lambda row: near[row.id])] if candidates else []
+
+
+def _of_one_thing(fact: Fact, at: datetime, live: Sequence[StoredFact]) -> list[StoredFact]:
+    """Memories that say of one thing what a new one says otherwise ("stand-up is at ten")."""
+    topic = topic_of(fact.text)
+    return [
+        row
+        for row in live
+        if topic
+        and row.subject == fact.subject
+        and row.valid_from < at
+        and (
+            topic_of(row.text) == topic
+            if row.slot is None
+            else row.slot == "schedule" and words_agree(topic, content_words([row.text]))
+        )
+    ]
 
 
 def _near_duplicate(

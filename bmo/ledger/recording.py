@@ -8,8 +8,9 @@ from datetime import datetime
 
 from sqlalchemy.engine import Connection
 
-from bmo.ledger import erasure, model_queue, outbox, turn_log
+from bmo.ledger import erasure, model_queue, outbox, turn_log, word_search
 from bmo.ledger import facts as rows
+from bmo.ledger.changes import reach
 from bmo.ledger.facts import Stamp
 from bmo.ledger.outcome import Outcome
 from bmo.ledger.reconcile import Plan, Rewrite, plan_fact
@@ -323,10 +324,26 @@ def _touched(
             found += rows.of_people(connection, user_id, relation, fact.replaces.casefold())
     if (fact.op == "correct" and fact.replaces) or (fact.slot is None and fact.tense == "past"):
         words = content_words([fact.replaces or fact.text])
-        hits = rows.by_words(connection, user_id, words, live=True, limit=_CANDIDATES)
+        hits = word_search.by_words(connection, user_id, words, live=True, limit=_CANDIDATES)
         found += [row for row, _ in hits]
+    found += _reached(connection, user_id, fact)
     found += rows.live_by_ids(connection, user_id, list(near))
     return list({row.id: row for row in found}.values())
+
+
+def _reached(connection: Connection, user_id: str, fact: Fact) -> list[StoredFact]:
+    """Live facts that what is stated may end beside those of its own slot."""
+    where = reach(fact)
+    found: list[StoredFact] = []
+    if where.slots:
+        owner = replace(fact, subject="user") if where.relations else fact
+        found += rows.of_slots(connection, owner, user_id, where.slots)
+    for relation in where.relations:
+        found += rows.of_people(connection, user_id, relation, "")
+    if where.words:
+        hits = word_search.by_words(connection, user_id, where.words, live=True, limit=_CANDIDATES)
+        found += [row for row, _ in hits]
+    return found
 
 
 def _touched_in_slot(connection: Connection, user_id: str, fact: Fact) -> list[StoredFact]:
@@ -337,7 +354,7 @@ def _touched_in_slot(connection: Connection, user_id: str, fact: Fact) -> list[S
     ends_everywhere = fact.tense == "past" and fact.subject == "team"
     found = rows.same_value(connection, fact, user_id, None if ends_everywhere else slots)
     if fact.polarity == "negative":
-        words = rows.by_words(
+        words = word_search.by_words(
             connection, user_id, content_words([fact.value]), live=True, limit=_CANDIDATES
         )
         found += [row for row, _ in words if row.slot == fact.slot]

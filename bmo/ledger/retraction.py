@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from bmo.ledger.changes import over
 from bmo.ledger.subjects import is_person, name_of, relation_of
 from bmo.ledger.values import content_words, gone_with, value_key, words_agree
 from bmo.turn import Fact, RetractScope, StoredFact
@@ -58,6 +59,10 @@ def target_of(
         The target; ``facts`` is empty when nothing was found.
     """
     scope = scope_of(fact)
+    if fact.rule_id != ASKED:
+        gone = over(fact, known)
+        if gone is not None:
+            return Target(gone, scope, wide=False)
     if scope == "all":
         return Target(tuple(known), scope, wide=True)
     if scope == "last":
@@ -74,7 +79,10 @@ def target_of(
 def _about_subject(fact: Fact, known: Sequence[StoredFact], near: Mapping[str, float]) -> Target:
     """Everything about a person or a thing."""
     if name_of(fact.subject):
-        return Target(tuple(_about_named(fact.subject, known)), "subject", wide=False)
+        # "My brother" is nobody's name, though it is known whom it means: asked back as well.
+        spoken = content_words([fact.value or fact.text])
+        named = bool(spoken & content_words([name_of(fact.subject)]))
+        return Target(tuple(_about_named(fact.subject, known)), "subject", wide=not named)
     if is_person(fact.subject):
         rows = [row for row in known if relation_of(row.subject) == fact.subject]
         nested = [row for row in known if row.subject.startswith(f"{fact.subject}.")]

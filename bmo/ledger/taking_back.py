@@ -9,10 +9,11 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from bmo.ledger import facts as rows
-from bmo.ledger import outbox, turn_log
+from bmo.ledger import outbox, turn_log, word_search
+from bmo.ledger.changes import TOPICS, names_in, reach
 from bmo.ledger.outcome import Outcome
 from bmo.ledger.records import Ended, PendingErasure
-from bmo.ledger.retraction import Target, scope_of, target_of
+from bmo.ledger.retraction import ASKED, Target, scope_of, target_of
 from bmo.ledger.schema import erasures, facts
 from bmo.ledger.subjects import is_person, name_of
 from bmo.ledger.values import (
@@ -116,11 +117,32 @@ def _target(
         latest = turn_log.latest_stored(connection, turn)
         known = rows.by_ids(connection, turn.user_id, latest)
         known = [row for row in known if ended_too or row.valid_until is None]
+    elif fact.rule_id != ASKED and fact.slot in TOPICS:
+        known = _of_topic(connection, turn, fact, query)
+        known = [row for row in known if not again or row.valid_from <= turn.at]
     elif scope == "all" or scope == "subject" or is_person(fact.subject):
         known = rows.fetch(connection, query.order_by(facts.c.valid_from, facts.c.id))
     else:
         known = _candidates(connection, turn, fact, near, query, ended_too=ended_too, again=again)
     return target_of(fact, known, latest=latest, near=near)
+
+
+def _of_topic(
+    connection: Connection, turn: Turn, fact: Fact, query: sa.Select[tuple[object, ...]]
+) -> list[StoredFact]:
+    """Live facts that a change of this topic may end, wherever they stand."""
+    where = reach(fact)
+    found = rows.fetch(connection, query.where(facts.c.slot.in_(where.slots)))
+    for relation in where.relations:
+        people = sa.or_(
+            facts.c.subject == relation,
+            facts.c.subject.startswith(f"{relation}:", autoescape=True),
+            facts.c.subject.startswith(f"{relation}.", autoescape=True),
+        )
+        found += rows.fetch(connection, query.where(people))
+    words = where.words | names_in(found)
+    worded = word_search.by_words(connection, turn.user_id, words, live=True, limit=_CANDIDATES)
+    return list({row.id: row for row in [*found, *(row for row, _ in worded)]}.values())
 
 
 def _candidates(
@@ -139,7 +161,7 @@ def _candidates(
     if fact.slot is not None:
         found += rows.fetch(connection, query.where(facts.c.slot == fact.slot))
     words = content_words([fact.value, fact.text])
-    worded = rows.by_words(connection, user_id, words, live=not ended_too, limit=_CANDIDATES)
+    worded = word_search.by_words(connection, user_id, words, live=not ended_too, limit=_CANDIDATES)
     found += [row for row, _ in worded]
     found += rows.by_ids(connection, user_id, list(near))
     people = {row.subject for row in found if is_person(row.subject) and name_of(row.subject)}

@@ -86,6 +86,26 @@ def write_reply(connection: Connection, user_id: str, turn_id: str, text: str) -
     )
 
 
+def words_before(connection: Connection, user_id: str, turn_id: str, limit: int) -> list[str]:
+    """The words of a user's last turns before one of them, oldest first."""
+    here = sa.select(turns.c.seq).where(turns.c.user_id == user_id, turns.c.id == turn_id)
+    query = (
+        sa.select(turns.c.text)
+        .where(turns.c.user_id == user_id, turns.c.seq < here.scalar_subquery())
+        .where(turns.c.text != "")
+        .order_by(turns.c.seq.desc())
+        .limit(limit)
+    )
+    return [str(text) for text in connection.execute(query).scalars()][::-1]
+
+
+def latest_moment(connection: Connection) -> datetime | None:
+    """When the turn that was written last was said."""
+    query = sa.select(turns.c.at).order_by(turns.c.seq.desc()).limit(1)
+    moment: datetime | None = connection.execute(query).scalar()
+    return moment
+
+
 def logged(
     connection: Connection,
     user_id: str | None = None,

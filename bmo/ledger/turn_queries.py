@@ -58,6 +58,17 @@ class TurnQueries(Database):
                 newest_first=newest_first,
             )
 
+    def said_before(self, turn: Turn, limit: int) -> list[str]:
+        """A user's words in the turns before one, oldest first; erased ones are left out."""
+        checked_user_id(turn.user_id)
+        with self.reading() as connection:
+            return turn_log.words_before(connection, turn.user_id, turn.id, limit)
+
+    def latest_moment(self) -> datetime | None:
+        """When the turn that was written last was said, or None without any."""
+        with self.reading() as connection:
+            return turn_log.latest_moment(connection)
+
     def outcomes(self, user_id: str, turn_ids: Sequence[str]) -> dict[str, TurnOutcome]:
         """What each of a user's turns told and was given; nothing for ids of other users."""
         checked_user_id(user_id)

@@ -15,6 +15,9 @@ from importlib import resources
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _MAX_WORD = 48
+_TOPIC = re.compile(
+    r"(?P<topic>\S+(?: \S+){0,3}?) (?:is|are|has moved|have moved|moved|was moved|goes through)\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +188,16 @@ def tells_of_change(words: str) -> bool:
     """Whether a turn says that something is different from before ("now", "instead")."""
     spoken = f" {text_key(words)} "
     return any(cue in spoken for cue in _tables().change)
+
+
+def topic_of(text: str) -> frozenset[str]:
+    """What a canonical text is about: the words before "is", if they are a thing's name.
+
+    Args:
+        text: "Stand-up is at 10:15 daily"; "Is a nurse" is about nothing but the user.
+    """
+    said = _TOPIC.match(text)
+    return content_words([said["topic"]]) if said is not None else frozenset()
 
 
 def changes_as_a_whole(category: str) -> bool:

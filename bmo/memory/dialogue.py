@@ -57,6 +57,21 @@ class Dialogue:
         newest = sorted(facts, key=lambda fact: fact.valid_from, reverse=True)[:KNOWN_FACTS]
         self._known = tuple(as_fact(fact) for fact in newest)
 
+    def forget(self, facts: Sequence[StoredFact]) -> None:
+        """Takes what was erased out of what was said in this visit."""
+        gone = {(fact.subject, fact.text) for fact in facts}
+        self._facts = deque(
+            (fact for fact in self._facts if (fact.subject, fact.text) not in gone),
+            maxlen=RECENT_FACTS,
+        )
+        told = [word for fact in facts for word in (fact.value, *fact.entities)]
+        words = {word.casefold() for word in told if len(word) > 2}
+        for place, (turn_id, *texts) in enumerate(self._said):
+            said, reply = (
+                "" if any(word in text.casefold() for word in words) else text for text in texts
+            )
+            self._said[place] = (turn_id, said, reply)
+
     @property
     def subjects(self) -> dict[str, str]:
         """Lower-case name -> subject of everybody known, this visit's newcomers included."""

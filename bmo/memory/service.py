@@ -7,18 +7,19 @@ import contextlib
 import gc
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from bmo.language import LANGUAGES
 from bmo.memory.batches import AIMS
 from bmo.memory.session import MemorySession
 from bmo.memory.settling import Settler
+from bmo.memory.steady_clock import SteadyClock
 from bmo.settings import Settings, checked_user_id, load_settings, quiet_third_parties
-from bmo.turn import Turn, new_id, utc_now
+from bmo.turn import Turn, new_id
 
 if TYPE_CHECKING:
     from bmo.gate import WriteGate
@@ -34,6 +35,9 @@ SWITCH_INTERVAL_S = 0.0005
 """Longest a thread keeps the interpreter while another waits for it, in seconds. Python's own 5 ms
 add up: recall, recorder and gate may each keep it once before the event loop's turn comes."""
 
+CLOCK_BEHIND = timedelta(minutes=1)
+"""How far the clock may be behind the last turn before somebody is told."""
+
 UNTIL_THE_INDEX = "Until then recall reads the ledger, and nothing is lost."
 
 
@@ -46,7 +50,7 @@ class ServiceNotice:
     """Something a person should know about how memory was opened.
 
     Attributes:
-        part: "index", "judge", "embedder", "model", "rules" or "mode".
+        part: "index", "judge", "embedder", "model", "rules", "mode" or "clock".
         message: One sentence.
     """
 
@@ -72,6 +76,7 @@ class MemoryService:
         recorder: The one writer thread.
         settler: Sends what was held to a model, off the voice path; None until something is.
         notices: What a person should know about how it was opened.
+        clock: The system's time in UTC; it never goes back behind what was written down.
         gate_pool: Where the rules run.
         judge_pool: Where the judge runs, behind a bounded line.
         recall_pool: Where retrieval runs.
@@ -103,6 +108,9 @@ class MemoryService:
         wrong = self.write_gate.custom_rules.problems
         self.notices += tuple(ServiceNotice("rules", str(problem)) for problem in wrong)
         self.recaller = Recaller(ledger, index, settings)
+        self.clock = SteadyClock(ledger.latest_moment())
+        if self.clock.behind > CLOCK_BEHIND:
+            self.notices += (ServiceNotice("clock", _clock_sentence(self.clock)),)
         self.recorder = Recorder.open(ledger, index, settings)
         self.settler: Settler | None = None
         self.gate_pool = ThreadPoolExecutor(1, thread_name_prefix="bmo-gate")
@@ -160,13 +168,13 @@ class MemoryService:
         Args:
             user_id: 1-128 characters of ``[A-Za-z0-9._:@-]``.
             session_id: Id of the visit; None makes one.
-            clock: Tells the time, timezone-aware; None uses the system's clock in UTC.
+            clock: Tells the time, timezone-aware; None uses the service's.
 
         Raises:
             ValueError: The user id has other characters.
         """
         session = MemorySession(
-            self, checked_user_id(user_id), session_id or new_id(), clock or utc_now
+            self, checked_user_id(user_id), session_id or new_id(), clock or self.clock
         )
         self._sessions.add(session)
         if self.index is not None and self.settings.mem0_setting == "GATED":
@@ -202,11 +210,18 @@ class MemoryService:
         mode = self.settings.effective_mode
         return (ServiceNotice("model", f"GATEKEEPER_MODE={mode}: {orchestrator.why_not()}"),)
 
-    def wrote(self, user_id: str) -> None:
-        """Something of a user changed: what his open sessions cached of reads is dropped."""
+    def wrote(self, user_id: str, gone: Collection[str] | None = ()) -> None:
+        """Something of a user changed: what his open sessions cached of it is dropped.
+
+        Args:
+            user_id: Whose.
+            gone: Ids of facts that are no longer true, or were forgotten; a profile that shows
+                one is loaded again. None: every profile is.
+        """
         for session in tuple(self._sessions):  # jobs of other threads open and close theirs
             if session.user_id == user_id:
                 session.drop_reads()
+                session.renew_profile(gone)
 
     def warm_up(self) -> None:
         """Runs every part once, so that no first turn pays for lazy loading. Blocking."""
@@ -217,6 +232,7 @@ class MemoryService:
         plan = self.read_gate.plan(turn)
         if self.settings.mem0_setting == "GATED":
             self.recaller.profile(turn.user_id, turn.at)
+            self.recaller.familiarity(turn.text, turn.user_id, turn.at)
         if self.index is not None and not self.index.unavailable:
             try:
                 self.index.search(turn.user_id, plan.query or turn.text, top_k=1, threshold=1.0)
@@ -246,6 +262,14 @@ class MemoryService:
         if self.judge is not None:
             self.judge.close()
         gc.unfreeze()
+
+
+def _clock_sentence(clock: SteadyClock) -> str:
+    shown = (clock() - clock.behind).strftime("%Y-%m-%d %H:%M")
+    return (
+        f"This machine's clock says {shown} UTC, and the last turn in the ledger is later; set the "
+        "clock. Until it is right, time counts on from that turn."
+    )
 
 
 def _freeze_what_stays() -> None:

@@ -7,6 +7,7 @@ from bmo.recall.explaining import Explanation, explain, render
 from bmo.recall.feedback import Judgement, adjusted, counts_against
 from bmo.recall.gate import OPEN, ReadGate
 from bmo.recall.recaller import PROFILE_PLAN, Recaller, cache_key
+from bmo.recall.relevance import Familiarity
 from bmo.recall.scoring import DEFAULT_WEIGHTS, Weights, score
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "PROFILE_PLAN",
     "Calibration",
     "Explanation",
+    "Familiarity",
     "Judgement",
     "ReadGate",
     "Recaller",

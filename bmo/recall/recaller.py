@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 from bmo.recall.assembly import assemble
 from bmo.recall.budget import tokens_of
 from bmo.recall.calibration import calibration_for
+from bmo.recall.candidates import Candidate
 from bmo.recall.feedback import REMEMBERED, Judgement, adjusted
 from bmo.recall.profile import choose_profile, importance
-from bmo.recall.retrieval import Candidate, Retriever
+from bmo.recall.relevance import SMALL, Evidence, Familiarity, familiarity
+from bmo.recall.retrieval import Retriever
 from bmo.recall.scoring import DEFAULT_WEIGHTS, Weights, score
 from bmo.recall.selection import select
 from bmo.settings import Settings
@@ -117,6 +119,25 @@ class Recaller:
         live = self._live(user_id)
         candidates, _ = self._retriever.search(plan, user_id, now, live)
         return [candidate.fact for candidate in candidates]
+
+    def familiarity(self, text: str, user_id: str, now: datetime) -> Familiarity | None:
+        """How much of ``text`` is in the user's memory; None for a large one.
+
+        Args:
+            text: A turn.
+            user_id: Whose memory.
+            now: The session's moment.
+        """
+        if self._live(user_id) > SMALL:
+            return None
+        return familiarity(text, self._ledger.live_facts(user_id, at=now, limit=SMALL))
+
+    def weighed(
+        self, plan: RecallPlan, user_id: str, now: datetime
+    ) -> list[tuple[StoredFact, Evidence]]:
+        """Every memory with what speaks for it: what the weights are fitted on."""
+        asked = self._retriever.people(plan, user_id)
+        return self._retriever.weighed(plan, asked, user_id, now)[0]
 
     def _live(self, user_id: str) -> int:
         """Number of live facts; a large one is only a scale and is not counted anew each turn."""

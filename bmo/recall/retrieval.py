@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from bmo.recall.calibration import Calibration, reference_calibration
+from bmo.recall.candidates import Asked, Candidate, Retrieved
+from bmo.recall.relevance import SMALL, Evidence, evidence, words_of
+from bmo.recall.small_memory import fitting
 from bmo.recall.spelling import may_be_misspelt, meant
-from bmo.recall.subjects import belongs, mentions
+from bmo.recall.subjects import belongs
 from bmo.telemetry import memory_span
 from bmo.turn import CATEGORIES, RecallPlan, StoredFact
 
@@ -70,59 +73,6 @@ _DEPENDS: Final = frozenset({"indirect_need", "command_needs_fact", "judge", "fo
 """Triggers whose slots are what a good reply depends on, and not what is asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A memory that may answer a plan.
-
-    Attributes:
-        fact: The ledger's row.
-        similarity: Calibrated 0..1; 1 when it stands in a slot the plan names.
-        why: "slot", "search", "words", "everything" or "hard_rule".
-    """
-
-    fact: StoredFact
-    similarity: float
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """Who is asked about.
-
-    Attributes:
-        subjects: The plan's subjects; empty means anybody.
-        people: Those that are neither the user nor the team.
-        names: Lower-case names of these people.
-    """
-
-    subjects: tuple[str, ...]
-    people: tuple[str, ...]
-    names: tuple[str, ...]
-
-    def allows(self, fact: StoredFact) -> bool:
-        """Whether ``fact`` is about somebody who is asked about, or names them."""
-        if not self.people:
-            return not self.subjects or any(belongs(fact.subject, s) for s in self.subjects)
-        return any(
-            belongs(fact.subject, person) or mentions(fact.text, person) for person in self.people
-        ) or any(mentions(fact.text, f":{name}") for name in self.names)
-
-
-@dataclass(frozen=True, slots=True)
-class Retrieved:
-    """All candidates of a plan.
-
-    Attributes:
-        candidates: One per fact.
-        searched: Whether the index was asked.
-        failure: "" or why the index could not answer.
-    """
-
-    candidates: tuple[Candidate, ...]
-    searched: bool = False
-    failure: str = ""
-
-
 class Retriever:
     """Reads candidates; synchronous, to be called in an executor."""
 
@@ -154,7 +104,11 @@ class Retriever:
         """
         if plan.include_all:
             return Retrieved(tuple(self._everything(plan, user_id, now)))
-        asked = self._people(plan, user_id)
+        asked = self.people(plan, user_id)
+        if live <= SMALL and plan.trigger != "forced":
+            # A forced plan says nothing of what is wanted; nearness and words alone decide.
+            weighed, failure = self.weighed(plan, asked, user_id, now)
+            return Retrieved(tuple(fitting(plan, asked, weighed)), self._index is not None, failure)
         by_key = self._by_key(plan, asked, user_id, now)
         searched, failure = self.search(plan, user_id, now, live)
         named = _nearest(
@@ -181,6 +135,48 @@ class Retriever:
                 if fact.slot is None or fact.slot in plan.soft_slots:
                     _keep(found, Candidate(fact, OF_THE_ASKED, "about them"))
         return Retrieved(tuple(found.values()), self._index is not None, failure)
+
+    def weighed(
+        self, plan: RecallPlan, asked: Asked, user_id: str, now: datetime
+    ) -> tuple[list[tuple[StoredFact, Evidence]], str]:
+        """Every memory of a small store with what speaks for it.
+
+        Args:
+            plan: Its query and whether the past counts.
+            asked: Who is asked about.
+            user_id: Whose memory.
+            now: The session's moment.
+
+        Returns:
+            ((fact, evidence) in the ledger's order, "" or why the index could not answer).
+        """
+        from bmo.ledger.values import content_words
+
+        facts = self._ledger.live_facts(
+            user_id, include_past=plan.include_past, at=now, limit=ALL_LIMIT
+        )
+        facts = _alive(facts, plan, now)
+        held = frozenset().union(*(words_of(fact) for fact in facts))
+        spelt = self._spelt(plan.query, content_words([plan.query]) - held, user_id)
+        plan = replace(plan, query=spelt)
+        near, failure = self._near(plan, user_id, len(facts))
+        rows = evidence(plan, facts, near, asked.allows)
+        return list(zip(facts, rows, strict=True)), failure
+
+    def _near(self, plan: RecallPlan, user_id: str, memories: int) -> tuple[dict[str, float], str]:
+        """Cosines of all memories on the reference scale; "" or why the index failed."""
+        if self._index is None:
+            return {}, ""
+        try:
+            with memory_span("bmo.recall.search", "search_memory"):
+                found = self._index.near(user_id, plan.query, top_k=2 * memories, threshold=0.0)
+        except _index_errors() as error:
+            return {}, f"search index: {error}"
+        except Exception as error:  # a broken index leaves the ledger's slots and words
+            logger.exception("the search index failed", extra={"type": type(error).__name__})
+            return {}, f"search index: {type(error).__name__}"
+        on_reference = self._calibration.on_reference
+        return {str(fact_id): on_reference(float(cosine)) for fact_id, cosine in found}, ""
 
     def search(
         self, plan: RecallPlan, user_id: str, now: datetime, live: int
@@ -284,7 +280,8 @@ class Retriever:
         )
         return [Candidate(fact, 1.0, "everything") for fact in _alive(facts, plan, now)]
 
-    def _people(self, plan: RecallPlan, user_id: str) -> Asked:
+    def people(self, plan: RecallPlan, user_id: str) -> Asked:
+        """Who a plan asks about, with the names that the user's memory has for them."""
         people = tuple(s for s in plan.subjects if s not in ("user", "team"))
         names: tuple[str, ...] = ()
         if people:

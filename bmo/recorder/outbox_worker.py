@@ -22,6 +22,9 @@ BATCH = 50
 INFERENCE_ATTEMPTS = 10
 """Failures of Mem0's extraction (some 10 minutes) after which a turn is stored as it was said."""
 
+SHOWN_BEFORE = 10
+"""Turns before one that Mem0's extraction is shown with it."""
+
 WRITE_TIMEOUT_S = 10.0
 """Longest wait for one entry, in seconds; then it is tried again later."""
 
@@ -142,7 +145,7 @@ class OutboxWorker:
             self._ledger.applied(item)
         elif item.op == "delete":
             if not self._ledger.is_live(item.user_id, item.fact_id):
-                self._index.delete_fact(item.user_id, item.fact_id, purge=True)
+                self._index.delete_fact(item.user_id, item.fact_id)
             self._ledger.applied(item)
         else:
             self._ledger.purged(item, self._purge(item))
@@ -166,7 +169,8 @@ class OutboxWorker:
             if self._index.inference is None:
                 self._index.add_raw(turn, said.text)
             elif item.attempts < INFERENCE_ATTEMPTS:
-                self._index.add_inferred(turn, said.text)
+                before = self._ledger.said_before(turn, SHOWN_BEFORE)
+                self._index.add_inferred(turn, said.text, before)
             else:
                 logger.warning("Mem0's extraction failed too often; stored as it was said")
                 self._index.add_raw(turn, said.text)
@@ -177,7 +181,5 @@ class OutboxWorker:
 
     def _purge(self, item: OutboxItem) -> dict[str, int]:
         if item.fact_id == "*":
-            return self._index.delete_user(item.user_id)
-        removed = self._index.delete_fact(item.user_id, item.fact_id, purge=True)
-        rows = self._index.purge_history([item.index_id]) if item.index_id else 0
-        return {"index": removed, "mem0_history": rows + removed}
+            return {"index": self._index.delete_user(item.user_id)}
+        return {"index": self._index.delete_fact(item.user_id, item.fact_id)}

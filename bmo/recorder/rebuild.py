@@ -42,7 +42,7 @@ def rebuild(
         index.drop()
     found = compare(ledger, index)
     for user_id, fact_id in found.orphaned:
-        index.delete_fact(user_id, fact_id, purge=True)
+        index.delete_fact(user_id, fact_id)
     wanted = [*found.missing, *found.doubled]
     done = len(ledger.indexable()) - len(wanted)
     total = done + len(wanted)

@@ -16,6 +16,8 @@ class FakeRealtimeModel(llm.RealtimeModel):
     Attributes:
         sessions: Sessions that were opened.
         reply: What it says.
+        calls: Tools it calls with its next answer, as (name, JSON arguments).
+        held: While not set, an answer stops after its first word.
     """
 
     def __init__(self, *, reply: str = "Okay.", user_transcription: bool = True) -> None:
@@ -33,6 +35,9 @@ class FakeRealtimeModel(llm.RealtimeModel):
             )
         )
         self.reply = reply
+        self.calls: list[tuple[str, str]] = []
+        self.held = asyncio.Event()
+        self.held.set()
         self.sessions: list[FakeRealtimeSession] = []
 
     @property
@@ -78,7 +83,11 @@ class FakeRealtimeSession(llm.RealtimeSession[Any]):
 
     def _generation(self, *, user_initiated: bool) -> llm.GenerationCreatedEvent:
         async def text() -> AsyncIterator[str]:
-            yield self._fake.reply
+            first, _, rest = self._fake.reply.partition(" ")
+            yield first
+            await self._fake.held.wait()
+            if rest:
+                yield f" {rest}"
 
         async def audio() -> AsyncIterator[rtc.AudioFrame]:
             nothing: tuple[rtc.AudioFrame, ...] = ()
@@ -97,9 +106,10 @@ class FakeRealtimeSession(llm.RealtimeSession[Any]):
             )
 
         async def calls() -> AsyncIterator[llm.FunctionCall]:
-            nothing: tuple[llm.FunctionCall, ...] = ()
-            for call in nothing:
-                yield call
+            while self._fake.calls:
+                name, arguments = self._fake.calls.pop(0)
+                call_id = utils.shortuuid("call_")
+                yield llm.FunctionCall(call_id=call_id, name=name, arguments=arguments)
 
         return llm.GenerationCreatedEvent(
             message_stream=messages(),

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Literal
 
 import pytest
-from livekit.agents import AgentSession
+from livekit.agents import AgentSession, llm
 
 from bmo.agent import MemoryAgent, prepare
+from bmo.memory import MemoryService
+from bmo.settings import load_settings
+from bmo.turn import Turn
 from tests.fakes.memory_session import FakeMemorySession
-from tests.fakes.realtime import FakeRealtimeModel
+from tests.fakes.realtime import FakeRealtimeModel, FakeRealtimeSession
 
 pytestmark = pytest.mark.integration
 
@@ -54,3 +60,146 @@ async def test_a_language_model_gets_the_profile_in_its_context_instead() -> Non
     await prepare(agent)
     assert agent.instructions == "You are BMO."
     assert agent.conversation.profile is not None
+
+
+@asynccontextmanager
+async def opened(
+    home: Path, mode: Literal["GATED", "NORMAL"] = "GATED"
+) -> AsyncIterator[MemoryService]:
+    """A real memory service."""
+    settings = load_settings(bmo_home=home, mem0_setting=mode, bmo_recall_deadline_ms=20_000)
+    service = await MemoryService.open(settings)
+    try:
+        yield service
+    finally:
+        await service.aclose()
+
+
+@asynccontextmanager
+async def conversing(
+    service: MemoryService, model: FakeRealtimeModel
+) -> AsyncIterator[tuple[MemoryAgent, FakeRealtimeSession, AgentSession[Any]]]:
+    """A conversation with a realtime model on real memory."""
+    agent = MemoryAgent(
+        memory=service.session(user_id="glenn"),
+        instructions="You are BMO.",
+        memory_tools=("recall",),
+    )
+    await prepare(agent, model=model)
+    session: AgentSession[Any] = AgentSession(llm=model, vad=None, user_away_timeout=None)
+    await session.start(agent, record=False)
+    try:
+        yield agent, model.sessions[0], session
+    finally:
+        await session.aclose()
+        await agent.conversation.aclose()
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Waits for what the framework has no event for."""
+    async with asyncio.timeout(20):
+        while not holds():  # noqa: ASYNC110  # see above
+            await asyncio.sleep(0.01)
+
+
+async def said(agent: MemoryAgent, live: FakeRealtimeSession, words: str) -> None:
+    """One turn, until it is gated, recorded and answered."""
+    before = len(agent.conversation.turns)
+    live.hears(words)
+    await until(lambda: len(agent.conversation.turns) > before)
+    heard = agent.conversation.turns[-1]
+    await until(lambda: bool(heard.reply))
+    assert heard.decision is not None
+    await heard.decision
+    await agent.conversation.memory.recorded(heard.turn.id)
+
+
+@pytest.mark.parametrize("mode", ["GATED", "NORMAL"])
+async def test_what_is_said_to_a_realtime_model_is_remembered(
+    tmp_path: Path, mode: Literal["GATED", "NORMAL"]
+) -> None:
+    async with opened(tmp_path, mode) as service:
+        model = FakeRealtimeModel(reply="Nice to meet Sam.")
+        async with conversing(service, model) as (agent, live, _):
+            await said(agent, live, "my brother is called sam")
+            await said(agent, live, "turn off the lamp")
+            await agent.conversation.flush()
+        said_turns = service.ledger.turns("glenn")
+        assert [turn.text for turn in said_turns] == [
+            "my brother is called sam",
+            "turn off the lamp",
+        ]
+        assert said_turns[0].assistant_after == "Nice to meet Sam."
+        assert service.index is not None
+        stored = sorted(entry.text for entry in service.index.entries("glenn"))
+        gated = ["Has a brother named Sam"]
+        assert stored == (gated if mode == "GATED" else sorted(turn.text for turn in said_turns))
+
+        again = FakeRealtimeModel(reply="Hello.")
+        async with conversing(service, again) as (agent, live, _):
+            assert ("Has a brother named Sam" in live.instructions) == (mode == "GATED")
+            await said(agent, live, "hello there")
+
+
+async def test_the_recall_tool_answers_from_memory(tmp_path: Path) -> None:
+    async with opened(tmp_path) as service:
+        model = FakeRealtimeModel(reply="He is called Sam.")
+        async with conversing(service, model) as (agent, live, session):
+            await said(agent, live, "my brother is called sam")
+            model.calls.append(("recall", '{"question": "what is my brother called"}'))
+            live.hears("whats my brother called")
+
+            def answers() -> list[str]:
+                items = session.history.items
+                return [i.output for i in items if isinstance(i, llm.FunctionCallOutput)]
+
+            await until(lambda: bool(answers()))
+            (answer,) = answers()
+            assert "Has a brother named Sam" in answer
+
+
+async def test_turns_that_interrupt_an_answer_are_each_gated_once(tmp_path: Path) -> None:
+    async with opened(tmp_path) as service:
+        model = FakeRealtimeModel(reply="Well, that is a long story.")
+        async with conversing(service, model) as (agent, live, _):
+            model.held.clear()
+            live.hears("my brother is called sam")
+            await until(lambda: len(agent.conversation.turns) == 1)
+            live.hears("and my sister is called ida")
+            await until(lambda: len(agent.conversation.turns) == 2)
+            model.held.set()
+            await said(agent, live, "my cat is called tofu")
+            await agent.conversation.flush()
+        assert [turn.text for turn in service.ledger.turns("glenn")] == [
+            "my brother is called sam",
+            "and my sister is called ida",
+            "my cat is called tofu",
+        ]
+        live_facts = {fact.text for fact in service.ledger.live_facts("glenn")}
+        assert live_facts == {
+            "Has a brother named Sam",
+            "Has a sister named Ida",
+            "Has a cat named Tofu",
+        }
+
+
+async def test_what_is_forgotten_leaves_the_instructions(tmp_path: Path) -> None:
+    async with opened(tmp_path) as service:
+        before = service.session(user_id="glenn")
+        for text in ("my brother is called sam", "i live in leeds"):
+            turn = Turn(text=text)
+            await before.on_turn(turn)
+            await before.recorded(turn.id)
+        await before.aclose()
+        async with conversing(service, FakeRealtimeModel(reply="Fine.")) as (agent, live, _):
+            assert "Leeds" in live.instructions
+            await said(agent, live, "forget that i live in leeds")
+            await said(agent, live, "thank you")
+            await until(lambda: "Leeds" not in live.instructions)
+            assert "Has a brother named Sam" in live.instructions
+            assert live.instructions.startswith("You are BMO.")
+            await said(agent, live, "forget everything about my brother")
+            await said(agent, live, "yes")
+            await said(agent, live, "thank you")
+            await until(lambda: "Sam" not in live.instructions)
+            assert live.instructions.strip() == "You are BMO."

@@ -147,3 +147,30 @@ def test_a_store_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert b"Traceback" not in done.stderr
     assert b"BMO_HOME" in done.stderr
+
+
+def test_what_is_off_the_record_is_not_shown_as_kept(tmp_path: Path) -> None:
+    lines = b"off the record\nmy brother is sam\nback on the record\n/memories\n"
+    text = shown(chat(tmp_path / "home", lines))
+    assert "bmo> Off the record: nothing that is said now is kept." in text
+    said = text.partition("you> my brother is sam")[2].partition("you>")[0]
+    assert "off the record: not kept" in said
+    assert "allow" not in said
+    assert "Nothing is stored yet." in text
+
+
+def test_terminal_codes_in_a_pipe_are_no_words(tmp_path: Path) -> None:
+    done = chat(tmp_path / "home", b"my brother is \x1b[31msam\x1b[0m\nwho is my brother\n")
+    text = shown(done)
+    assert "+ Has a brother named Sam" in text
+    assert "[31m" not in text
+    assert [line for line in done.stdout.decode().splitlines() if line.endswith("  ")] == []
+
+
+def test_requests_get_honest_answers(tmp_path: Path) -> None:
+    lines = b"i like jazz\nremind me to buy milk\nforget that i like jazz\nwhat can you do\n"
+    text = shown(chat(tmp_path / "home", lines))
+    assert "bmo> I can't do that without a language model" in text
+    assert "bmo> I'll forget that, if I know it." in text
+    assert "- Likes jazz" in text
+    assert "put a GOOGLE_API_KEY into .env" in text

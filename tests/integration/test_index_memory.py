@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -144,12 +145,12 @@ def test_hostile_user_ids_are_refused_everywhere(tmp_path: Path, user: str) -> N
 def test_entries_of_others_cannot_be_deleted(index: MemoryIndex) -> None:
     theirs = index.add(stored("Likes zydeco", user="ben"), {})
     with pytest.raises(ValueError, match="does not belong"):
-        index.delete("ana", theirs, purge=True)
+        index.delete("ana", theirs)
     assert index.count("ben") == 1
 
 
 def test_deleting_what_is_not_there_is_fine(index: MemoryIndex) -> None:
-    index.delete("ana", "00000000-0000-4000-8000-000000000000", purge=True)
+    index.delete("ana", "00000000-0000-4000-8000-000000000000")
     assert index.delete_fact("ana", new_id()) == 0
 
 
@@ -157,7 +158,7 @@ def test_purge_and_compact_leave_no_byte(index: MemoryIndex, tmp_path: Path) -> 
     gone, kept = stored("Likes zydeco"), stored("Likes gumbo")
     index.add(gone, {})
     index.add(kept, {})
-    assert index.delete_fact("ana", gone.id, purge=True) == 1
+    assert index.delete_fact("ana", gone.id) == 1
     assert index.compact()
     assert bytes_with(tmp_path, "zydeco") == []
     assert [hit.text for hit in index.search("ana", "gumbo", top_k=5, threshold=0.1)] == [
@@ -254,6 +255,59 @@ def test_damaged_store_names_the_fix(tmp_path: Path) -> None:
         MemoryIndex.open(settings(tmp_path), HashingEmbedder())
 
 
+def test_files_that_make_the_engine_panic_are_a_sentence(tmp_path: Path) -> None:
+    index = MemoryIndex.open(settings(tmp_path), HashingEmbedder())
+    index.add(stored("Likes zydeco"), {})
+    index.close()
+    (status, *_) = (tmp_path / "qdrant-edge").rglob("vectors/status.dat")
+    status.write_bytes(b"")
+    with pytest.raises(IndexUnavailable, match="bmo reindex") as caught:
+        MemoryIndex.open(settings(tmp_path), HashingEmbedder())
+    assert "\n" not in str(caught.value)
+
+
+def test_files_that_are_damaged_inside_are_a_sentence_at_the_first_use(tmp_path: Path) -> None:
+    index = MemoryIndex.open(settings(tmp_path), HashingEmbedder())
+    index.add(stored("Likes zydeco"), {})
+    index.close()
+    (vectors, *_) = (tmp_path / "qdrant-edge").rglob("vectors/chunk_0.mmap")
+    vectors.write_bytes(b"")
+    index = MemoryIndex.open(settings(tmp_path), HashingEmbedder())
+    with pytest.raises(IndexUnavailable, match="bmo reindex"):
+        index.add(stored("Likes gumbo"), {})
+    index.close()
+
+
+def test_a_full_disk_is_a_sentence_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free = 1 << 40
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(
+        "bmo.index.disk_room.shutil.disk_usage", lambda place: usage._replace(free=free)
+    )
+    index = MemoryIndex.open(settings(tmp_path), HashingEmbedder())
+    index.add(stored("Likes zydeco"), {})
+    free = 1 << 20
+    for write in (
+        lambda: index.add(stored("Likes gumbo"), {}),
+        lambda: index.delete_user("ana"),
+        index.compact,
+    ):
+        with pytest.raises(IndexUnavailable, match="is full \\(1 MB free"):
+            write()
+    assert [hit.text for hit in index.search("ana", "zydeco", top_k=1, threshold=0.1)] == [
+        "Likes zydeco"
+    ]
+    index.close()
+    with pytest.raises(IndexUnavailable, match="BMO_HOME"):
+        MemoryIndex.open(settings(tmp_path), HashingEmbedder())
+    free = 1 << 40
+    again = MemoryIndex.open(settings(tmp_path), HashingEmbedder())
+    assert again.count() == 1
+    again.close()
+
+
 def test_interrupted_compaction_is_undone(tmp_path: Path) -> None:
     index = MemoryIndex.open(settings(tmp_path), HashingEmbedder())
     index.add(stored("Likes zydeco"), {})
@@ -339,6 +393,6 @@ def test_memory_texts_stay_out_of_the_log(tmp_path: Path, caplog: pytest.LogCapt
         fact = stored("Likes zydeco")
         index.add(fact, {})
         index.search("ana", "zydeco", top_k=1, threshold=0.1)
-        index.delete_fact("ana", fact.id, purge=True)
+        index.delete_fact("ana", fact.id)
         index.close()
     assert "zydeco" not in caplog.text.lower()

@@ -69,7 +69,7 @@ def test_what_is_deleted_is_not_near_from_then_on(home: Path) -> None:
         index.add(fact, {})
     in_memory(index)
     assert set(near(index, "zydeco")) == {gone.id, kept.id}
-    index.delete_fact("ana", gone.id, purge=True)
+    index.delete_fact("ana", gone.id)
     assert near(index, "zydeco") == [kept.id]
     index.compact()
     assert near(index, "zydeco") == [kept.id]

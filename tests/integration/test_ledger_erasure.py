@@ -66,7 +66,6 @@ def test_no_byte_of_a_forgotten_fact_is_left(tmp_path: Path) -> None:
             "recalls": 1,
             "tombstones": 1,
             "index": 1,
-            "mem0_history": 1,
             "ledger_files": 1,
             "index_files": 1,
         }

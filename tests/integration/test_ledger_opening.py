@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 
-from bmo.ledger import Ledger, LedgerUnavailable
+from bmo.ledger import Ledger, LedgerUnavailable, migrating
 from bmo.ledger.schema import metadata
 from tests.fakes.speaker import allowed, decided, likes, turn
 
@@ -23,6 +28,27 @@ def test_migrations_make_the_schema_the_code_uses(ledger: Ledger) -> None:
         context = MigrationContext.configure(connection, opts={"compare_type": False})
         differences = compare_metadata(context, metadata)
     assert differences == []
+
+
+def test_the_schema_the_code_names_is_the_last_migration() -> None:
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrating.__file__).parent / "migrations"))
+    assert ScriptDirectory.from_config(config).get_heads() == [migrating.SCHEMA]
+
+
+def test_a_ledger_that_is_up_to_date_opens_without_alembic(ledger_url: str) -> None:
+    Ledger.open(ledger_url).close()
+    program = (
+        "import sys\n"
+        "from bmo.ledger import Ledger\n"
+        "ledger = Ledger.open(sys.argv[1])\n"
+        "print(ledger.counts().turns, 'alembic' in sys.modules)\n"
+        "ledger.close()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, ledger_url], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["0", "False"]
 
 
 def test_opening_again_keeps_everything(ledger_url: str) -> None:
@@ -98,6 +124,25 @@ def test_truncated_database_is_named(tmp_path: Path) -> None:
     path.write_bytes(content[:200] + b"\xff" * (len(content) - 200))
     with pytest.raises(LedgerUnavailable, match="is damaged"):
         Ledger.open(f"sqlite:///{path}")
+
+
+@pytest.mark.parametrize("page", range(3, 40, 6))
+def test_damage_inside_is_found_at_the_start(tmp_path: Path, page: int) -> None:
+    path = tmp_path / "ledger.sqlite3"
+    ledger = Ledger.open(f"sqlite:///{path}")
+    for number in range(60):
+        words = f"i like band number {number}"
+        ledger.record(turn(words), allowed(words, likes(f"band {number}")))
+    ledger.vacuum()
+    ledger.close()
+    content = bytearray(path.read_bytes())
+    assert len(content) > 41 * 4096
+    content[page * 4096 : (page + 1) * 4096] = random.Random(page).randbytes(4096)
+    path.write_bytes(content)
+    with pytest.raises(LedgerUnavailable, match="is damaged") as caught:
+        Ledger.open(f"sqlite:///{path}")
+    assert "\n" not in str(caught.value)
+    assert path.read_bytes() == content
 
 
 def test_directory_that_cannot_be_made(tmp_path: Path) -> None:

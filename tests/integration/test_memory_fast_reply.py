@@ -34,7 +34,7 @@ async def test_a_reply_faster_than_the_gate_is_kept(
         seen.append(context)
         return await decide(service, turn, context)
 
-    monkeypatch.setattr("bmo.memory.session.decide", slow)
+    monkeypatch.setattr("bmo.memory.gating.decide", slow)
     session = service.session(user_id="glenn")
     first = Turn(text="i have a dog")
     gating = session.submit_turn(first)

@@ -6,13 +6,14 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from bmo.memory import MemoryService, MemorySession, MemoryUnavailable
 from bmo.settings import load_settings
-from bmo.turn import Turn
+from bmo.turn import Turn, utc_now
 
 pytestmark = pytest.mark.integration
 
@@ -120,6 +121,17 @@ async def test_a_wide_request_asks_first_and_yes_erases(service: MemoryService) 
     assert service.ledger.counts("glenn").facts == 0
 
 
+async def test_a_wide_request_asks_also_when_it_was_written_first(service: MemoryService) -> None:
+    session = service.session(user_id="glenn")
+    await say(session, "my brother sam lives in leeds")
+    turn = Turn(text="forget everything")
+    await session.on_turn(turn)
+    await session.recorded(turn.id)
+    await session.flush()
+    recall = await asyncio.wait_for(session.recall(turn), 10.0)
+    assert "Ask whether to erase them for good" in recall.context
+
+
 async def test_a_wide_request_asks_first_and_no_keeps(service: MemoryService) -> None:
     session = service.session(user_id="glenn")
     await say(session, "my brother sam lives in leeds")
@@ -191,6 +203,66 @@ async def test_a_second_owner_of_the_store_gets_a_sentence(tmp_path: Path) -> No
     assert "QDRANT_URL" in done.stdout
 
 
+async def test_what_is_forgotten_leaves_every_open_profile(service: MemoryService) -> None:
+    first = service.session(user_id="glenn")
+    for text in ("my brother is called sam", "i live in leeds", "i like zydeco"):
+        await say(first, text)
+    await first.aclose()
+    here, beside = (service.session(user_id="glenn") for _ in range(2))
+    stranger = service.session(user_id="ana")
+    await say(stranger, "i live in oslo")
+    for session in (here, beside):
+        assert "Sam" in (await session.profile()).context
+    theirs = await stranger.profile()
+    await say(here, "forget everything about my brother")
+    for session in (here, beside):  # out of recall as soon as it is asked for
+        assert "Sam" not in (await session.profile()).context
+    await say(here, "no")
+    await here.flush()
+    assert "Sam" in (await here.profile()).context
+    await say(here, "forget everything about my brother")
+    await say(here, "yes")
+    await here.flush()
+    for session in (here, beside):
+        context = (await session.profile()).context
+        assert "Sam" not in context
+        assert "Lives in Leeds" in context
+    assert await stranger.profile() is theirs
+    # Nor does the visit itself know him any more.
+    known = here._visit.dialogue.context()
+    assert "sam" not in known.subjects
+    assert not any("Sam" in fact.text for fact in (*known.recent_facts, *known.known))
+
+
+async def test_a_clock_that_went_back_hides_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = load_settings(bmo_home=tmp_path, bmo_recall_deadline_ms=20_000)
+    service = await MemoryService.open(settings)
+    session = service.session(user_id="glenn")
+    await say(session, "i live in leeds")
+    await session.aclose()
+    await service.aclose()
+    # A device without battery and network: the epoch, for everybody who asks.
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    for module in tuple(sys.modules.values()):
+        if getattr(module, "utc_now", None) is utc_now:
+            monkeypatch.setattr(module, "utc_now", lambda: epoch)
+    service = await MemoryService.open(settings)
+    assert [notice.part for notice in service.notices] == ["clock"]
+    assert "1970-01-01" in service.notices[0].message
+    session = service.session(user_id="glenn")
+    assert "Lives in Leeds" in await given(session, "where do i live")
+    for text in ("no wait i live in york", "i like zydeco", "forget that i like zydeco"):
+        await session.on_turn(Turn(text=text, at=session.clock()))
+    await session.flush()
+    assert "Lives in York" in await given(session, "where do i live")
+    assert {fact.text for fact in service.ledger.live_facts("glenn")} == {"Lives in York"}
+    assert service.index is not None
+    assert service.index.count("glenn") == 1
+    await service.aclose()
+
+
 async def test_an_unwritable_home_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a directory")
     with pytest.raises(MemoryUnavailable, match="BMO_HOME"):
@@ -240,8 +312,16 @@ class TestNormal:
         session = service.session(user_id="glenn")
         await session.on_turn(Turn(text="my card number is 4012 8888 8888 1881"))
         await session.flush()
+        (said,) = service.ledger.turns("glenn")
+        assert service.index is not None
+        stored = [entry.text for entry in service.index.entries("glenn")]
+        assert "my card number is" in said.text
+        assert stored == [said.text]
+        assert not any(character.isdigit() for character in said.text)
         await service.aclose()
         written = bytes_under(tmp_path)
-        # Four digits alone stand in a random id now and then.
-        assert b"8888 1881" not in written
-        assert b"88881881" not in written
+        # Four digits alone stand in a random id, a date or a vector now and then; as text they
+        # would stand in the turn and the memory, which have none (above).
+        for part in ("4012 8888", "8888 8888", "8888 1881"):
+            assert part.encode() not in written
+            assert part.replace(" ", "").encode() not in written

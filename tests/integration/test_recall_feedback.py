@@ -93,11 +93,13 @@ async def test_weights_move_within_bounds_for_this_user_from_the_next_visit(
     session = await told(service)
     for _ in range(6):
         await talk(session, "where does my brother live", "Sam lives in Leeds.")
-    assert session._weights == DEFAULT_WEIGHTS, "what a visit is given does not change under it"
+    assert session._reading._weights == DEFAULT_WEIGHTS, (
+        "what a visit is given does not change under it"
+    )
     await session.aclose()
     visit = service.session(user_id="glenn")
     await talk(visit, "where does my brother live")
-    moved = visit._weights
+    moved = visit._reading._weights
     assert moved == service.recaller.weights_of("glenn") != DEFAULT_WEIGHTS
     assert isinstance(moved, Weights)
     for field in fields(Weights):

@@ -259,6 +259,8 @@ def test_above_a_thousand_memories_other_topics_are_left_out_first(
 
     from bmo.recall import retrieval
 
+    monkeypatch.setattr(retrieval, "SMALL", 0)
+
     for topic in ("food", "work", None):
         fact = Fact(
             f"Likes noodles, says the {topic} note", "preferences", value=str(topic), domain=topic

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DatabaseError, OperationalError
 
 from bmo.index import EmbedderUnavailable, MemoryIndex
 from bmo.ledger import Ledger, Recorded
@@ -132,6 +133,53 @@ def test_turn_the_database_refuses_is_tried_again(tmp_path: Path) -> None:
         future.result(10)
     recorder.close()
     assert ledger.count_live("ana") == 1
+    ledger.close()
+
+
+def test_turns_behind_a_refused_one_say_so_at_once_and_are_written_in_order(
+    tmp_path: Path,
+) -> None:
+    class FullDisk(Ledger):
+        full = True
+
+        def record(self, turn: Turn, decision: Decision, **more: object) -> Recorded:
+            if self.full:
+                raise OperationalError("INSERT", {}, Exception("database or disk is full"))
+            return super().record(turn, decision, **more)  # type: ignore[arg-type]
+
+    ledger = FullDisk.open(f"sqlite:///{tmp_path / 'ledger.sqlite3'}")
+    assert isinstance(ledger, FullDisk)
+    recorder = Recorder.open(ledger, None, Settings(bmo_home=tmp_path, _env_file=None))  # type: ignore[call-arg]
+    said = [turn(words) for words in ("one", "two", "three")]
+    for one in said:
+        with pytest.raises(OperationalError, match="disk is full"):
+            recorder.submit(one, decided("discard", one.text)).result(10)
+    ledger.full = False
+    recorder.flush(10)
+    assert [one.text for one in ledger.turns("ana")] == ["one", "two", "three"]
+    recorder.close()
+    ledger.close()
+
+
+def test_a_ledger_that_is_damaged_while_it_runs_is_not_waited_for(tmp_path: Path) -> None:
+    class DamagedLedger(Ledger):
+        def record(self, turn: Turn, decision: Decision, **more: object) -> Recorded:
+            broken = sqlite3.DatabaseError("database disk image is malformed")
+            raise DatabaseError("INSERT", {}, broken)
+
+    ledger = DamagedLedger.open(f"sqlite:///{tmp_path / 'ledger.sqlite3'}")
+    recorder = Recorder.open(ledger, None, Settings(bmo_home=tmp_path, _env_file=None))  # type: ignore[call-arg]
+    with pytest.raises(DatabaseError):
+        recorder.submit(turn("x"), decided("discard", "x")).result(10)
+    ended = threading.Event()
+
+    def end() -> None:
+        assert recorder.flush(300.0) is False
+        recorder.close(300.0)
+        ended.set()
+
+    threading.Thread(target=end, daemon=True).start()
+    assert ended.wait(60), "it waits for a database that no waiting mends"
     ledger.close()
 
 

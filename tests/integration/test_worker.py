@@ -10,7 +10,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from livekit.agents import AgentServer, JobContext, JobExecutorType
+from livekit.agents import AgentServer, JobContext, JobExecutorType, llm
 from livekit.agents.testing import fake_job_context
 
 from bmo.agent import user_of
@@ -165,6 +165,10 @@ async def test_models_are_made_from_the_settings() -> None:
     live = voice_models(settings(google_api_key="k", bmo_models="google-live"))
     assert live.realtime
     assert (live.stt, live.tts) == (None, None)
+    assert isinstance(live.llm, llm.RealtimeModel)
+    assert live.llm.capabilities.user_transcription
+    connect = live.llm._opts  # type: ignore[attr-defined]  # the plugin shows them nowhere else
+    assert connect.context_window_compression.sliding_window is not None
     strings = voice_models(settings(livekit_api_key="k", livekit_api_secret="s", bmo_tts="a/b"))
     assert (strings.llm, strings.tts) == ("google/gemini-2.5-flash", "a/b")
 

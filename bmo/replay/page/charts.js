@@ -20,7 +20,8 @@ function chart(title, note, drawing, description) {
 }
 
 // A label and its number share a line of a narrow chart.
-function shortened(label) {
+function shortened(name) {
+  const label = name.replaceAll("_", " ");
   return label.length > LONGEST ? `${label.slice(0, LONGEST - 1)}…` : label;
 }
 

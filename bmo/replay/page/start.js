@@ -19,7 +19,9 @@ function prepare() {
 }
 
 function provenance() {
-  const gates = tally(TURNS.map(turn => turn.gate_version).filter(Boolean)).map(([name]) => name);
+  const versions = tally(TURNS.map(turn => turn.gate_version).filter(Boolean)).map(([name]) => name);
+  // Where only rules spoke the version is theirs alone: "rules-a" says nothing beside "rules-a+b".
+  const gates = versions.filter(name => !versions.some(other => other.startsWith(`${name}+`)));
   const modes = tally(DATA.conversations.map(conversation => conversation.mode).filter(Boolean)).map(([name]) => `mode ${name}`);
   return [DATA.version && `BMO ${DATA.version}`, ...modes, ...gates].filter(Boolean).join(" · ");
 }

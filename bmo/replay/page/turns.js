@@ -29,9 +29,9 @@ function ruling(turn) {
   const sure = turn.confidence === undefined || turn.confidence === null ? null : `${Math.round(100 * turn.confidence)}% sure`;
   return el("div", { class: "ruling" },
     el("span", { class: `verdict ${verdict}` }, verdict),
-    el("span", { class: "reason" }, turn.reason || "the turn never reached the gate"),
+    el("span", { class: "reason" }, turn.reason ? turn.reason.replaceAll("_", " ") : "the turn never reached the gate"),
     el("span", { class: "facts muted" },
-      (turn.signals || []).length > 0 && el("span", {}, turn.signals.join(", ")),
+      (turn.signals || []).length > 0 && el("span", {}, turn.signals.join(", ").replaceAll("_", " ")),
       by && el("code", { title: "the rule or judge that decided" }, by),
       sure && el("span", {}, sure),
       turn.fallback && el("span", { class: "warn" }, "fallback")));

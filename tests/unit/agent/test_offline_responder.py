@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from importlib.resources import files
 
 import pytest
@@ -11,17 +12,24 @@ from hypothesis import strategies as st
 
 from bmo.chat.screen import safe
 from bmo.chat.wording import (
+    ABOUT,
+    CANNOT_DO,
     DONT_KNOW,
+    FORGETTING,
     HEARD,
     NO_MODEL,
+    SOURCE,
     answer,
-    is_question,
     memories_of,
     second_person,
 )
+from bmo.gate import WriteGate
+from bmo.settings import load_settings
+from bmo.turn import Turn
 
 pytestmark = pytest.mark.unit
 
+RULES = WriteGate(load_settings())
 PHRASES = tomllib.loads((files("bmo.chat") / "phrases.toml").read_text(encoding="utf-8"))
 
 
@@ -41,55 +49,59 @@ RECALL = (
 )
 
 
+def reply(words: str, blocks: Sequence[str] = ()) -> str:
+    return answer(words, blocks, RULES.decide_by_rules(Turn(words)).signals)
+
+
 def test_it_answers_from_what_was_recalled() -> None:
-    assert answer("whats my brothers name", [PROFILE, RECALL]) == "Your brother is named Sam."
+    assert reply("whats my brothers name", [PROFILE, RECALL]) == "Your brother is named Sam."
 
 
 def test_it_answers_from_the_profile_when_a_word_fits() -> None:
-    assert answer("which city do i live in", [PROFILE]) == "You live in Leeds."
+    assert reply("which city do i live in", [PROFILE]) == "You live in Leeds."
 
 
 def test_what_was_recalled_wins_over_the_profile_of_the_start() -> None:
     profile = "<profile>\nFacts:\n- Loves Thai food\n- Brother Sam lives in Leeds\n</profile>"
     recall = "<memory>\nFacts:\n- Brother Sam lives in Glasgow (2026-03-01)\n</memory>"
-    said = answer("where does my brother sam live", [profile, recall])
+    said = reply("where does my brother sam live", [profile, recall])
     assert said == "Your brother Sam lives in Glasgow."
-    assert "Thai" not in answer("what food do I love?", [profile, recall])
+    assert "Thai" not in reply("what food do I love?", [profile, recall])
 
 
 def test_about_food_the_profile_says_what_must_not_be_eaten() -> None:
     profile = "<profile>\nHealth:\n- Is coeliac\n- Is named Ruth\n</profile>"
     recall = "<memory>\nFacts:\n- Drinks oat milk\n</memory>"
-    said = answer("what should i cook tonight", [profile, recall])
+    said = reply("what should i cook tonight", [profile, recall])
     assert said == "You are coeliac. You drink oat milk."
-    assert answer("which milk do i drink", [profile, recall]) == "You drink oat milk."
+    assert reply("which milk do i drink", [profile, recall]) == "You drink oat milk."
 
 
 def test_an_allergy_is_never_narrowed_away() -> None:
     recall = "<memory>\nFacts:\n- Is allergic to peanuts\n- Loves Thai food\n</memory>"
-    said = answer("is there any food I have to avoid?", [recall])
+    said = reply("is there any food I have to avoid?", [recall])
     assert said == "You are allergic to peanuts. You love Thai food."
 
 
 def test_it_says_when_it_knows_nothing() -> None:
-    assert answer("whats my sisters name", [PROFILE]) == DONT_KNOW
-    assert answer("what is the capital of france", [PROFILE]) == NO_MODEL
-    assert answer("who am i", []) == DONT_KNOW
+    assert reply("whats my sisters name", [PROFILE]) == DONT_KNOW
+    assert reply("what is the capital of france", [PROFILE]) == NO_MODEL
+    assert reply("who am i", []) == DONT_KNOW
 
 
 def test_it_claims_nothing_about_a_statement() -> None:
-    assert answer("my sister is ana", [PROFILE]) == HEARD
-    assert answer("set a timer for five minutes", []) == HEARD
+    assert reply("my sister is ana", [PROFILE]) == HEARD
+    assert reply("set a timer for five minutes", []) == CANNOT_DO
 
 
 def test_a_wide_question_gets_everything() -> None:
-    said = answer("what do you know about me", [PROFILE])
-    assert said == "You are called Glenn. You live in Leeds. You like jazz."
+    said = reply("what do you know about me", [PROFILE])
+    assert said == "Your name is Glenn. You live in Leeds. You like jazz."
 
 
 def test_it_greets_by_name() -> None:
-    assert answer("hello", [PROFILE]) == "Hello, Glenn."
-    assert answer("hello", []) == "Hello."
+    assert reply("hello", [PROFILE]) == "Hello, Glenn."
+    assert reply("hello", []) == "Hello."
 
 
 @pytest.mark.parametrize(
@@ -99,17 +111,62 @@ def test_it_greets_by_name() -> None:
         "um so where do i live",
         "you know my cat?",
         "do you remember my dog",
+        "remind me what my dog is called",
         "wie heißt mein bruder",
-        "où est-ce que j'habite",
+        "was ist mein lieblingsessen",
     ],
 )
-def test_questions(words: str) -> None:
-    assert is_question(words)
+def test_a_question_without_memory_is_not_known(words: str) -> None:
+    assert reply(words) == DONT_KNOW
 
 
-@pytest.mark.parametrize("words", ["my name is glenn", "i live in leeds", "okay", "", "hey bmo"])
-def test_no_questions(words: str) -> None:
-    assert not is_question(words)
+@pytest.mark.parametrize(
+    "words", ["my name is glenn", "i live in leeds", "", "🎉", "i forget things"]
+)
+def test_what_asks_for_nothing_is_heard(words: str) -> None:
+    assert reply(words) == HEARD
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("remind me to buy milk tomorrow", CANNOT_DO),
+        ("play some jazz", CANNOT_DO),
+        ("tell me a joke", NO_MODEL),
+        ("what should i make for dinner", NO_MODEL),
+        ("tell me when my train leaves", DONT_KNOW),
+        ("hey there", "Hello, Glenn."),
+        ("erzähl mir einen witz", CANNOT_DO),
+        ("can you forget everything about ola", FORGETTING),
+        ("forget that i have kids", FORGETTING),
+        ("why do you know that", SOURCE),
+        ("and how do you know i like jazz?", SOURCE),
+        ("what can you do?", ABOUT),
+        ("hey bmo help", ABOUT),
+        ("thanks bye", "Goodbye, Glenn."),
+        ("good night", "Goodbye, Glenn."),
+        ("thank you", "You're welcome."),
+        ("whats my name", "Your name is Glenn."),
+    ],
+)
+def test_what_is_no_question_about_memory(words: str, said: str) -> None:
+    profile = "<profile>\nFacts:\n- Is named Glenn\n- Likes jazz\n</profile>"
+    assert reply(words, [profile]) == said
+
+
+def test_a_name_answers_only_who_asks_for_it() -> None:
+    recall = "<memory>\nFacts:\n- Is named Marek\n</memory>"
+    assert reply("how many kids do i have", [recall]) == DONT_KNOW
+    assert reply("who am i", [recall]) == "Your name is Marek."
+
+
+def test_of_what_was_recalled_the_closest_answers() -> None:
+    recall = (
+        "<memory>\nFacts:\n- Has a girlfriend named Ola\n- Girlfriend Ola comes from Lublin\n"
+        "- Girlfriend Ola hates coriander\n</memory>"
+    )
+    assert reply("does ola hate coriander", [recall]) == "Your girlfriend Ola hates coriander."
+    assert reply("whats my girlfriend called", [recall]) == "Your girlfriend is named Ola."
 
 
 def test_dates_and_notes_are_not_part_of_a_memory() -> None:
@@ -124,7 +181,7 @@ def test_dates_and_notes_are_not_part_of_a_memory() -> None:
         "Is 42",
         "Lives in Oslo (until 2026-02-01, no longer true)",
     ]
-    assert answer("where did i live", [block]) == (
+    assert reply("where did i live", [block]) == (
         "You live in Leeds. Until 2026-02-01: You live in Oslo."
     )
 
@@ -135,7 +192,7 @@ def test_a_lone_surrogate_can_be_shown() -> None:
 
 @given(st.text(), st.lists(st.text(), max_size=3))
 def test_it_always_answers(words: str, blocks: list[str]) -> None:
-    assert answer(words, blocks)
+    assert reply(words, blocks)
 
 
 @given(st.text(alphabet=st.characters()))
@@ -148,12 +205,12 @@ def test_what_is_shown_never_steers_the_terminal(text: str) -> None:
 
 def test_a_request_gets_what_memory_has_for_it() -> None:
     block = "<memory>\nFacts:\n- Is vegan (2026-03-01)\n</memory>"
-    said = answer("suggest a dinner for me", [block])
+    said = reply("suggest a dinner for me", [block])
     assert said == "You are vegan. For more than that I need a language model."
 
 
 def test_what_memory_wants_said_is_said() -> None:
     notice = "<memory_notice>2 memories are withdrawn. Ask whether to erase them for good."
-    assert answer("forget everything", [f"{notice}</memory_notice>"]) == (
+    assert reply("forget everything", [f"{notice}</memory_notice>"]) == (
         "2 memories are withdrawn. Shall I erase them for good?"
     )

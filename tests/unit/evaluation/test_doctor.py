@@ -9,7 +9,7 @@ import pytest
 from pydantic import SecretStr
 
 from bmo.evaluation.doctor import check_models, check_python
-from bmo.evaluation.doctor_services import check_keys, check_models_behind
+from bmo.evaluation.doctor_services import check_keys, check_livekit, check_models_behind
 from bmo.models import MODELS
 from bmo.settings import Settings, load_settings
 
@@ -80,5 +80,23 @@ def test_an_ollama_that_is_away_is_named() -> None:
         gatekeeper_mode="llm", gatekeeper_llm_model="ollama/qwen3:4b", ollama_host="127.0.0.1:9"
     )
     (check,) = check_models_behind(settings)
-    assert (check.name, check.status) == ("model ollama/qwen3:4b", "fail")
-    assert check.found and "OLLAMA_HOST" in check.fix
+    assert (check.name, check.status) == ("gate model", "fail")
+    assert check.found.startswith("ollama/qwen3:4b: ")
+    assert "OLLAMA_HOST" in check.fix
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["htp:/nowhere", "my.livekit.cloud", "wss://host:99999", "wss://", "wss://[::1", "7880"],
+)
+def test_a_livekit_url_that_is_none_is_named(url: str) -> None:
+    (check,) = check_livekit(settings(livekit_url=url))
+    assert check.status == "fail"
+    assert url in check.found
+    assert "wss://host" in check.fix
+
+
+def test_a_password_in_an_unreadable_url_is_not_shown() -> None:
+    (check,) = check_livekit(settings(livekit_url="wss://me:hunter2@host:99999"))
+    assert check.status == "fail"
+    assert "hunter2" not in check.found

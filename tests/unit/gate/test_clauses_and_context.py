@@ -83,7 +83,11 @@ def test_the_name_the_assistant_said_last_is_meant(gate: WriteGate) -> None:
     [
         ("What is your name?", "glenn", "Is named Glenn"),
         ("And what's your name?", "oh um ngozi", "Is named Ngozi"),
-        ("Where do you live?", "uh in gdansk with my girlfriend ola", "Lives in Gdansk"),
+        (
+            "Where do you live?",
+            "uh in gdansk with my girlfriend ola",
+            "Lives in Gdansk with their girlfriend Ola",
+        ),
         ("Do you have any kids?", "two", "Has two kids"),
         ("How many children do you have?", "three", "Has three children"),
         ("Do you drive, by the way?", "nope never learned", "Does not drive"),

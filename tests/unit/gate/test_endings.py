@@ -72,7 +72,7 @@ def test_a_request_to_forget_still_erases() -> None:
         ),
         (
             "the clinic did move in the end to taiping so thats where i work now",
-            ["Works at the clinic in taiping"],
+            ["Works at the clinic in Taiping"],
         ),
         (
             "my wife efua is lovely but strong perfume gives her a migraine",

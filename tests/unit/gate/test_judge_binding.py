@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from bmo.gate import WriteGate
-from bmo.gate.judge_binding import MAX_MEMORIES
+from bmo.gate.judge_memories import MAX_MEMORIES
 from bmo.judge import Judge
 from bmo.settings import load_settings
 from bmo.turn import Turn

@@ -41,7 +41,7 @@ def test_pronouns_of_someone_the_assistant_named() -> None:
         repair(words("no hes in Pune")), before, subjects={"kavi": "user.brother:kavi"}
     )
     assert found is not None
-    assert found.text == "Brother Kavi is not in canada; he is in Pune"
+    assert found.text == "Brother Kavi is not in Canada; he is in Pune"
     assert found.subject == "user.brother:kavi"
     assert not found.whole
 

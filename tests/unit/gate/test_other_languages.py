@@ -49,10 +49,10 @@ def test_every_language_has_its_slots(language: LanguageCode) -> None:
             "also ich bin die sabine und komme aus rostock",
             ["Is named Sabine", "Comes from Rostock"],
         ),
-        ("de", "wir haben drei kinder", ["Has three children"]),
-        ("de", "meine beiden brüder wohnen in münchen", ["Brothers live in München"]),
-        ("de", "ich trinke keinen alkohol mehr", ["Does not consume alcohol"]),
-        ("de", "ich kann tomaten nicht ausstehen", ["Does not like tomatoes"]),
+        ("de", "wir haben drei kinder", ["Has three children (kinder)"]),
+        ("de", "meine beiden brüder wohnen in münchen", ["Brothers (brüder) live in München"]),
+        ("de", "ich trinke keinen alkohol mehr", ["Does not consume alcohol (alkohol)"]),
+        ("de", "ich kann tomaten nicht ausstehen", ["Does not like tomatoes (tomaten)"]),
         ("de", "ich hab seit drei jahren diabetes", ["Has diabetes"]),
         ("de", "ich wohne nicht mehr in berlin ich wohne jetzt in potsdam", ["Lives in Potsdam"]),
         ("de", "mein lieblingsessen ist lasagne", ["Favourite food is lasagne"]),
@@ -60,30 +60,34 @@ def test_every_language_has_its_slots(language: LanguageCode) -> None:
         (
             "de",
             "merk dir dass meine schwiegermutter keine nüsse verträgt",
-            ["Mother-in-law does not tolerate nuts"],
+            ["Mother-in-law (schwiegermutter) does not tolerate nuts (nüsse)"],
         ),
         (
             "fr",
             "moi j'habite à toulouse avec ma copine clara",
-            ["Lives in Toulouse", "Has a girlfriend named Clara"],
+            ["Lives in Toulouse", "Has a girlfriend (copine) named Clara"],
         ),
         ("fr", "mon frère paul habite au canada", ["Brother Paul lives in Canada"]),
-        ("fr", "je ne bois plus d'alcool", ["Does not consume alcohol"]),
-        ("fr", "j'aime pas les champignons", ["Does not like mushrooms"]),
-        ("fr", "le fromage j'aime pas ça", ["Does not like cheese"]),
+        ("fr", "je ne bois plus d'alcool", ["Does not consume alcohol (alcool)"]),
+        ("fr", "j'aime pas les champignons", ["Does not like mushrooms (champignons)"]),
+        ("fr", "le fromage j'aime pas ça", ["Does not like cheese (fromage)"]),
         (
             "fr",
             "ma fille léa a huit ans",
-            ["Has a daughter named Léa", "Daughter Léa is 8 years old"],
+            ["Has a daughter (fille) named Léa", "Daughter Léa is 8 years old"],
         ),
         ("fr", "avant je fumais", ["Used to smoke"]),
-        ("fr", "souviens-toi que ma soeur est végétarienne", ["Sister is vegetarian"]),
+        (
+            "fr",
+            "souviens-toi que ma soeur est végétarienne",
+            ["Sister (soeur) is vegetarian (végétarienne)"],
+        ),
         ("es", "me llamo rodrigo y vivo en sevilla", ["Is named Rodrigo", "Lives in Sevilla"]),
         ("es", "mi hermano pablo vive en canadá", ["Brother Pablo lives in Canadá"]),
         ("es", "ya no bebo alcohol", ["Does not consume alcohol"]),
-        ("es", "a mi mujer le gusta el chocolate", ["Wife likes chocolate"]),
-        ("es", "soy alérgico a los cacahuetes", ["Is allergic to peanuts"]),
-        ("es", "noelia es mi prima", ["Has a cousin named Noelia"]),
+        ("es", "a mi mujer le gusta el chocolate", ["Wife (mujer) likes chocolate"]),
+        ("es", "soy alérgico a los cacahuetes", ["Is allergic to peanuts (cacahuetes)"]),
+        ("es", "noelia es mi prima", ["Has a cousin (prima) named Noelia"]),
         ("es", "antes fumaba", ["Used to smoke"]),
     ],
 )
@@ -128,7 +132,7 @@ def test_never_stored(gate: WriteGate, language: str, text: str) -> None:
     ("language", "question", "answer", "fact"),
     [
         ("de", "Und wo wohnst du?", "in bremen", "Lives in Bremen"),
-        ("de", "Hast du Allergien?", "ja gegen nüsse", "Is allergic to nuts"),
+        ("de", "Hast du Allergien?", "ja gegen nüsse", "Is allergic to nuts (nüsse)"),
         ("fr", "As-tu des allergies ?", "oui au latex", "Is allergic to latex"),
         ("fr", "Où habites-tu ?", "à lyon", "Lives in Lyon"),
         ("es", "¿Dónde vives?", "pues en salamanca", "Lives in Salamanca"),
@@ -215,3 +219,95 @@ def test_any_words_are_decided(said: list[str], language: LanguageCode) -> None:
     turn = Turn(text=" ".join(said), language=language)
     first, again = gate.decide_by_rules(turn), gate.decide_by_rules(turn)
     assert (first.verdict, first.facts) == (again.verdict, again.facts)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "scope", "value"),
+    [
+        ("de", "vergiss mal bitte das mit flensburg", "value", "flensburg"),
+        ("de", "du vergiss mal was ich dir über den frank erzählt hab", "value", "frank"),
+        ("de", "vergiss alles", "all", ""),
+        ("de", "lösch das wieder", "last", ""),
+        ("fr", "oublie ce que je t'ai dit sur mon régime", "value", "régime"),
+        ("fr", "efface tout ce que jai dit sur didier", "value", "didier"),
+        ("es", "olvídate de lo que te dije de la dieta", "value", "dieta"),
+        ("es", "borra todo lo que dije de dieter", "value", "dieter"),
+    ],
+)
+def test_asked_to_forget(gate: WriteGate, language: str, text: str, scope: str, value: str) -> None:
+    decision = gate.decide_by_rules(Turn(text=text, language=language))
+    assert decision.verdict == "allow"
+    assert [(f.op, f.scope, f.value) for f in decision.facts] == [("retract", scope, value)]
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [("de", "vergiss den wecker"), ("fr", "efface le minuteur"), ("es", "borra la alarma")],
+)
+def test_an_alarm_is_no_memory(gate: WriteGate, language: str, text: str) -> None:
+    assert gate.decide_by_rules(Turn(text=text, language=language)).facts == ()
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "over"),
+    [
+        ("de", "das mit der gitarre hab ich wieder aufgegeben", "gitarre"),
+        ("fr", "jai arrêté le tennis", "tennis"),
+        ("es", "dejé el gimnasio", "gimnasio"),
+    ],
+)
+def test_what_is_given_up_ends_what_was_known(
+    gate: WriteGate, language: str, text: str, over: str
+) -> None:
+    facts = gate.decide_by_rules(Turn(text=text, language=language)).facts
+    ended = [fact for fact in facts if fact.op == "retract"]
+    assert [(fact.slot, fact.value) for fact in ended] == [("change", over)]
+    assert [over in fact.text for fact in facts if fact.op == "assert"] == [True]
+
+
+def test_a_breakup_does_not_end_a_person(gate: WriteGate) -> None:
+    facts = gate.decide_by_rules(Turn(text="mit meinem vater red ich nicht mehr", language="de"))
+    assert [fact.op for fact in facts.facts] == ["assert"]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "people"),
+    [
+        (
+            "de",
+            "also kinder hab ich zwei die große die pauline die macht grad abi und der kleine "
+            "heißt emil",
+            {"user.daughter:pauline", "user.son:emil"},
+        ),
+        ("de", "meine kleine wohnung ist schön hell", set()),
+        ("fr", "jai un apprenti il sappelle moussa", {"user.apprentice:moussa"}),
+        ("fr", "léna ma copine elle est végane", {"user.girlfriend:léna"}),
+        ("es", "tengo dos hijas una se llama carla y la otra julia", {"user.daughter:carla"}),
+        (
+            "es",
+            "tengo una nieta lucía que está en madrid y un nieto tomás que vive conmigo",
+            {"user.granddaughter:lucía", "user.grandson:tomás"},
+        ),
+    ],
+)
+def test_people_are_known_by_name(
+    gate: WriteGate, language: str, text: str, people: set[str]
+) -> None:
+    facts = gate.decide_by_rules(Turn(text=text, language=language)).facts
+    named = {fact.subject for fact in facts if fact.slot == "name"}
+    assert people <= named if people else not named
+
+
+@pytest.mark.parametrize(
+    ("language", "moment", "habit"),
+    [
+        ("de", "ich arbeite morgen im laden", "ich arbeite jeden morgen im laden"),
+        ("fr", "je travaille demain à la boutique", "je travaille le matin à la boutique"),
+        ("es", "trabajo mañana en la tienda", "trabajo por la mañana en la tienda"),
+    ],
+)
+def test_a_habit_is_kept_and_a_day_is_not(
+    gate: WriteGate, language: str, moment: str, habit: str
+) -> None:
+    assert gate.decide_by_rules(Turn(text=moment, language=language)).facts == ()
+    assert gate.decide_by_rules(Turn(text=habit, language=language)).verdict == "allow"

@@ -21,7 +21,7 @@ def gate() -> WriteGate:
 @pytest.mark.parametrize(
     ("asked", "said", "stored"),
     [
-        ("Where did you two meet?", "at university in glasgow", ["Met at university in glasgow"]),
+        ("Where did you two meet?", "at university in glasgow", ["Met at university in Glasgow"]),
         ("Do you play an instrument?", "the cello", ["Plays cello"]),
         ("What's your son's name?", "elias", ["Has a son named Elias"]),
         ("You live in Leeds, right?", "no reading", ["Lives in Reading"]),

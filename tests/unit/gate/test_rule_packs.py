@@ -10,7 +10,7 @@ from bmo.gate import PackError, WriteGate
 from bmo.gate.packs import compile_pattern, load_pack
 from bmo.language import LANGUAGES
 from bmo.settings import load_settings
-from bmo.turn import Turn
+from bmo.turn import DialogueContext, Fact, Turn
 
 pytestmark = pytest.mark.unit
 
@@ -24,14 +24,22 @@ def gate() -> WriteGate:
 
 
 @pytest.mark.parametrize(
-    ("code", "rule_id", "example"),
-    [(code, rule.id, example) for code, rule in RULES for example in rule.examples],
+    ("code", "rule_id", "known", "example"),
+    [(code, rule.id, rule.known, example) for code, rule in RULES for example in rule.examples],
 )
 def test_example_is_stored_as_written(
-    gate: WriteGate, code: str, rule_id: str, example: tuple[str, ...]
+    gate: WriteGate, code: str, rule_id: str, known: tuple[str, ...], example: tuple[str, ...]
 ) -> None:
     said, *texts = example
-    decision = gate.decide_by_rules(Turn(text=said, at=AT, language=code))
+    context = DialogueContext()
+    if known:
+        # Such a rule speaks only of what is known; without it the same words store nothing.
+        fact = Fact(text=known[1], category="personal_facts", slot=known[0])
+        turn = Turn(text=said, at=AT, language=code)
+        nothing = gate.decide_by_rules(turn, context)
+        assert rule_id not in [fact.rule_id for fact in nothing.facts]
+        context = DialogueContext(known=(fact,))
+    decision = gate.decide_by_rules(Turn(text=said, at=AT, language=code), context)
     stored = [fact.text for fact in decision.facts]
     assert decision.verdict == "allow", decision.reason
     assert stored

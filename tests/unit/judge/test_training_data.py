@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import random
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from training import chat, twins
+from training import chat, talk, twins
 from training.augmentation import vary
 from training.chat import companions
+from training.clauses import clause_turns
 from training.turns import LEFT_OUT, digest, normal_form, read_turns
 from training.twins import written_out
 
@@ -59,8 +61,9 @@ def test_a_pattern_chooses_the_same_word_in_line_and_memory() -> None:
     [
         (twins.PATTERNS, twins.rows, twins.SEED, twins.TARGET),
         (chat.SENTENCES, chat.rows, chat.SEED, chat.TARGET),
+        (talk.LINES, talk.rows, talk.SEED, talk.TARGET),
     ],
-    ids=["twins", "chat"],
+    ids=["twins", "chat", "talk"],
 )
 def test_what_is_written_from_patterns_is_what_stands_in_the_file(
     patterns: Path, rows: object, seed: int, target: Path
@@ -94,3 +97,31 @@ def test_company_leaves_a_turn_its_words_and_its_label() -> None:
 def test_a_choice_may_hold_a_word_to_choose() -> None:
     said, _ = written_out("i {like {x}|hate {x}} a lot", {"x": ["jazz"]}, random.Random(1))
     assert said in ("i like jazz a lot", "i hate jazz a lot")
+
+
+def test_clauses_carry_what_their_turn_remembers() -> None:
+    turn = next(t for t in TURNS if t.file == "h")
+    said = "the weather is awful today and i collect old stamps"
+    made = replace(
+        turn,
+        text=said,
+        facts=("Collects old stamps",),
+        categories=(False, False, False, True, False, False),
+        verdict=0,
+    )
+    found = {part.text: part for part in clause_turns([made])}
+    kept = found["i collect old stamps"]
+    assert (kept.verdict, kept.categories) == (0, made.categories)
+    assert all(part.verdict == 2 for text, part in found.items() if "stamps" not in text)
+
+
+def test_clauses_of_the_data_are_mostly_kept_ones() -> None:
+    parts = clause_turns(TURNS)
+    kept = sum(part.verdict == 0 for part in parts)
+    assert len(parts) > 1000 and kept / len(parts) > 0.7
+    assert all(part.categories is not None for part in parts if part.verdict == 0)
+
+
+def test_a_line_without_category_is_refused() -> None:
+    with pytest.raises(SystemExit, match="no category"):
+        talk.rows({"allow": ["i like tea"], "take": 1}, random.Random(1))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bmo.recall import OPEN, ReadGate
+from bmo.recall import OPEN, Familiarity, ReadGate
 from bmo.recall.budget import CEILING, TIERS, prefers_accuracy, token_budget
 from bmo.recall.classify import Classification
 from bmo.settings import load_settings
@@ -272,3 +272,59 @@ def test_any_text_gives_a_plan_that_agrees_with_itself(text: str) -> None:
 )
 def test_hostile_text_is_planned(text: str) -> None:
     assert plan(text).trigger
+
+
+@pytest.mark.parametrize(
+    ("text", "read_need", "recall"),
+    [
+        ("Arrange the chairs the way my choir sits.", 0.95, True),
+        ("Arrange the chairs the way my choir sits.", 0.8, False),
+        ("how can i clean my jacket", 0.97, True),
+        ("how can i clean my jacket", 0.9, False),
+        ("remember that my bike is in the shed", 0.99, False),
+        ("remind me to sign my form tonight", 0.99, False),
+        ("turn it up", 0.99, False),
+    ],
+)
+def test_a_sure_judge_overrules_a_rule_that_saw_no_need(
+    text: str, read_need: float, recall: bool
+) -> None:
+    gate = ReadGate(load_settings(), FakeJudge(read_need))  # type: ignore[arg-type]  # as above
+    assert not GATE.plan(Turn(text)).recall, "the rules alone see no need"
+    planned = gate.plan(Turn(text))
+    assert planned.recall is recall
+    assert planned.trigger == ("judge" if recall else GATE.plan(Turn(text)).trigger)
+
+
+@pytest.mark.parametrize(
+    ("known", "read_need", "recall"),
+    [
+        (None, 0.5, False),
+        (Familiarity(2.5, named=False), 0.5, True),
+        (Familiarity(2.5, named=False), 0.1, False),
+        (Familiarity(1.0, named=False), 0.5, False),
+        (Familiarity(0.0, named=False), 0.7, False),
+        (Familiarity(0.0, named=False), 0.9, True),
+        (Familiarity(0.0, named=True), 0.0, True),
+    ],
+)
+def test_what_memory_holds_moves_the_bar(
+    known: Familiarity | None, read_need: float, recall: bool
+) -> None:
+    gate = ReadGate(load_settings(), FakeJudge(read_need))  # type: ignore[arg-type]  # as above
+    planned = gate.plan(Turn(OPEN_TEXT + "?"), familiar=lambda _: known)
+    assert planned.recall is recall
+
+
+@pytest.mark.parametrize("text", ["call my brother", "ruf meinen bruder an", "text my brother hi"])
+def test_a_call_needs_memory_only_if_it_knows_somebody_to_call(text: str) -> None:
+    assert plan(text).recall, "what memory knows is not known here"
+    assert plan(text, subjects={"sam": "user.brother:sam"}).recall
+    nobody = plan(text, subjects={"mia": "user.wife:mia"})
+    assert (nobody.recall, nobody.trigger) == (False, "command")
+    assert plan("remind me at my usual time", subjects={}).recall
+
+
+def test_who_is_asked_about_by_name_is_not_the_assistant() -> None:
+    assert plan("what do you know about owen").trigger == "smalltalk"
+    assert plan("what do you know about owen", subjects={"owen": "user.friend:owen"}).recall

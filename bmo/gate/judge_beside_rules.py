@@ -1,0 +1,103 @@
+"""Facts of rules with what the judge adds to them: words left out, clauses about them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bmo.gate.analysis import Analysis, ClauseAnalysis
+from bmo.gate.judge_memories import Asked, lowered
+from bmo.gate.open_canonicalisation import canonicalise, leaning
+from bmo.gate.open_coverage import front_of, incomplete, says_all_of
+from bmo.gate.open_grouping import runs, tells_event
+from bmo.turn import Fact
+
+EXTRA_WORDS = 3
+"""Least words of such a clause."""
+FOREIGN_WORDS = 5
+"""The same in other languages, whose clauses are cut less well."""
+LEANING = 0.3
+"""P(allow) from which a clause about a rule's fact ("she's called Tess") is told with it."""
+
+_REASONS = frozenset({"because", "cos", "cause", "if", "otherwise"})
+_OF_PEOPLE = frozenset({"he", "she", "they"})
+_OF_ANYTHING = frozenset({"it", "which", "who", "whose", "one", "both"})
+
+
+def stands_alone(asked: Asked, clause: ClauseAnalysis) -> bool:
+    """Whether a clause may be a memory beside those of the rules.
+
+    Not a reason ("because ..."), not an event told on the way to what is true now ("sold the old
+    one"), not a few words.
+    """
+    norm = clause.norm
+    if len(norm) < (EXTRA_WORDS if asked.analysis.language == "en" else FOREIGN_WORDS):
+        return False
+    before = asked.turn.text[: clause.span[0]].lower().split()
+    if before and before[-1] in _REASONS:
+        return False
+    return not tells_event(clause)
+
+
+def completed(asked: Asked, facts: list[Fact]) -> list[Fact]:
+    """Gives facts the words of their clause that the rule left out."""
+    found = list(facts)
+    for clause, fact in incomplete(asked.analysis, facts):
+        front = front_of(asked.analysis, clause)
+        stretches = runs([front, clause] if front else [clause], asked.analysis.words)
+        start, stop = stretches[0][0], stretches[-1][1]
+        full = canonicalise(
+            asked.analysis.words,
+            asked.turn.assistant_before,
+            asked.analysis.language,
+            asked.context.subjects,
+            start=start,
+            end=stop,
+        )
+        if full is None or not says_all_of(full.text, fact):
+            continue
+        text = full.text
+        if fact.subject == "team":
+            text = f"The team {lowered(text)}" if clause.norm[0] in ("i", "we") else text
+        elif fact.subject != "user" and not full.subject.startswith(fact.subject.partition(":")[0]):
+            continue
+        found[found.index(fact)] = replace(fact, text=text)
+    return found
+
+
+def told_with_rules(
+    asked: Asked, facts: list[Fact], clauses: Sequence[ClauseAnalysis]
+) -> tuple[list[Fact], list[ClauseAnalysis]]:
+    """Adds clauses that speak of a rule's fact to its text ("has a cat; she is called Tess").
+
+    Returns:
+        The facts, and the clauses that stand for themselves.
+    """
+    if asked.analysis.language != "en":
+        return facts, list(clauses)
+    told, alone = list(facts), []
+    for clause in clauses:
+        place = _fact_before(asked.analysis, told, clause)
+        if place is None or asked.odds(clause.text).allow < LEANING:
+            alone.append(clause)
+            continue
+        (start, stop), *_ = runs([clause], asked.analysis.words)
+        more = leaning(asked.analysis.words, asked.turn.assistant_before, start, stop)
+        if more:
+            fact = told[place]
+            told[place] = replace(fact, text=f"{fact.text}; {more}")
+    return told, alone
+
+
+def _fact_before(analysis: Analysis, facts: Sequence[Fact], clause: ClauseAnalysis) -> int | None:
+    """Which fact ``clause`` speaks of: that of the clause just before, or None."""
+    first = clause.norm[0]
+    at = analysis.clauses.index(clause)
+    if at == 0 or (first not in _OF_PEOPLE and first not in _OF_ANYTHING):
+        return None
+    written = [(f.rule_id, f.value) for f in analysis.clauses[at - 1].facts]
+    own = [i for i, f in enumerate(facts) if (f.rule_id, f.value) in written]
+    if len(own) != 1 or facts[own[0]].op != "assert":
+        return None
+    someone = facts[own[0]].category == "relationships"
+    return own[0] if someone or first in _OF_ANYTHING else None

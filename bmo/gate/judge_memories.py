@@ -1,0 +1,140 @@
+"""Memories that the judge found in a turn: which clauses carry them, and how they are written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bmo.gate.analysis import Analysis, ClauseAnalysis, without_doubles
+from bmo.gate.open_canonicalisation import canonicalise
+from bmo.gate.open_category import (
+    asks_for_a_choice,
+    asks_for_someone,
+    category_of,
+    is_standing,
+)
+from bmo.gate.open_grouping import ClauseOdds, grouped, runs
+from bmo.gate.open_text import OpenText
+from bmo.gate.open_wishes import is_order
+from bmo.turn import Assessment, Category, DialogueContext, Fact, Kind, Turn
+
+if TYPE_CHECKING:
+    from bmo.judge import Judge, JudgeThresholds
+
+CARRIED = 0.25
+"""P(allow) that the clauses of a memory must reach by themselves, without the rest of the turn."""
+MAX_MEMORIES = 5
+"""Most memories of one turn; what is more is told in the last."""
+
+_ASKED_OF_YOU = frozenset({"can", "could", "will", "would"})
+_KINDS: dict[Category, Kind] = {"preferences": "preference", "policies": "policy"}
+_CAPITAL = re.compile(r"(?<!^)\b[^\W\d_][\w'’-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The judge and what a decision needs of it."""
+
+    judge: Judge
+    thresholds: JudgeThresholds
+    turn: Turn
+    context: DialogueContext
+    analysis: Analysis
+    whole: Assessment
+    known: dict[str, Assessment]
+
+    def odds(self, said: str) -> Assessment:
+        """The judge on a part of the turn, asked once a part."""
+        found = self.known.get(said)
+        if found is None:
+            found = self.judge.assess([(self.turn.assistant_before, said)])[0]
+            self.known[said] = found
+        return found
+
+
+def may_carry(clause: ClauseAnalysis) -> bool:
+    """Whether a clause may carry a memory: it states something, or orders it from now on."""
+    asks = clause.norm[0] in _ASKED_OF_YOU and clause.norm[1:2] == ("you",)
+    storable = clause.speech_act not in ("question", "directive", "forget")
+    if storable and is_order(clause.norm):  # "never wake me unless i ask" supposes nothing
+        return set(clause.vetoes) <= {"conditional"}
+    return storable and not asks and not clause.vetoes
+
+
+def open_memories(asked: Asked, clauses: Sequence[ClauseAnalysis], needed: float) -> list[Fact]:
+    """Open memories of ``clauses``: found by the judge, written by open canonicalisation.
+
+    Args:
+        asked: The judge and the turn.
+        clauses: Clauses that may carry a fact.
+        needed: P(allow) a group of clauses must reach on its own; 0 takes what carries the turn.
+    """
+    if not clauses:
+        return []
+    alone = [asked.odds(clause.text) for clause in clauses]
+    odds = [
+        ClauseOdds(c, a.allow, a.discard, _tied(asked, c))
+        for c, a in zip(clauses, alone, strict=True)
+    ]
+    whole = asked.analysis.language != "en"  # its clauses are known less well: no word is lost
+    groups = grouped(odds, needed, MAX_MEMORIES, keep_all=whole)
+    facts: list[Fact] = []
+    for group in groups:
+        fact = _memory(asked, group)
+        if fact is not None:
+            facts.append(fact)
+    return list(without_doubles(facts))
+
+
+def _tied(asked: Asked, clause: ClauseAnalysis) -> bool:
+    """Whether punctuation ties a clause to the one before ("one rule: paper only")."""
+    return asked.turn.text[: clause.span[0]].rstrip().endswith((":", ";"))
+
+
+def _memory(asked: Asked, group: Sequence[ClauseAnalysis]) -> Fact | None:
+    found: list[OpenText] = []
+    for start, stop in runs(group, asked.analysis.words):
+        part = canonicalise(
+            asked.analysis.words,
+            asked.turn.assistant_before,
+            asked.analysis.language,
+            asked.context.subjects,
+            start=start,
+            end=stop,
+        )
+        if part is not None:
+            found.append(part)
+    if not found:
+        return None
+    text = "; ".join([found[0].text, *(lowered(more.text) for more in found[1:])])
+    said = " ".join(clause.text for clause in group)
+    odds = asked.odds(said)
+    if odds.allow < CARRIED:
+        return None
+    category = category_of(
+        text,
+        found[0].subject,
+        odds,
+        asked.whole,
+        settles_choice=not found[0].whole and asks_for_a_choice(asked.turn.assistant_before),
+        names_someone=not found[0].whole and asks_for_someone(asked.turn.assistant_before),
+    )
+    return Fact(
+        text=text,
+        category=category,
+        subject="team" if category in ("policies", "decisions") else found[0].subject,
+        kind="hard_rule" if is_standing(text) else _KINDS.get(category, "fact"),
+        confidence=round(min(asked.whole.allow, odds.allow), 3),
+        extraction_method=f"judge:{odds.version}",
+        span=(group[0].span[0], group[-1].span[1]),
+        entities=tuple(dict.fromkeys(w.lower() for w in _CAPITAL.findall(text) if w[0].isupper())),
+    )
+
+
+def lowered(text: str) -> str:
+    """A canonical text as it stands behind another."""
+    first, _, rest = text.partition(" ")
+    lowered = first if first.isupper() and len(first) > 1 else first[:1].lower() + first[1:]
+    return f"{lowered} {rest}".strip()

@@ -1,0 +1,103 @@
+"""Statements about the user without "I": "they won't let me have salt", "that's me retired".
+
+Each reads a clause of one mould and writes it in the third person; what is of no mould is left to
+open canonicalisation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bmo.gate.third_person import Token, inner, joined, predicate
+from bmo.language import past_lemma
+
+_BECOME = frozenset(
+    "retired qualified finished done married divorced settled separated sorted engaged".split()
+)
+"""Participles that say what somebody is now, not what they did."""
+_WE_ARE = frozenset(
+    (
+        "off on in at with from out not all still now going moving using trying getting having "
+        "a an the both just only always never done expecting opening switching"
+    ).split()
+)
+"""What follows "were" at the front of a clause where "we're" was said."""
+_AFTER_SUBJECT = frozenset(
+    (
+        "that what because if when than as like think know say said where who how since while "
+        "until so and or but whether why wish hope guess suppose reckon all whenever wherever once "
+        "after before though although yet unless"
+    ).split()
+)
+"""Words after which "i am" is no new clause."""
+
+
+def about_user(tokens: Sequence[Token]) -> str:
+    """Text of a clause of one of the moulds, or "".
+
+    Args:
+        tokens: A clause's words.
+    """
+    norms = [token.norm for token in tokens]
+    if norms[:1] == ["were"] and norms[1:2] and norms[1] in _WE_ARE:
+        return joined(predicate([replace(tokens[0], norm="are", shown="are"), *tokens[1:]]))
+    if norms[:1] == ["were"] and norms[1:2] and (norms[1].endswith("ed") or norms[1] == "born"):
+        return joined(predicate(tokens))
+    if norms[:2] == ["that", "is"] and norms[2:3] in (["me"], ["us"]) and len(norms) > 3:
+        return _that_is_me(tokens[3:])
+    if norms[:1] == ["they"] and "me" in norms[1:6]:
+        return _done_by_them(tokens, norms)
+    return ""
+
+
+def _that_is_me(rest: Sequence[Token]) -> str:
+    """From "(that's me) signed up for a course" to "has signed up for a course"."""
+    first = rest[0].norm
+    behind = joined(inner(rest))
+    if first in _BECOME and len(rest) < 4:
+        return f"is {behind}"
+    done = first.endswith("ed") or bool(past_lemma(first))
+    return f"{'has' if done else 'is'} {behind}"
+
+
+def _done_by_them(tokens: Sequence[Token], norms: Sequence[str]) -> str:
+    """What nobody in particular does to the user, in the passive."""
+    at = norms.index("me", 1)
+    verb, before, behind = norms[at - 1], list(norms[1 : at - 1]), list(tokens[at + 1 :])
+    if not behind:
+        return ""
+    said = joined(inner(behind))
+    negated = "not" in before
+    if verb == "let":
+        return f"is {'not ' if negated else ''}allowed to {said}"
+    if negated or len(before) > 1:
+        return ""
+    passive = {
+        "have": "is",
+        "got": "is",
+        "put": "was put",
+        "call": "is called",
+        "made": "was made",
+        "gave": "was given",
+        "moved": "was moved",
+        "switched": "was switched",
+        "told": "was told",
+    }
+    return f"{passive[verb]} {said}" if verb in passive else ""
+
+
+def without_double_subject(tokens: Sequence[Token]) -> list[Token]:
+    """From "paddy is he is my relief" to "paddy is my relief"."""
+    norms = [token.norm for token in tokens]
+    for at in range(1, len(norms) - 3):
+        if norms[at] == norms[at + 2] == "is" and norms[at + 1] in ("he", "she", "it"):
+            return [*tokens[:at], *tokens[at + 2 :]]
+    return list(tokens)
+
+
+def new_clause(norms: Sequence[str], place: int) -> bool:
+    """Whether "i am" at ``place`` opens a clause that no punctuation parted from the one before."""
+    if place < 3 or list(norms[place : place + 2]) != ["i", "am"] or len(norms) < place + 4:
+        return False
+    return norms[place - 1] not in _AFTER_SUBJECT

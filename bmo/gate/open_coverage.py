@@ -1,0 +1,124 @@
+"""What a rule's fact leaves out of its clause, and its text with nothing left out.
+
+A rule captures what its slot asks for: "i go to the mosque on fridays before two" gives "Goes to
+the mosque". Where two words of content or more are missing and the judge would keep the turn, the
+fact keeps its slot and value and gets the clause's own words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from bmo.gate.analysis import Analysis, ClauseAnalysis
+from bmo.gate.third_person import third_person_lexicon
+from bmo.turn import Fact
+
+MISSING = 2
+"""Words of content that make a fact incomplete."""
+
+LONGEST_FRONT = 6
+"""Most words of a phrase set before its clause."""
+
+_BE = frozenset("i we am is are was were have has do does did".split())
+_FULL_SLOTS = frozenset(
+    "name age birthday nickname called pronouns assistant_name language address_form".split()
+)
+"""Slots whose value is all there is to say."""
+_WORD = re.compile(r"[^\W_]+")
+_EMPTY = frozenset(
+    (
+        "the and but for with has have had having does did doing not his her their they them who "
+        "whose that this these those was were are been being its got get gets getting you your my "
+        "our she will would can could should very too also just really still always now then so "
+        "there here where when what which how why because cos since if than from into about out "
+        "off over under all any some own one ones thing things lot lots bit kind sort called named "
+        "like love loves likes hate hates want wants need know mean think going gone went come "
+        "comes make makes made say says said tell told see look well yes yeah nah okay right oh "
+        "please thanks thank sorry actually honestly basically years year old new good great nice "
+        "big little wee every each day time days times these lately anymore more much many most "
+        "live lives living lived work works working worked job name remember note keep mind bmo "
+        "hey hello "
+        # "moved to bristol last month" is "Lives in Bristol"; its date is the turn's own.
+        "moved moving last week weeks weekend month months ago yesterday today tonight recently"
+    ).split()
+)
+
+
+def incomplete(analysis: Analysis, facts: Sequence[Fact]) -> list[tuple[ClauseAnalysis, Fact]]:
+    """Clauses whose only fact leaves words of content out, each with its fact.
+
+    Args:
+        analysis: What the rules made of the turn; English.
+        facts: The facts that are to be stored.
+    """
+    if analysis.language != "en":
+        return []
+    found = []
+    for clause in analysis.clauses:
+        own = [fact for fact in facts if fact in clause.facts]
+        if len(own) > 1:  # who somebody is stands beside what is told
+            own = [fact for fact in own if fact.slot != "name"]
+        if len(own) != 1 or clause.vetoes or clause.speech_act != "statement":
+            continue
+        fact = own[0]
+        if fact.op != "assert" or fact.kind == "hard_rule" or (fact.slot or "") in _FULL_SLOTS:
+            continue
+        front = front_of(analysis, clause)
+        norm = (*front.norm, *clause.norm) if front else clause.norm
+        left = missing(norm, facts)
+        days = third_person_lexicon().capitalised
+        if len(left) >= MISSING or not days.isdisjoint(left):
+            found.append((clause, fact))
+    return found
+
+
+def front_of(analysis: Analysis, clause: ClauseAnalysis) -> ClauseAnalysis | None:
+    """The phrase set before a clause ("every sunday after church"), where it was cut off."""
+    at = analysis.clauses.index(clause)
+    if at == 0:
+        return None
+    before = analysis.clauses[at - 1]
+    lexicon = third_person_lexicon()
+    opens = before.norm[0] in lexicon.fronted or before.norm[0] in lexicon.capitalised
+    said = before.norm[1:]
+    phrase = (
+        len(before.norm) <= LONGEST_FRONT
+        and lexicon.carried.isdisjoint(said)
+        and lexicon.fixed.isdisjoint(said)
+        and _BE.isdisjoint(said)
+    )
+    return before if opens and phrase and not before.facts and not before.vetoes else None
+
+
+@lru_cache(maxsize=1)
+def _empty_words() -> frozenset[str]:
+    """Words without content of their own; joined once, the gate asks on every stored turn."""
+    lexicon = third_person_lexicon()
+    return _EMPTY | lexicon.adverbs | lexicon.prepositions | lexicon.asides
+
+
+def missing(norm: Sequence[str], facts: Sequence[Fact]) -> list[str]:
+    """Words of content among ``norm`` that no fact has."""
+    stored = _stems(" ".join(f"{fact.text} {fact.value or ''}" for fact in facts))
+    lexicon = third_person_lexicon()
+    empty = _empty_words()
+    others = any(fact.subject != "user" for fact in facts)
+    kin = lexicon.people.first if others else frozenset()  # "mum" is "mother" in a fact
+    return [
+        word
+        for word in dict.fromkeys(norm)
+        if len(word) > 2 and word not in empty and word not in kin and word[:4] not in stored
+    ]
+
+
+def says_all_of(text: str, fact: Fact) -> bool:
+    """Whether a text has every word of a fact's value."""
+    words = [word for word in _WORD.findall((fact.value or fact.text).lower()) if len(word) > 2]
+    stems = _stems(text)
+    return all(word[:4] in stems for word in words if word not in _EMPTY)
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(word[:4] for word in _WORD.findall(text.lower()))

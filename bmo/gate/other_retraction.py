@@ -1,0 +1,115 @@
+"""Retractions in German, French and Spanish: "vergiss das mit flensburg", "oublie mon régime".
+
+What is to be forgotten is what is left of the request without words of telling and pointing
+(``packs/<language>/forget.toml``); the ledger finds the memories that hold these words.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+
+from bmo.gate.discourse import Discourse
+from bmo.language import Clause, LanguageCode, Words
+from bmo.turn import Fact, RetractScope
+
+_MAX_TOPIC = 4
+"""Words of what is to be forgotten; what follows is a reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetWords:
+    """A language's ``forget.toml``.
+
+    Attributes:
+        filler: Words around what is meant ("das mit", "ce que je t'ai dit sur").
+        wide: Words for everything.
+        me: Words for the user, behind which "everything" means everything.
+        last: Words that point at what was just said.
+        not_memory: Things an assistant has that are no memory ("wecker").
+    """
+
+    filler: frozenset[str]
+    wide: frozenset[str]
+    me: frozenset[str]
+    last: frozenset[str]
+    not_memory: frozenset[str]
+
+
+@lru_cache(maxsize=4)
+def forget_words(language: LanguageCode) -> ForgetWords:
+    """The words of ``language``, read on first use; empty where the pack has none."""
+    source = resources.files("bmo.gate") / "packs" / language / "forget.toml"
+    raw = tomllib.loads(source.read_text("utf-8")) if source.is_file() else {}
+    return ForgetWords(
+        *(frozenset(raw.get(name, ())) for name in ("filler", "wide", "me", "last", "not_memory"))
+    )
+
+
+def topic_words(norm: Sequence[str], language: LanguageCode) -> list[str]:
+    """The first words of content in a row ("gitarre" of "das mit der gitarre vom letzten jahr")."""
+    known = forget_words(language)
+    empty = known.filler | known.wide | known.last
+    found: list[str] = []
+    for word in norm:
+        if word not in empty:
+            found.append(word)
+            if len(found) == _MAX_TOPIC:
+                break
+        elif found:
+            break
+    return found
+
+
+def other_retraction(
+    spoken: Words, clause: Clause, behind: int, discourse: Discourse, language: LanguageCode
+) -> Fact | None:
+    """The retraction a forget request asks for, or None when it is none.
+
+    Args:
+        spoken: The turn's words.
+        clause: The clause that asks.
+        behind: Index behind the words that ask ("vergiss mal").
+        discourse: Who is known.
+        language: de, fr or es.
+    """
+    known = forget_words(language)
+    asked = spoken.norm[clause.start : clause.end]
+    rest = spoken.norm[behind : clause.end]
+    if not known.not_memory.isdisjoint(rest):
+        return None
+    topic = topic_words(rest, language)
+    wide = not known.wide.isdisjoint(asked)
+    scope: RetractScope = "value"
+    value, subject = " ".join(topic), "user"
+    if not topic:
+        if wide:
+            scope = "all"
+        elif rest and known.last.issuperset(w for w in rest if w not in known.filler):
+            scope = "last"
+        else:
+            return None
+    elif wide and known.me.issuperset(topic):
+        scope, value = "all", ""
+    elif len(topic) == 1 and topic[0] in discourse.names and wide:
+        scope, subject = "subject", discourse.names[topic[0]]
+    else:
+        person = discourse.lexicon.relation_at(topic, 0, len(topic))
+        if person is not None and person[1] == len(topic) and wide:
+            scope, subject = "subject", discourse.introduce(person[0]).subject
+            value = person[0].name
+    first, last = spoken.start[clause.start], spoken.end[clause.end - 1]
+    return Fact(
+        text=spoken.text[first:last],
+        category="personal_facts",
+        op="retract",
+        scope=scope,
+        value=value,
+        subject=subject,
+        rule_id="retraction",
+        extraction_method="pattern:retraction",
+        span=(first, last),
+    )

@@ -1,0 +1,195 @@
+"""Reading the index: what is near in meaning, what is there, how much."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from bmo.index.access import IndexAccess, storable
+from bmo.index.errors import IndexUnavailable
+from bmo.index.hits import IndexHit
+from bmo.settings import checked_user_id
+from bmo.turn import Category
+
+if TYPE_CHECKING:
+    from bmo.index.vector_cache import VectorCache
+
+logger = logging.getLogger(__name__)
+
+
+class FactSearch(IndexAccess):
+    """The index's side for whoever reads it; every hit's user is checked again."""
+
+    def search(
+        self,
+        user_id: str,
+        query: str,
+        *,
+        top_k: int,
+        threshold: float,
+        categories: Sequence[Category] = (),
+        include_held: bool = False,
+    ) -> list[IndexHit]:
+        """The facts of a user nearest in meaning.
+
+        Args:
+            user_id: Whose facts.
+            query: Words to search for; without any nothing is found.
+            top_k: Hits at most.
+            threshold: Least cosine similarity, 0..1.
+            categories: Only these; empty means all.
+            include_held: Also entries the write gate held.
+
+        Raises:
+            IndexUnavailable: The store cannot be reached.
+        """
+        filters = _gated(categories, include_held=include_held)
+        return self._search(user_id, query, top_k, threshold, filters)
+
+    def preload(self, user_id: str) -> None:
+        """Starts to read a user's vectors into memory; returns at once and never raises.
+
+        ``near`` asks the store until they are there. Nothing happens with a server, whose
+        entries other processes change too, nor once the index is closed.
+        """
+        if self.backend == "server":
+            return
+        try:
+            cache = self._cache()
+        except IndexUnavailable:
+            return
+        if cache is not None:
+            cache.preload(user_id)
+
+    def in_memory(self, user_id: str) -> bool:
+        """Whether ``near`` answers for a user without asking the store."""
+        cache = None if self.backend == "server" else self._cache()
+        return cache is not None and cache.has(user_id)
+
+    def near(
+        self,
+        user_id: str,
+        query: str,
+        *,
+        top_k: int,
+        threshold: float,
+        categories: Sequence[Category] = (),
+        domains: Sequence[str] = (),
+    ) -> list[tuple[str, float]]:
+        """Which facts of a user are near in meaning, and how near, nearest first.
+
+        The same as ``search`` without the entries: from the vectors in memory if they are there.
+
+        Args:
+            user_id: Whose facts.
+            query: Words to search for; without any nothing is found.
+            top_k: Facts at most.
+            threshold: Least cosine similarity, 0..1.
+            categories: Only these; empty means all.
+            domains: Facts of these topics and facts of none; empty means all. The store, which
+                answers until the vectors are in memory, has no index for topics and gives all.
+
+        Returns:
+            (fact id, cosine).
+
+        Raises:
+            IndexUnavailable: The store cannot be reached.
+        """
+        checked_user_id(user_id)
+        words = storable(query).strip()
+        if not words or top_k <= 0:
+            return []
+        cache = self._cache()
+        if cache is not None and not cache.has(user_id):
+            cache.preload(user_id)
+        elif cache is not None:
+            found = cache.search(
+                user_id,
+                self.embedder.embed([words])[0],
+                top_k=top_k,
+                threshold=min(max(threshold, 0.0), 1.0),
+                filters=_gated(categories, domains=domains),
+            )
+            if found is not None:
+                return [(fact_id, score) for fact_id, score in found if fact_id]
+        hits = self.search(user_id, query, top_k=top_k, threshold=threshold, categories=categories)
+        return [(hit.fact_id, hit.score) for hit in hits if hit.fact_id]
+
+    def search_raw(
+        self, user_id: str, query: str, *, top_k: int, threshold: float
+    ) -> list[IndexHit]:
+        """The memories of a user nearest in meaning, raw turns included."""
+        return self._search(user_id, query, top_k, threshold, {})
+
+    def find(self, user_id: str, fact_id: str) -> str | None:
+        """Mem0's id of a fact's entry, or None."""
+        checked_user_id(user_id)
+        with self._reading() as (_, store):
+            found = store.find({"user_id": user_id, "fact_id": fact_id}, 1)
+        return found[0].id if found else None
+
+    def count(self, user_id: str | None = None) -> int:
+        """Number of entries, of one user or of all."""
+        filters = {} if user_id is None else {"user_id": checked_user_id(user_id)}
+        with self._reading() as (_, store):
+            return store.count(filters)
+
+    def entries(self, user_id: str | None = None) -> Iterator[IndexHit]:
+        """Every entry of a user, or of all users, in no order; scores are 0."""
+        filters = {} if user_id is None else {"user_id": checked_user_id(user_id)}
+        with self._reading() as (_, store):
+            for entry in store.scan(filters):
+                payload = dict(entry.payload)
+                text = payload.pop("data", "")
+                yield IndexHit(payload.get("fact_id", ""), entry.id, text, 0.0, payload)
+
+    def _search(
+        self, user_id: str, query: str, top_k: int, threshold: float, filters: dict[str, Any]
+    ) -> list[IndexHit]:
+        checked_user_id(user_id)
+        words = storable(query).strip()
+        if not words or top_k <= 0:
+            return []
+        with self._reading() as (memory, _):
+            found = memory.search(
+                words,
+                top_k=top_k,
+                threshold=min(max(threshold, 0.0), 1.0),
+                filters={**filters, "user_id": user_id},
+            )
+        hits = []
+        for item in found["results"]:
+            if item.get("user_id") != user_id:
+                logger.error("the store gave an entry of another user", extra={"id": item["id"]})
+                continue
+            metadata = item.get("metadata") or {}
+            hits.append(
+                IndexHit(
+                    metadata.get("fact_id", ""),
+                    str(item["id"]),
+                    item["memory"],
+                    float(item["score"]),
+                    metadata,
+                )
+            )
+        return hits
+
+    def _cache(self) -> VectorCache | None:
+        from bmo.index.cached_store import CachedStore
+
+        store = self._connection.connected().vector_store
+        return store.cache if isinstance(store, CachedStore) else None
+
+
+def _gated(
+    categories: Sequence[Category], *, include_held: bool = False, domains: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Filters for facts that the write gate let through."""
+    verdicts = ["allow", "hold"] if include_held else ["allow"]
+    filters: dict[str, Any] = {"mode": "gated", "write_verdict": {"in": verdicts}}
+    if categories:
+        filters["category"] = {"in": list(categories)}
+    if domains:
+        filters["domain"] = {"in": [*domains, ""]}
+    return filters

@@ -1,0 +1,179 @@
+"""The writing side of one visit: its turns are gated one after the other and recorded."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from bmo import telemetry
+from bmo.memory.deciding import decide
+from bmo.memory.requests import Requests, own_word
+from bmo.memory.visit import Visit
+from bmo.memory.wishes import keeps_nothing, wish_of
+from bmo.turn import Decision, Recall, Turn
+
+if TYPE_CHECKING:
+    from bmo.ledger import Recorded
+
+logger = logging.getLogger("bmo.memory")
+
+RECORDED_KEPT = 64
+"""Turns whose record can still be asked for with ``recorded``."""
+
+
+class Gating:
+    """What becomes of the turns of one visit, in the order they were said."""
+
+    def __init__(self, visit: Visit, requests: Requests) -> None:
+        """Nothing is gated yet.
+
+        Args:
+            visit: Whose turns.
+            requests: What is meant for memory itself.
+        """
+        self._visit = visit
+        self._requests = requests
+        self._one_by_one = asyncio.Lock()
+        self._recent_ids: deque[str] = deque(maxlen=RECORDED_KEPT)
+        self._answered: tuple[str, Recall, str] | None = None
+        self._hides_reply = False
+        self._undecided: set[str] = set()
+        self._early_replies: dict[str, tuple[str, Recall | None]] = {}
+
+    def submit(self, turn: Turn) -> asyncio.Task[Decision]:
+        """Starts gating a turn of this visit; the task ends with the decision."""
+        own = replace(
+            turn,
+            assistant_before=self._visit.masked(turn.assistant_before),
+            assistant_after=self._visit.masked(turn.assistant_after),
+        )
+        self._undecided.add(own.id)
+        return self._visit.start(self._gate_and_note(own))
+
+    async def recorded(self, turn_id: str) -> Recorded | None:
+        """Waits until a turn of this session is in the ledger.
+
+        Args:
+            turn_id: ``Turn.id``.
+
+        Returns:
+            What was added, confirmed and ended; None when the turn was not recorded here.
+        """
+        future = self._visit.recorded.get(turn_id)
+        if future is None:
+            return None
+        recorded: Recorded = await asyncio.wrap_future(future)
+        return recorded
+
+    def note_reply(self, turn_id: str, text: str, given: Recall | None) -> None:
+        """Notes what the assistant said after a turn, once the turn is gated.
+
+        Args:
+            turn_id: The turn it answers.
+            text: The assistant's words, "" when there were none.
+            given: What was recalled for the turn.
+        """
+        text = self._visit.masked(text)
+        if turn_id in self._undecided:
+            # A reply can be faster than the judge: it is noted once its turn is.
+            _, already = self._early_replies.get(turn_id, ("", None))
+            self._early_replies[turn_id] = (text, given or already)
+        else:
+            self._note_reply(turn_id, text, given)
+
+    def _note_reply(self, turn_id: str, text: str, given: Recall | None) -> None:
+        self._visit.dialogue.note_reply(turn_id, text)
+        self._answered = None
+        if text and not self._visit.off_record and turn_id in self._visit.recorded:
+            self._visit.service.recorder.note_reply(turn_id, text, given, at=self._visit.clock())
+            if given is not None:
+                self._answered = (turn_id, given, text)
+
+    async def _gate_and_note(self, turn: Turn) -> Decision:
+        """Gates a turn, then notes the reply that came before its decision, if one did."""
+        try:
+            return await self._gate_and_record(turn)
+        finally:
+            self._undecided.discard(turn.id)
+            early = self._early_replies.pop(turn.id, None)
+            if early is not None:
+                self._note_reply(turn.id, *early)
+
+    async def _gate_and_record(self, turn: Turn) -> Decision:
+        async with self._one_by_one:
+            with telemetry.memory_span("bmo.gate", "upsert_memory") as span:
+                await self._visit.load_dialogue()
+                if self._hides_reply:
+                    # It answered words that are not kept, and may repeat them.
+                    turn = replace(turn, assistant_before="")
+                decision, kept = await self._decided(turn)
+                shown = decision if kept else replace(decision, text="", facts=())
+                telemetry.describe_decision(span, turn, shown)
+                telemetry.note_decision(
+                    turn, shown, debug=self._visit.service.settings.gatekeeper_debug
+                )
+                self._hides_reply = not kept
+                if kept:
+                    self._record(turn, decision)
+                    self._note_wrong(turn, decision)
+                    self._visit.dialogue.note_turn(turn, decision)
+            return decision
+
+    async def _decided(self, turn: Turn) -> tuple[Decision, bool]:
+        """What becomes of a turn, and whether anything of it is kept."""
+        if keeps_nothing(turn.text):
+            return own_word(turn, "command", "off the record, this turn"), False
+        decision = self._requests.granted(wish_of(turn.text), turn)
+        if decision is None:
+            decision = await decide(self._visit.service, turn, self._visit.dialogue.context())
+        return decision, not self._visit.off_record
+
+    def _note_wrong(self, turn: Turn, decision: Decision) -> None:
+        """Counts a correction against what was recalled for the turn before."""
+        from bmo.recall import counts_against
+
+        answered, self._answered = self._answered, None
+        if answered is not None:
+            turn_id, given, reply = answered
+            wrong = counts_against(given, reply, turn.text, decision)
+            self._visit.service.recorder.note_wrong(turn_id, wrong, at=turn.at)
+
+    def _record(self, turn: Turn, decision: Decision) -> None:
+        future = self._visit.service.recorder.submit(turn, decision)
+        if self._visit.service.settler is not None:
+            self._visit.service.settler.spoke(self._visit.user_id)
+        if len(self._recent_ids) == RECORDED_KEPT:
+            self._visit.recorded.pop(self._recent_ids[0], None)
+        self._recent_ids.append(turn.id)
+        self._visit.recorded[turn.id] = future
+        self._visit.start(self._after_record(turn, future))
+
+    async def _after_record(self, turn: Turn, future: Future[Recorded]) -> None:
+        from bmo.ledger import Recorded
+
+        recorded: Recorded | None = None
+        try:
+            answer: object = await cast("asyncio.Future[object]", asyncio.wrap_future(future))
+            if not isinstance(answer, Recorded):
+                raise TypeError(f"the ledger answered with {type(answer).__name__}")
+            recorded = answer
+        except Exception as error:  # the recorder has logged it and keeps the turn for later
+            logger.error("turn not recorded", extra={"error": repr(error), "turn_id": turn.id})
+            return
+        finally:
+            pending = recorded.pending_erasure if recorded is not None else None
+            self._requests.recorded(turn.id, pending)
+        gone = {ended.fact.id for ended in recorded.ended}
+        gone |= {fact.id for fact in recorded.changed}
+        if recorded.pending_erasure is not None:
+            # They are out of recall from now on, whatever the answer will be.
+            gone |= {fact.id for fact in recorded.pending_erasure.facts}
+        if recorded.receipt is not None:
+            self._visit.dialogue.forget([ended.fact for ended in recorded.ended])
+        if gone or recorded.added or recorded.confirmed:
+            self._visit.service.wrote(self._visit.user_id, gone)
+            await self._visit.refresh_dialogue()

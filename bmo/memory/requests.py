@@ -1,0 +1,129 @@
+"""What a user asks of memory itself: off the record, and forgetting much, which is asked back."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any
+
+from bmo.memory.notices import ask_to_erase, erased, kept, off_the_record, on_the_record
+from bmo.memory.visit import Visit
+from bmo.memory.wishes import Wish, wish_of
+from bmo.turn import Decision, Signal, Turn
+
+if TYPE_CHECKING:
+    from bmo.ledger import PendingErasure
+
+logger = logging.getLogger("bmo.memory")
+
+
+WRITTEN_KEPT = 64
+"""Turns of which is known that they are in the ledger."""
+
+
+class Requests:
+    """What of a visit's turns is meant for memory itself, and what is said of it.
+
+    Attributes:
+        pending: The erasure that waits for a yes, if there is one.
+    """
+
+    def __init__(self, visit: Visit) -> None:
+        """Nothing is asked yet."""
+        self.pending: PendingErasure | None = None
+        self._visit = visit
+        self._on_disk: dict[str, asyncio.Event] = {}
+        self._written: deque[str] = deque(maxlen=WRITTEN_KEPT)
+
+    def granted(self, wish: Wish | None, turn: Turn) -> Decision | None:
+        """Does what a short utterance asks of memory itself; None when it asks for nothing."""
+        pending, self.pending = self.pending, None
+        if wish == "off_record" or (wish == "on_record" and self._visit.off_record):
+            self._visit.off_record = wish == "off_record"
+            return own_word(turn, "command", wish.replace("_", " "))
+        if pending is None or wish not in ("yes", "no"):
+            return None
+        ledger, recorder = self._visit.service.ledger, self._visit.service.recorder
+        answer = ledger.confirm_erasure if wish == "yes" else ledger.cancel_erasure
+        answered = recorder.call(answer, self._visit.user_id, pending.id)
+        self._visit.start(self._after_answer(answered, pending, gone=wish == "yes"))
+        return own_word(turn, "forget", f"erasure {'confirmed' if wish == 'yes' else 'cancelled'}")
+
+    def recorded(self, turn_id: str, pending: PendingErasure | None) -> None:
+        """A turn is in the ledger, or could not be written.
+
+        Args:
+            turn_id: Which turn.
+            pending: The erasure it asks for, if it asks for a wide one.
+        """
+        self._written.append(turn_id)
+        asked = self._on_disk.pop(turn_id, None)
+        if pending is not None:
+            self.pending = pending
+        if asked is not None:
+            asked.set()
+
+    async def notice(self, turn: Turn, pending: PendingErasure | None, remaining_s: float) -> str:
+        """What the assistant must say about memory itself with this reply, or ""."""
+        wish = wish_of(turn.text)
+        if wish == "off_record":
+            return off_the_record()
+        if wish == "on_record":
+            return on_the_record()
+        if pending is not None and wish in ("yes", "no"):
+            return erased(pending) if wish == "yes" else kept(pending)
+        if not await self._asks_to_forget_much(turn, max(remaining_s, 0.01)):
+            return ""
+        if turn.id not in self._written:  # the writing may have been faster than the question
+            event = self._on_disk.setdefault(turn.id, asyncio.Event())
+            try:
+                await asyncio.wait_for(event.wait(), max(remaining_s, 0.01))
+            except TimeoutError:
+                self._on_disk.pop(turn.id, None)
+                return ""
+        return ask_to_erase(self.pending) if self.pending is not None else ""
+
+    async def _asks_to_forget_much(self, turn: Turn, remaining_s: float) -> bool:
+        if self._visit.service.settings.mem0_setting == "NORMAL" or self._visit.off_record:
+            return False
+        asked = asyncio.get_running_loop().run_in_executor(
+            self._visit.service.recall_pool,
+            self._visit.service.write_gate.decide_by_rules,
+            turn,
+            self._visit.dialogue.context(),
+        )
+        try:
+            ruled = await asyncio.wait_for(asyncio.shield(asked), remaining_s)
+        except TimeoutError:
+            return False
+        return any(
+            fact.op == "retract" and fact.scope in ("subject", "all") for fact in ruled.facts
+        )
+
+    async def _after_answer(
+        self, answered: Future[Any], pending: PendingErasure, *, gone: bool
+    ) -> None:
+        try:
+            await asyncio.wrap_future(answered)
+        except Exception as error:  # the request stays pending; bmo memories shows it
+            logger.error("erasure not carried out", extra={"error": repr(error)})
+            return
+        if gone:
+            self._visit.dialogue.forget(pending.facts)
+        self._visit.service.wrote(self._visit.user_id, None)
+        await self._visit.refresh_dialogue()
+
+
+def own_word(turn: Turn, signal: Signal, reason: str) -> Decision:
+    """A decision about an utterance that was meant for memory itself."""
+    return Decision(
+        verdict="discard",
+        signals=(signal,),
+        reason=reason,
+        confidence=1.0,
+        extraction_method="session",
+        gate_version="session",
+        text=turn.text,
+    )

@@ -1,0 +1,163 @@
+"""Which memories of a small store may answer a plan: all of them are weighed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from bmo.recall.candidates import Asked, Candidate
+from bmo.recall.relevance import Evidence, log_odds, probability
+from bmo.turn import RecallPlan, StoredFact
+
+SLOT_MOST: Final = 5
+"""Facts taken from the named slots, at most; beyond, those with most evidence."""
+
+CERTAINTY: Final[Mapping[str, float]] = {
+    "own_fact_question": 1.1,
+    "indirect_need": 1.1,
+    "explicit_prompt": 1.1,
+    "command_needs_fact": 1.1,
+    "follow_up": 1.1,
+    "judge": 1.1,
+    "forced": 0.0,
+}
+"""Log odds that a plan adds by how sure it is that memory is needed: where it surely is, one of few
+memories is it, and a lack of words in common says less."""
+
+NOT_THEM: Final = 1.5
+"""Log odds that a memory of the user loses when somebody else is asked about: "the hostel i want to
+open with my sister" may stand under the user alone."""
+
+BOTH: Final = 0.5
+"""The same where the user is asked about as well ("when could my sister ring me")."""
+
+NOT_THEIR_SLOT: Final = 3.0
+"""The same when it is asked for one thing of theirs ("my trainer's name")."""
+
+INTRODUCTION_SHARE: Final = 0.4
+"""Share of its similarity that "Has a brother named Tom" keeps when no name was asked for: what
+else is given of Tom names him too."""
+
+OF_THE_ASKED: Final = 0.65
+"""Least similarity of what is known of a person for whom something is sought (a gift)."""
+
+LEAST: Final = 0.3
+"""Probability below which a memory is no candidate, however new or important it is."""
+
+PASSES: Final = 0.5
+"""Probability from which a memory answers; below it for all, the nearest in meaning are given."""
+
+NEAR: Final = 0.28
+"""Least cosine of these, the middle of the reference embedder's calibration."""
+
+NEAR_BESIDE: Final = 0.345
+"""The same for a memory in another slot than the one asked for (calibrated share .8)."""
+
+NEAR_TOGETHER: Final = 0.5
+"""Log odds behind the best of these within which another is given too."""
+
+OF_THE_NEAR: Final = 0.55
+"""Similarity that these are given."""
+
+GAP: Final = 2.0
+"""Log odds behind the best memory beyond which another is none; a request may depend on several
+things that have nothing in common, so there it does not count."""
+
+_INTRODUCES: Final = frozenset(
+    "name nickname age birthday lives_in occupation employer count siblings".split()
+)
+"""Slots that say who somebody is and not what suits them."""
+
+_ONESELF: Final = ("user", "team")
+
+
+def fitting(
+    plan: RecallPlan, asked: Asked, weighed: Sequence[tuple[StoredFact, Evidence]]
+) -> list[Candidate]:
+    """Candidates with the probability that each answers.
+
+    Args:
+        plan: What is asked.
+        asked: About whom.
+        weighed: Every memory with what speaks for it.
+    """
+    certainty = CERTAINTY.get(plan.trigger, 0.0)
+    odds = {fact.id: log_odds(row) + certainty for fact, row in weighed}
+    named = [fact for fact, row in weighed if row.slot and row.about]
+    named.sort(key=lambda fact: -odds[fact.id])
+    in_slot = {fact.id for fact in named[:SLOT_MOST]}
+    found: list[Candidate] = []
+    nearest = max(odds.values(), default=0.0)
+    for fact, row in weighed:
+        if fact.id in in_slot:
+            found.append(Candidate(fact, 1.0, "slot"))
+        elif _of_another(fact, plan, asked, row):
+            found.append(Candidate(fact, 0.0, "about somebody else"))
+        else:
+            away = _away(plan, fact, row) if asked.people and not row.about else 0.0
+            similarity = probability(odds[fact.id] - away)
+            if fact.slot == "name" and plan.slots and "name" not in plan.slots:
+                similarity *= INTRODUCTION_SHARE
+            if _sought_for(fact, plan, asked, row):
+                similarity = max(similarity, OF_THE_ASKED)
+            behind = nearest - odds[fact.id] > GAP and plan.trigger != "indirect_need"
+            enough = similarity >= LEAST and not behind
+            why = "evidence" if enough else "too little speaks for it"
+            found.append(Candidate(fact, similarity if enough else 0.0, why))
+    if plan.trigger != "forced" and all(c.similarity < PASSES for c in found):
+        return _with_nearest(found, plan, asked, weighed, odds)
+    return found
+
+
+def _with_nearest(
+    found: list[Candidate],
+    plan: RecallPlan,
+    asked: Asked,
+    weighed: Sequence[tuple[StoredFact, Evidence]],
+    odds: Mapping[str, float],
+) -> list[Candidate]:
+    """Lifts what is near in meaning where nothing else speaks for any memory."""
+    near = {
+        fact.id
+        for fact, row in weighed
+        if row.nearness >= (NEAR_BESIDE if row.beside and not row.soft else NEAR)
+        and (row.about or not asked.people)
+        and (fact.slot != "name" or "name" in plan.slots)
+    }
+    best = max((odds[fact_id] for fact_id in near), default=0.0)
+    return [
+        replace(c, similarity=max(c.similarity, OF_THE_NEAR), why="nearest")
+        if c.fact.id in near and best - odds[c.fact.id] <= NEAR_TOGETHER
+        else c
+        for c in found
+    ]
+
+
+def _of_another(fact: StoredFact, plan: RecallPlan, asked: Asked, row: Evidence) -> bool:
+    """Whether a memory is of somebody who was not asked about, or of the user who was not."""
+    if not asked.people or row.about:
+        return False
+    if fact.subject not in _ONESELF:
+        return True
+    return fact.slot is not None and "user" not in plan.subjects
+
+
+def _away(plan: RecallPlan, fact: StoredFact, row: Evidence) -> float:
+    """Log odds that a memory loses which is not about those who are asked about."""
+    if row.linked or (row.soft and plan.trigger != "indirect_need"):
+        return 0.0
+    if "user" in plan.subjects and not plan.slots and plan.trigger != "indirect_need":
+        return BOTH
+    return NOT_THEIR_SLOT if plan.slots and (fact.slot is not None or not row.topics) else NOT_THEM
+
+
+def _sought_for(fact: StoredFact, plan: RecallPlan, asked: Asked, row: Evidence) -> bool:
+    """Whether something is sought for a person (a gift) of whom the fact tells more than a name."""
+    return (
+        bool(asked.people)
+        and plan.trigger == "indirect_need"
+        and bool(row.about)
+        and fact.subject not in _ONESELF
+        and (bool(row.soft) or fact.slot not in _INTRODUCES)
+    )

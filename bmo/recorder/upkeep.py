@@ -1,0 +1,154 @@
+"""What keeps ledger and index in agreement between two turns, and old words out of the ledger."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from sqlalchemy.exc import DBAPIError
+
+from bmo import telemetry
+from bmo.index import IndexUnavailable, MemoryIndex
+from bmo.ledger import Ledger, OutboxOp
+from bmo.recorder.agreement import settle
+from bmo.recorder.bounded import BoundedCalls
+from bmo.recorder.outbox_worker import OutboxWorker
+from bmo.turn import utc_now
+
+POLL_S = 2.0
+"""Longest the thread sleeps while something waits in the outbox, in seconds."""
+
+IDLE_S = 10.0
+"""How often an idle thread looks for what another process put into the outbox, in seconds."""
+
+SETTLE_TIMEOUT_S = 300.0
+"""Longest wait for the comparison of ledger and index after a start, in seconds."""
+
+RETENTION_S = 24 * 3600.0
+"""How often the words of old discarded turns are dropped, in seconds; first at the start."""
+
+AT_ONCE: tuple[OutboxOp, ...] = ("add", "update", "delete", "purge")
+"""What the recorder's thread applies itself when Mem0's extraction has a thread of its own."""
+
+logger = logging.getLogger(__name__)
+
+
+class Upkeep:
+    """The recorder's own work. Used from its thread."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        index: MemoryIndex | None,
+        bounded: BoundedCalls,
+        *,
+        keep_days: int,
+        raw_elsewhere: bool,
+    ) -> None:
+        """Nothing is done yet.
+
+        Args:
+            ledger: What is true.
+            index: What follows it; None leaves everything for it in the outbox.
+            bounded: Gives up calls to the index that hang.
+            keep_days: After so many days the words of discarded turns are dropped.
+            raw_elsewhere: Mem0's extraction has a thread of its own.
+        """
+        self._ledger = ledger
+        self._index = index
+        self._bounded = bounded
+        self._keep_days = keep_days
+        self._ops = AT_ONCE if raw_elsewhere else None
+        self._worker: OutboxWorker | None = None
+        if index is not None:
+            self._worker = OutboxWorker(ledger, index, ops=self._ops, bounded=bounded)
+        self._retention_at = 0.0
+        self._settled = index is None
+
+    def free_leases(self) -> None:
+        """Takes back what a process that died was about to apply."""
+        if self._index is not None and self._index.backend != "server":
+            # Nobody else can be at work on an embedded store: leases are a dead process's.
+            self._ledger.release_outbox()
+
+    def drop_old_words(self) -> None:
+        """Drops the words of discarded turns that are too old."""
+        self._retention_at = time.monotonic() + RETENTION_S
+        self._ledger.drop_old_words(self._keep_days)
+
+    def sleep_s(self) -> float:
+        """How long there is nothing to do, in seconds."""
+        if self._worker is None:
+            return IDLE_S
+        try:
+            due = self._ledger.next_due(ops=self._ops)
+        except DBAPIError:
+            return POLL_S
+        if due is None:
+            return IDLE_S
+        return min(max((due - utc_now()).total_seconds(), 0.05), POLL_S)
+
+    def catch_up(self) -> None:
+        """One round of everything that is due."""
+        if time.monotonic() >= self._retention_at:
+            self.drop_old_words()
+        if self._worker is None:
+            return
+        self._settle_once()
+        if self._worker.apply() == 0:
+            self._worker.finish_erasures()
+            self._note_complete()
+        self._note_backlog()
+
+    def drain(self, deadline: float) -> bool:
+        """Works until nothing is due.
+
+        Args:
+            deadline: As of ``time.monotonic``.
+
+        Returns:
+            Whether the outbox is empty.
+        """
+        if self._worker is not None:
+            self._settle_once()
+            while self._worker.apply() and time.monotonic() < deadline:
+                pass
+            self._worker.finish_erasures()
+            self._note_complete()
+        return self._ledger.outbox_depth()[0] == 0
+
+    def release(self) -> None:
+        """Gives the leases of this process back."""
+        if self._worker is not None:
+            self._worker.release()
+
+    def _settle_once(self) -> None:
+        """After a start: what the last process left undone, or a new embedder's empty store."""
+        index = self._index
+        if index is None or self._settled:
+            return
+        try:
+            found = self._bounded.call(lambda: settle(self._ledger, index), SETTLE_TIMEOUT_S)
+        except IndexUnavailable:
+            return
+        self._settled = True
+        index.complete = not found.missing
+        if found:
+            counts = {
+                "missing": len(found.missing),
+                "orphaned": len(found.orphaned),
+                "doubled": len(found.doubled),
+            }
+            logger.info("index differs from the ledger", extra=counts)
+
+    def _note_complete(self) -> None:
+        if self._index is not None and self._settled and not self._index.complete:
+            depth, _ = self._ledger.outbox_depth()
+            if depth == 0:
+                self._index.drop_stale()
+                self._index.complete = True
+
+    def _note_backlog(self) -> None:
+        depth, oldest = self._ledger.outbox_depth()
+        age_s = (utc_now() - oldest).total_seconds() if oldest is not None else 0.0
+        telemetry.note_outbox(depth, max(age_s, 0.0))

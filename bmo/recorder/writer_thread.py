@@ -1,0 +1,231 @@
+"""The one thread that writes: jobs in the order they came, the recorder's own work between."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from sqlalchemy.exc import DBAPIError
+
+from bmo import telemetry
+from bmo.recorder.upkeep import Upkeep
+
+RETRY_LEDGER_S = 1.0
+"""How long a turn waits that the database would not take."""
+
+KEPT_TURNS = 10_000
+"""Turns kept in memory while the database takes nothing."""
+
+JOBS_PER_BATCH = 20
+"""Jobs done before the outbox gets its turn under load."""
+
+LAST_DRAIN_S = 10.0
+"""Longest the thread works on after it was told to end, in seconds."""
+
+_PAUSE_S = 0.1
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Job:
+    """Something to do on the thread.
+
+    Attributes:
+        run: Does it.
+        future: Gets what it returns or raises.
+        keep: It is tried again when the database would not take it.
+    """
+
+    run: Callable[[], Any]
+    future: Future[Any]
+    keep: bool = False
+
+
+class WriterThread:
+    """Does jobs one after the other until it is closed. ``put`` is safe from any thread."""
+
+    def __init__(self, upkeep: Upkeep) -> None:
+        """Starts nothing yet.
+
+        Args:
+            upkeep: What is done when no job waits.
+        """
+        self._upkeep = upkeep
+        self._queue: SimpleQueue[Job | None] = SimpleQueue()
+        self._deferred: deque[tuple[float, Job]] = deque(maxlen=KEPT_TURNS)
+        self._lock = threading.Lock()
+        self._closed = False
+        self._refusal: DBAPIError | None = None
+        self._damaged = False  # the database is, and waiting mends nothing
+        self._thread = threading.Thread(target=self._run, name="bmo-recorder", daemon=True)
+
+    @property
+    def queued(self) -> int:
+        """Jobs that wait."""
+        return self._queue.qsize()
+
+    @property
+    def deferred(self) -> int:
+        """Turns the database would not take yet."""
+        return len(self._deferred)
+
+    def start(self) -> None:
+        """Starts the thread."""
+        self._thread.start()
+
+    def put(self, job: Job) -> Future[Any]:
+        """Has a job done; returns at once.
+
+        Raises:
+            RuntimeError: It is closed.
+        """
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("the recorder is closed; nothing can be recorded any more")
+            self._queue.put(job)
+        telemetry.note_queue(self._queue.qsize())
+        return job.future
+
+    def drain(self, deadline: float) -> bool:
+        """Works until nothing is due. On the thread: as a job.
+
+        Args:
+            deadline: As of ``time.monotonic``.
+
+        Returns:
+            Whether nothing waits at all.
+        """
+        self._retry_deferred(due_only=False)
+        while self._deferred and not self._damaged and time.monotonic() < deadline:
+            time.sleep(_PAUSE_S)
+            self._retry_deferred(due_only=False)
+        drained = self._upkeep.drain(deadline)
+        return drained and not self._deferred
+
+    def close(self, timeout_s: float) -> bool:
+        """Does what was put, and ends; returns whether it was open.
+
+        Args:
+            timeout_s: Longest wait, in seconds.
+        """
+        with self._lock:
+            if self._closed:
+                return False
+            self._closed = True
+        self._queue.put(None)
+        self._thread.join(timeout_s)
+        return True
+
+    # -- on the thread -------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        self._guarded(self._upkeep.free_leases)
+        # Before the first job: a replay's turns, dated months ago, are not old yet.
+        self._guarded(self._upkeep.drop_old_words)
+        jobs = 0
+        while True:
+            job = self._next()
+            if job is _STOP:
+                break
+            if job is not None:
+                if job.keep and self._deferred:
+                    # Behind those that wait: turns are recorded in the order they were said.
+                    self._deferred.append((self._deferred[-1][0], job))
+                    # Whoever waits for it (a recall does) must not wait until the disk has room.
+                    _fail(job.future, self._refusal or RuntimeError("turns before it wait"))
+                else:
+                    self._do(job)
+                jobs += 1
+                telemetry.note_queue(self._queue.qsize())
+            if self._queue.empty() or jobs >= JOBS_PER_BATCH:
+                jobs = 0
+                self._guarded(self._catch_up)
+        self._guarded(lambda: self.drain(time.monotonic() + LAST_DRAIN_S))
+        self._guarded(self._upkeep.release)
+
+    def _next(self) -> Job | None:
+        """The next job, or None when it is time for the thread's own work."""
+        wait_s = RETRY_LEDGER_S if self._deferred else self._upkeep.sleep_s()
+        try:
+            job = self._queue.get(timeout=wait_s)
+        except Empty:
+            return None
+        return _STOP if job is None else job
+
+    def _catch_up(self) -> None:
+        self._retry_deferred()
+        self._upkeep.catch_up()
+
+    def _do(self, job: Job) -> None:
+        if job.future.cancelled():
+            return
+        try:
+            result = job.run()
+        except DBAPIError as error:
+            logger.error(
+                "the ledger did not take a write", extra={"error": type(error.orig).__name__}
+            )
+            telemetry.note_fault("ledger")
+            self._damaged = isinstance(error.orig, sqlite3.DatabaseError) and not isinstance(
+                error.orig, sqlite3.OperationalError
+            )
+            if job.keep:
+                self._refusal = error
+                self._deferred.append((time.monotonic() + RETRY_LEDGER_S, job))
+            _fail(job.future, error)
+        except Exception as error:  # the caller gets it; the thread goes on
+            logger.error("a recorder job failed", extra={"error": type(error).__name__})
+            telemetry.note_fault("recorder")
+            _fail(job.future, error)
+        else:
+            self._damaged = False
+            if not job.future.done():
+                job.future.set_result(result)
+
+    def _retry_deferred(self, *, due_only: bool = True) -> None:
+        """Tries turns again that the database refused, in order, until it refuses one."""
+        while self._deferred:
+            if due_only and self._deferred[0][0] > time.monotonic():
+                return
+            _, job = self._deferred.popleft()
+            before = len(self._deferred)
+            self._do(job)
+            if len(self._deferred) > before:
+                # Back to the front: turns are recorded in the order they were said.
+                self._deferred.rotate(1)
+                return
+
+    def _guarded(self, fn: Callable[[], Any]) -> None:
+        try:
+            fn()
+        except DBAPIError as error:
+            # Locked, full, away: it is tried again by itself, and no traceback says more.
+            logger.warning(
+                "the ledger did not answer",
+                extra={"error": f"{type(error.orig).__name__}: {error.orig}"},
+            )
+            telemetry.note_fault("ledger")
+        except Exception as error:  # the thread must live as long as the process
+            logger.error(
+                "the recorder's own work failed",
+                extra={"error": type(error).__name__},
+                exc_info=error,
+            )
+            telemetry.note_fault("recorder")
+
+
+_STOP = Job(lambda: None, Future())
+
+
+def _fail(future: Future[Any], error: BaseException) -> None:
+    if not future.done():
+        future.set_exception(error)

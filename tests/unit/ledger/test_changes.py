@@ -1,0 +1,153 @@
+"""What else ends when one thing changes: pure, over invented facts."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from bmo.ledger.changes import TOPICS, also_ended, over, reach
+from bmo.turn import Fact, StoredFact
+from tests.fakes.speaker import START, fact
+from tests.unit.ledger.test_reconcile import stored
+
+pytestmark = pytest.mark.unit
+
+LATER = START + timedelta(days=3)
+
+
+def person(subject: str, text: str, **more: object) -> StoredFact:
+    return stored(fact(text, "relationships", subject=subject, **more))
+
+
+def of_user(text: str, slot: str | None = None, value: str = "", **more: object) -> StoredFact:
+    return stored(fact(text, slot=slot, value=value, **more))  # type: ignore[arg-type]
+
+
+WIFE = person("user.wife:anna", "Has a wife named Anna", slot="name", value="Anna")
+HER_JOB = person("user.wife:anna", "Wife Anna is a nurse", slot="occupation", value="nurse")
+HER_SISTER = person("user.wife.sister:eva", "Wife's sister Eva lives in Bath")
+MARRIED = of_user("Is married", "marital_status", "married")
+TRIP = of_user("Is going to Rome with Anna in May", "plan", "Rome")
+FRIEND = person("user.friend:bo", "Has a friend named Bo", slot="name", value="Bo")
+JOB = of_user("Works at the bakery", "employer", "the bakery")
+NIGHTS = of_user("Works nights", "work_mode", "nights")
+BAKER = of_user("Is a baker", "occupation", "baker")
+EARLY = of_user("Starts at five at the bakery")
+SHORT = of_user(
+    "Wants the assistant to always answer in short sentences",
+    "standing_instruction",
+    "answer in short sentences",
+)
+NEWS = of_user(
+    "Wants the assistant to read the news first", "standing_instruction", "read the news"
+)
+KNOWN = [WIFE, HER_JOB, HER_SISTER, MARRIED, TRIP, FRIEND, JOB, NIGHTS, BAKER, EARLY, SHORT, NEWS]
+
+
+def texts(rows: object) -> set[str]:
+    return {row.text for row in rows}  # type: ignore[attr-defined]
+
+
+def ended_by(slot: str, **more: Any) -> set[str]:
+    said = fact("No longer so", slot=slot, op="retract", scope="subject", **more)
+    found = over(said, KNOWN)
+    assert found is not None
+    return texts(found)
+
+
+COUPLE = texts([WIFE, HER_JOB, HER_SISTER, MARRIED, TRIP])
+
+
+@pytest.mark.parametrize("value", ["", "Anna", "wife"])
+def test_a_couple_parts(value: str) -> None:
+    assert ended_by("partner", value=value) == COUPLE
+
+
+def test_somebody_else_is_not_the_partner() -> None:
+    assert ended_by("partner", value="Tom") == set()
+
+
+def test_a_job_takes_its_hours_along_and_leaves_the_trade() -> None:
+    assert ended_by("employer") == texts([JOB, NIGHTS])
+    assert ended_by("employer", value="bakery") == texts([JOB, NIGHTS, EARLY])
+    assert ended_by("employer", value="council") == set()
+
+
+def test_a_wish_is_found_by_what_it_is_about() -> None:
+    assert ended_by("standing_instruction", value="use long sentences") == {SHORT.text}
+    assert ended_by("standing_instruction", value="tell jokes") == set()
+
+
+def test_every_topic_says_where_to_look() -> None:
+    for topic in TOPICS:
+        said = fact("x", slot=topic, op="retract", value="anna", subject="user.wife:anna")
+        assert over(said, KNOWN) is not None
+        where = reach(said)
+        assert where.slots or where.relations or where.words
+    assert over(fact("x", slot="likes", op="retract"), KNOWN) is None
+
+
+def new(slot: str, value: str, subject: str = "user", **more: Any) -> set[str]:
+    return texts(
+        also_ended(fact("New", slot=slot, value=value, subject=subject, **more), LATER, KNOWN)
+    )
+
+
+@pytest.mark.parametrize(
+    ("slot", "value", "ended"),
+    [
+        ("marital_status", "divorced", texts([WIFE, HER_JOB, HER_SISTER])),
+        ("marital_status", "married", set()),
+        ("employment", "out of work", texts([JOB, NIGHTS])),
+        ("employment", "retired", texts([JOB, NIGHTS, BAKER])),
+        ("employment", "freelance", set()),
+        ("work_mode", "days", texts([NIGHTS])),
+        ("work_mode", "part time", set()),
+    ],
+)
+def test_a_value_ends_what_it_rules_out(slot: str, value: str, ended: set[str]) -> None:
+    assert new(slot, value) == ended
+
+
+def test_the_dead_keep_nothing_but_what_was() -> None:
+    born = person(
+        "user.wife:anna", "Wife Anna's birthday is 3 June", slot="birthday", value="3 June"
+    )
+    said = fact("Has died", slot="deceased", value="died", subject="user.wife:anna")
+    assert texts(also_ended(said, LATER, [*KNOWN, born])) == texts([WIFE, HER_JOB])
+
+
+def test_two_of_a_kind_need_a_name() -> None:
+    dogs = [
+        person(f"user.dog:{name}", f"Has a dog named {name.title()}", slot="name", value=name)
+        for name in ("rex", "max")
+    ]
+    unnamed = fact("Dog has died", slot="deceased", value="died", subject="user.dog")
+    named = fact("Dog Rex has died", slot="deceased", value="died", subject="user.dog:rex")
+    assert also_ended(unnamed, LATER, dogs) == []
+    assert texts(also_ended(named, LATER, dogs)) == {"Has a dog named Rex"}
+    assert texts(also_ended(unnamed, LATER, dogs[:1])) == {"Has a dog named Rex"}
+
+
+def test_a_new_partner_takes_the_place_of_the_old_and_a_namesake_does_not() -> None:
+    femke = new("name", "Femke", "user.girlfriend:femke")
+    assert femke == texts([WIFE, HER_JOB])
+    assert new("name", "Anna", "user.girlfriend:anna") == set()
+    assert new("name", "Femke", "user.friend:femke") == set()
+
+
+def test_what_is_said_in_the_same_breath_stays() -> None:
+    said = fact("Is divorced", slot="marital_status", value="divorced")
+    assert also_ended(said, START, KNOWN) == []
+
+
+@pytest.mark.parametrize(
+    ("food", "diet", "ends"),
+    [("meat", "vegetarian", True), ("cheese", "vegan", True), ("cheese", "vegetarian", False)],
+)
+def test_who_eats_it_again_is_on_no_diet_against_it(food: str, diet: str, ends: bool) -> None:
+    known = of_user(f"Is {diet}", "diet", diet)
+    said = Fact(text=f"Eats {food} again", category="preferences", slot="eats", value=food)
+    assert bool(also_ended(said, LATER, [known])) is ends
