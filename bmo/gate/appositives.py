@@ -72,7 +72,8 @@ def written_out(
         the word they stand for.
     """
     norm = spoken.norm
-    if "," not in spoken.after and ("who" not in norm and people.first.keys().isdisjoint(norm)):
+    first = people.first.keys()
+    if "," not in spoken.after and first.isdisjoint(norm):
         return spoken
     after = spoken.after
     steps: list[tuple[int, _Step]] = []
@@ -82,8 +83,9 @@ def written_out(
         step = None
         word = norm[i]
         if word in _OWNERS or word in _ARTICLES:
-            looks += 1
-            step = _somebody_step(spoken, i, people, stops)
+            if not first.isdisjoint(norm[i + 1 : i + 3]):
+                looks += 1
+                step = _somebody_step(spoken, i, people, stops)
         elif after[i] == ",":
             if _introduces(spoken, i, stops):
                 step = _introduction(spoken, i, occupations)

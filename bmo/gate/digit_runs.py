@@ -165,8 +165,7 @@ def _read_run(tokens: list[Token], first: int, words: NumberWords) -> DigitRun |
     start, end = tokens[first].start, tokens[last].end
     if len(values) == 1:
         return DigitRun(first, last, start, end, "".join(digits), quantity, spoken, False, False)
-    steps = {b - a for a, b in pairwise(values)}
-    counting = len(values) > 2 and steps in ({1}, {-1})
+    counting = len(values) > 2 and {b - a for a, b in pairwise(values)} in ({1}, {-1})
     singles = all(value < 10 for value in values)
     return DigitRun(first, last, start, end, "".join(digits), quantity, spoken, counting, singles)
 

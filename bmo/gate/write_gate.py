@@ -203,7 +203,8 @@ class WriteGate:
         spoken = words(turn.text, language)
         analysis = analyse(_with_own_question(turn, context), context, language, spoken)
         verdict = rules_verdict(analysis, turn, spoken)
-        if verdict.verdict == "allow" and incomplete(analysis, verdict.facts):
+        judged = self.settings.effective_mode != "pattern"
+        if judged and verdict.verdict == "allow" and incomplete(analysis, verdict.facts):
             verdict = verdict._replace(open=True)
         if scan.identifiers and self.settings.bmo_sensitive == "drop":
             verdict = _without_identifiers(verdict)

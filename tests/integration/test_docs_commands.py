@@ -37,6 +37,8 @@ NOT_RUN = {
     r"GOOGLE_API_KEY|--ask-model|ollama/|--settle": "model; tests/integration/test_settling.py",
     r"\bbmo bench\b": "minutes; tests/integration/test_cli_bench.py",
     r"\bpython -m benchmarks\.": "minutes; run by hand, see docs/measuring.md",
+    r"--corpora FOLDER": "lines by others are not part of the project",
+    r"\bpython -m training\.": "development only; tests/unit/judge/test_training_data.py",
     r"\bBMO_TEST_VOICE=1\b": "needs flite; tests/voice runs where it is there",
     r"\bOTEL_": "needs a receiver; tests/integration/test_agent_telemetry.py",
     r"tests\.readme_session": "it writes README.md; tests/integration/test_readme_session.py",
@@ -88,6 +90,7 @@ def folder(tmp_path: Path) -> Path:
     for name in CONVERSATIONS:
         shutil.copy(ROOT / "tests" / "scenarios" / f"{name}.turns.yaml", scenarios)
     shutil.copy(ROOT / "tests" / "scenarios" / "recorded_answers.jsonl", scenarios)
+    shutil.copytree(ROOT / "tests" / "recall_cases", tmp_path / "tests" / "recall_cases")
     (tmp_path / "training").mkdir()
     shutil.copy(ROOT / "training" / "reference.json", tmp_path / "training")
     program = tmp_path / "bin" / "bmo"
