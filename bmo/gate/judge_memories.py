@@ -29,6 +29,9 @@ MAX_MEMORIES = 5
 """Most memories of one turn; what is more is told in the last."""
 
 _ASKED_OF_YOU = frozenset({"can", "could", "will", "would"})
+_TAKING_BACK = frozenset({"no", "nope", "sorry", "wait", "actually"})
+_LONGEST_CORRECTION = 7
+_SUBJECTS = frozenset("i we my our he she they it you".split())
 _KINDS: dict[Category, Kind] = {"preferences": "preference", "policies": "policy"}
 _CAPITAL = re.compile(r"(?<!^)\b[^\W\d_][\w'’-]+")
 
@@ -60,7 +63,14 @@ def may_carry(clause: ClauseAnalysis) -> bool:
     storable = clause.speech_act not in ("question", "directive", "forget")
     if storable and is_order(clause.norm):  # "never wake me unless i ask" supposes nothing
         return set(clause.vetoes) <= {"conditional"}
-    return storable and not asks and not clause.vetoes
+    return storable and not asks and not clause.vetoes and not _only_corrects(clause.norm)
+
+
+def _only_corrects(norm: tuple[str, ...]) -> bool:
+    """Whether words only take something back: "sorry not calais, dover" is no memory alone."""
+    if norm[0] not in _TAKING_BACK or len(norm) > _LONGEST_CORRECTION or "not" not in norm[:3]:
+        return False
+    return norm[-1] != "not" and _SUBJECTS.isdisjoint(norm)
 
 
 def open_memories(asked: Asked, clauses: Sequence[ClauseAnalysis], needed: float) -> list[Fact]:
