@@ -1,0 +1,140 @@
+"""Stories of change, played on a real memory: what was live before the last turn, and after it.
+
+``python -m tests.stories`` prints the totals, ``--misses`` the stories that end otherwise (of those
+that are not kept apart).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from bmo.memory import MemoryService
+from bmo.settings import Settings, load_settings
+from bmo.turn import Turn
+
+STORIES = Path(__file__).parent / "integration" / "stories" / "changes.yaml"
+APART = 3
+"""Every story whose place in the file is a multiple of this is kept apart."""
+
+BEGIN = datetime(2026, 2, 2, 9, 0, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """What somebody says, days apart, and what is live at the end."""
+
+    id: str
+    language: str
+    turns: tuple[tuple[str, str], ...]
+    keeps: tuple[tuple[str, ...], ...]
+    drops: tuple[str, ...]
+    apart: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A story and the texts of the live memories after each of its turns."""
+
+    story: Story
+    live: tuple[tuple[str, ...], ...]
+    verdicts: tuple[str, ...]
+
+    @property
+    def wrong(self) -> list[str]:
+        """What the end has that it should not, or lacks."""
+        end = [text.casefold() for text in self.live[-1]]
+        stale = [d for d in self.story.drops if any(d.casefold() in text for text in end)]
+        lost = [
+            keep
+            for keep in self.story.keeps
+            if not any(all(word.casefold() in text for word in keep) for text in end)
+        ]
+        return [*(f"live: {word}" for word in stale), *(f"lost: {' '.join(k)}" for k in lost)]
+
+
+def stories() -> list[Story]:
+    """All stories of the file."""
+    return list(_read(yaml.safe_load(STORIES.read_text("utf-8"))))
+
+
+def _read(raw: Sequence[dict[str, Any]]) -> Iterator[Story]:
+    for place, one in enumerate(raw, start=1):
+        turns = (t if isinstance(t, list) else ["", t] for t in one["turns"])
+        yield Story(
+            id=one["id"],
+            language=one.get("lang", "en"),
+            turns=tuple((before, said) for before, said in turns),
+            keeps=tuple(tuple(str(word) for word in keep) for keep in one["keeps"]),
+            drops=tuple(str(word) for word in one["drops"]),
+            apart=place % APART == 0,
+        )
+
+
+async def play(service: MemoryService, story: Story) -> Played:
+    """Tells a story, every turn in a visit of its own, nine days after the one before."""
+    live: list[tuple[str, ...]] = []
+    verdicts = []
+    for number, (before, said) in enumerate(story.turns):
+        at = BEGIN + timedelta(days=9 * number)
+        session = service.session(
+            user_id=story.id, session_id=f"{story.id}-{number}", clock=lambda at=at: at
+        )
+        turn = Turn(
+            text=said,
+            user_id=story.id,
+            session_id=f"{story.id}-{number}",
+            at=at,
+            assistant_before=before,
+            language=story.language,
+        )
+        verdicts.append((await session.on_turn(turn)).verdict)
+        await session.recorded(turn.id)
+        await session.aclose()
+        live.append(tuple(fact.text for fact in service.ledger.live_facts(story.id)))
+    return Played(story, tuple(live), tuple(verdicts))
+
+
+async def play_all(told: Sequence[Story], home: Path) -> list[Played]:
+    """Tells stories to one memory in ``home``, each by a user of its own."""
+    base = load_settings()
+    settings: Settings = base.model_copy(update={"bmo_home": home, "bmo_ledger_url": None})
+    service = await MemoryService.open(settings)
+    try:
+        return [await play(service, story) for story in told]
+    finally:
+        await service.aclose()
+
+
+def main() -> None:
+    """Prints totals, and what is wrong with ``--misses``."""
+    with tempfile.TemporaryDirectory(prefix="stories-") as home:
+        played = asyncio.run(play_all(stories(), Path(home)))
+    for apart in (False, True):
+        of = [one for one in played if one.story.apart is apart]
+        right = sum(not one.wrong for one in of)
+        unheard = sum(not one.live[0] for one in of)
+        print(
+            f"{'kept apart' if apart else 'open'}: {right}/{len(of)} right; "
+            f"first turn not kept: {unheard}"
+        )
+    if "--misses" in sys.argv:
+        for one in played:
+            if not one.story.apart and (one.wrong or not one.live[0]):
+                print(f"\n{one.story.id}: {', '.join(one.wrong) or 'first turn not kept'}")
+                for (_, said), verdict, live in zip(
+                    one.story.turns, one.verdicts, one.live, strict=True
+                ):
+                    print(f"   {said!r} -> {verdict}: {list(live)}")
+
+
+if __name__ == "__main__":
+    main()
