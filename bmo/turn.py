@@ -55,10 +55,11 @@ Polarity = Literal["positive", "negative"]
 Tense = Literal["present", "past", "future"]
 FactOp = Literal["assert", "retract", "correct"]
 
-RetractScope = Literal["value", "slot", "subject", "last", "all"]
+RetractScope = Literal["value", "memory", "slot", "subject", "last", "all"]
 """How much a retraction ends.
 
 - ``value``: facts of (subject, slot) whose value agrees, or whose text agrees when slot is empty.
+- ``memory``: the one live fact of (subject, slot) whose canonical text is ``text``.
 - ``slot``: every fact of (subject, slot).
 - ``subject``: every fact about a person or thing (``subject`` or, unresolved, ``value`` names it).
 - ``last``: what the latest allowed turn of the session stored.
@@ -137,7 +138,8 @@ class Fact:
         domain: Topic ("food", "work", "health", ...), or None.
         sensitive: Marked health or identity data.
         scope: For ``retract`` only: how much is ended.
-        replaces: For ``correct`` only: the earlier value, or None for the latest of the slot.
+        replaces: For ``correct``: the earlier value, or None for the latest of the slot. For
+            ``assert``: the canonical text of the live fact whose place it takes, or None.
     """
 
     text: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from bmo.gate.appositives import written_out
@@ -11,6 +12,7 @@ from bmo.gate.details import with_details
 from bmo.gate.dialogue_context import answer_clauses
 from bmo.gate.discourse import Discourse, open_discourse
 from bmo.gate.factuality import Veto, may_veto, vetoes, vetoes_of_turn
+from bmo.gate.known_changes import KnownChange, changes_in
 from bmo.gate.other_topics import with_topics
 from bmo.gate.packs import load_pack
 from bmo.gate.people import people_lexicon, subject_of
@@ -117,6 +119,8 @@ def analyse(
     analysis.facts = _settled(analysis, context)
     if language == "en" and (context.recent_facts or context.known):
         _with_what_is_known(analysis, turn, context, spoken)
+    if context.recent_facts or context.known:
+        _with_known_changes(analysis, turn, context)
     return analysis
 
 
@@ -249,6 +253,63 @@ def _with_what_is_known(
         else fact
         for fact in analysis.facts
     )
+
+
+def _with_known_changes(analysis: Analysis, turn: Turn, context: DialogueContext) -> None:
+    """What the turn ends of the user's live memories; what is told of it only is no memory."""
+    if any(fact.op == "correct" or fact.rule_id == "retraction" for fact in analysis.facts):
+        return
+    told = {(fact.subject, fact.text.lower()) for fact in analysis.facts}
+    known = {(old.subject, old.text): old for old in (*context.known, *context.recent_facts)}
+    live = [old for key, old in known.items() if (key[0], key[1].lower()) not in told]
+    names = analysis.discourse.names if analysis.discourse is not None else {}
+
+    def read(norm: Sequence[str]) -> KnownChange | None:
+        return changes_in(norm, live, names, analysis.language, turn.at, turn.text)
+
+    stated = [c for c in analysis.clauses if c.speech_act == "statement" and not c.vetoes]
+    ended: list[Fact] = []
+    for clause in stated:
+        change = read(clause.norm)
+        if change is not None:
+            ended += _beside(change, clause)
+            _close(analysis, [] if change.tells_more else [clause])
+    whole = analysis.words.norm
+    if not ended and 1 < len(stated) == len(analysis.clauses) and len(whole) <= _SHORT_TURN:
+        change = read(whole)
+        if change is not None:
+            ended += change.facts
+            _close(analysis, [] if change.tells_more else stated)
+    if ended:
+        analysis.facts = without_doubles([*ended, *analysis.facts])
+
+
+_SHORT_TURN = 18
+"""Words up to which a change may run through several clauses ("we're done, steve and i")."""
+
+
+def _beside(change: KnownChange, clause: ClauseAnalysis) -> list[Fact]:
+    """A change's facts, without what the clause's own facts say or take the place of."""
+    told = [fact for fact in clause.facts if fact.op != "retract"]
+    filled = {(fact.subject, fact.slot) for fact in told if fact.cardinality == "one"}
+    left = [f for f in change.facts if f.slot is None or (f.subject, f.slot) not in filled]
+    if not told:
+        return left
+    return [
+        replace(f, op="retract", scope="memory", text=f.replaces, replaces=None)
+        if f.replaces is not None
+        else f
+        for f in left
+    ]
+
+
+def _close(analysis: Analysis, clauses: Sequence[ClauseAnalysis]) -> None:
+    """Takes clauses from the judge: what they tell is the change itself."""
+    spans = {clause.span for clause in clauses}
+    analysis.clauses = [
+        clause._replace(open=False) if clause.span in spans else clause
+        for clause in analysis.clauses
+    ]
 
 
 KNOWN = 0.95

@@ -158,7 +158,10 @@ def _right_and_wrong(norm: list[str]) -> tuple[str, str] | None:
         behind = behind[:-1]
     marker = next((i for i, w in enumerate(behind) if w in ("but", "it", "that")), 0)
     if marker and norm[max(0, at - 1)] in ("is", "was", "'s", "am", "no", "wait", "said"):
-        wrong = _value(behind[:marker])
+        named = behind[:marker]
+        if "with" in named[1:]:
+            named = named[: named.index("with", 1)]  # "not dairy with ava, it is eggs"
+        wrong = _value(named)
         right = _value(behind[marker:])
     else:
         wrong, right = _value(behind), _value(norm[:at])

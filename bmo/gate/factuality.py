@@ -52,12 +52,14 @@ class FactualityLexicon:
             the front of a clause, longest first.
         of_turn: Phrases that take back the whole turn, wherever they stand ("yeah right").
         telling: The keys of ``cues``.
+        asides: Phrases that are worded like a condition and are none ("if i am honest").
     """
 
     cues: Cues
     leading: dict[str, dict[str, tuple[tuple[tuple[str, ...], Veto], ...]]]
     of_turn: Cues
     telling: frozenset[str]
+    asides: tuple[tuple[str, ...], ...] = ()
 
 
 @lru_cache(maxsize=8)
@@ -73,6 +75,7 @@ def factuality_lexicon(language: LanguageCode) -> FactualityLexicon:
         _leading_table(raw.get("leading", {})),
         _cue_table(raw.get("turn", {}), by_telling_word=True),
         frozenset(cues),
+        tuple(tuple(phrase.split()) for phrase in raw.get("asides", ())),
     )
 
 
@@ -134,7 +137,9 @@ def vetoes(words: Words, clause: Clause, language: LanguageCode) -> tuple[Veto, 
     """
     lexicon = factuality_lexicon(language)
     start, end = clause.start, clause.end
-    norm = words.norm[start:end]
+    norm = _without_asides(words.norm[start:end], lexicon)
+    if not norm:
+        return ()
     found: list[Veto] = []
     leading = lexicon.leading.get(norm[0])
     if leading is not None:
@@ -158,6 +163,20 @@ def vetoes(words: Words, clause: Clause, language: LanguageCode) -> tuple[Veto, 
     if '"' in words.text and "quotation" not in found and _quoted(words, start, end):
         found.append("quotation")
     return tuple(found)
+
+
+def _without_asides(norm: list[str], lexicon: FactualityLexicon) -> list[str]:
+    """A clause without phrases that are worded like a condition and are none."""
+    if not lexicon.asides or _IF.isdisjoint(norm):
+        return norm
+    for aside in lexicon.asides:
+        for begin in range(len(norm) - len(aside) + 1):
+            if tuple(norm[begin : begin + len(aside)]) == aside:
+                return [*norm[:begin], *norm[begin + len(aside) :]]
+    return norm
+
+
+_IF = frozenset({"if"})
 
 
 def _leading_veto(

@@ -26,7 +26,8 @@ Subjects = Literal["user", "person", "pet", "team", "thing"]
 
 PACK_FILES_WITHOUT_RULES = frozenset(
     (
-        "confidence.toml dialogue.toml factuality.toml injection.toml lexicons.toml people.toml "
+        "confidence.toml dialogue.toml factuality.toml injection.toml known_changes.toml "
+        "lexicons.toml people.toml "
         "sensitive.toml skip.toml speech_acts.toml"
     ).split()
 )

@@ -127,6 +127,8 @@ def plan_fact(
     rest = [row for row in live if row.id not in rewritten]
     if fact.op == "correct":
         gone = [*gone, *(End(row, "corrected") for row in _corrected(fact, rest, bool(rewritten)))]
+    elif fact.replaces:
+        gone = [*gone, *(End(row, "superseded") for row in _replaced(fact, at, rest))]
     ended = {end.fact.id for end in gone}
     rest = [row for row in rest if row.id not in ended]
     plan = (
@@ -396,6 +398,16 @@ def _corrected(fact: Fact, live: Sequence[StoredFact], renamed: bool) -> list[St
         ]
         return named if named or fact.cardinality == "many" else _latest(rows)
     return [] if renamed else _latest(rows)
+
+
+def _replaced(fact: Fact, at: datetime, live: Sequence[StoredFact]) -> list[StoredFact]:
+    """The live fact whose place a new one takes by its words ("Has a yaris", a fiesta before)."""
+    words = text_key(fact.replaces or "")
+    return [
+        row
+        for row in live
+        if row.subject == fact.subject and row.valid_from <= at and text_key(row.text) == words
+    ]
 
 
 def _latest(rows: Sequence[StoredFact]) -> list[StoredFact]:

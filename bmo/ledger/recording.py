@@ -320,9 +320,9 @@ def _touched(
     if is_person(fact.subject):
         relation, name = relation_of(fact.subject), name_of(fact.subject)
         found += rows.of_people(connection, user_id, relation, name)
-        if fact.replaces:
+        if fact.op == "correct" and fact.replaces:
             found += rows.of_people(connection, user_id, relation, fact.replaces.casefold())
-    if (fact.op == "correct" and fact.replaces) or (fact.slot is None and fact.tense == "past"):
+    if fact.replaces or (fact.slot is None and fact.tense == "past"):
         words = content_words([fact.replaces or fact.text])
         hits = word_search.by_words(connection, user_id, words, live=True, limit=_CANDIDATES)
         found += [row for row, _ in hits]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bmo.ledger.changes import over
 from bmo.ledger.subjects import is_person, name_of, relation_of
-from bmo.ledger.values import content_words, gone_with, value_key, words_agree
+from bmo.ledger.values import content_words, gone_with, text_key, value_key, words_agree
 from bmo.turn import Fact, RetractScope, StoredFact
 
 ASKED = "retraction"
@@ -59,6 +59,10 @@ def target_of(
         The target; ``facts`` is empty when nothing was found.
     """
     scope = scope_of(fact)
+    if scope == "memory":
+        meant = [row for row in known if row.subject == fact.subject and row.slot == fact.slot]
+        meant = [row for row in meant if text_key(row.text) == text_key(fact.text)]
+        return Target(tuple(meant), "value", wide=False)
     if fact.rule_id != ASKED:
         gone = over(fact, known)
         if gone is not None:

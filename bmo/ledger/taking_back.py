@@ -16,9 +16,7 @@ from bmo.ledger.records import Ended, PendingErasure
 from bmo.ledger.retraction import ASKED, Target, scope_of, target_of
 from bmo.ledger.schema import erasures, facts
 from bmo.ledger.subjects import is_person, name_of
-from bmo.ledger.values import (
-    content_words,
-)
+from bmo.ledger.values import content_words
 from bmo.turn import Fact, StoredFact, Turn, new_id
 
 _CANDIDATES = 60
@@ -117,10 +115,10 @@ def _target(
         latest = turn_log.latest_stored(connection, turn)
         known = rows.by_ids(connection, turn.user_id, latest)
         known = [row for row in known if ended_too or row.valid_until is None]
-    elif fact.rule_id != ASKED and fact.slot in TOPICS:
+    elif fact.rule_id != ASKED and fact.slot in TOPICS and scope != "memory":
         known = _of_topic(connection, turn, fact, query)
         known = [row for row in known if not again or row.valid_from <= turn.at]
-    elif scope == "all" or scope == "subject" or is_person(fact.subject):
+    elif scope in ("all", "subject") or is_person(fact.subject):
         known = rows.fetch(connection, query.order_by(facts.c.valid_from, facts.c.id))
     else:
         known = _candidates(connection, turn, fact, near, query, ended_too=ended_too, again=again)

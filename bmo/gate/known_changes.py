@@ -1,0 +1,262 @@
+"""What a turn ends or replaces of what is known: "swapped the fiesta for a yaris", "crete's off".
+
+A construction of change names something in its own words; the user's live memories tell whether it
+is anything known, and only then it counts: nothing ends that is not named by its head noun (or
+verb), of the same subject. Constructions are data (``packs/<language>/known_changes.toml``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bmo.gate.known_change_data import ChangeRule, KnownChanges, known_changes
+from bmo.gate.memory_core import MemoryCore, core_of, stems_of
+from bmo.language import LanguageCode, find_times
+from bmo.turn import Fact
+
+_MOST_WORDS = 5
+"""Words of content by which something may be named; more is a clause, not a name."""
+
+_MOST_ENDED = 6
+"""Memories one construction may end; what names more is too general to end anything."""
+
+_TELLS_MORE = 3
+"""Words of content beside the construction from which a clause is a memory of its own as well."""
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class KnownChange:
+    """What one clause ends or replaces.
+
+    Attributes:
+        facts: Retractions of single memories (scope "memory") and what takes their place.
+        tells_more: The clause has more to tell than the change itself.
+    """
+
+    facts: tuple[Fact, ...]
+    tells_more: bool
+
+
+def changes_in(
+    norm: Sequence[str],
+    known: Sequence[Fact],
+    subjects: Mapping[str, str],
+    language: LanguageCode,
+    at: datetime,
+    said: str = "",
+) -> KnownChange | None:
+    """Reads what a clause ends or replaces of the known memories.
+
+    Args:
+        norm: The clause's words in normal form.
+        known: The user's live memories.
+        subjects: Lower-case name -> subject of everybody known.
+        language: Whose constructions apply.
+        at: When it was said.
+        said: The words as they were said, for capitals.
+
+    Returns:
+        None where no construction matches, or nothing known is named.
+    """
+    table = known_changes(language)
+    if not known or table.tells.isdisjoint(norm):
+        return None
+    line = " ".join(norm)
+    for rule in table.rules:
+        if rule.tells and rule.tells.isdisjoint(norm):
+            continue
+        for pattern in rule.patterns:
+            hit = pattern.search(line)
+            if hit is None or table.refuses(line):
+                continue
+            found = _read(rule, hit, known, subjects, table, at, said)
+            if found:
+                rest = stems_of(line[: hit.start()], table) | stems_of(line[hit.end() :], table)
+                new = hit.groupdict().get("new")
+                told = new is not None and all(fact.op == "retract" for fact in found)
+                more = rule.tells_more or told or len(rest) >= _TELLS_MORE
+                return KnownChange(tuple(found), more)
+    return None
+
+
+def _read(
+    rule: ChangeRule,
+    hit: re.Match[str],
+    known: Sequence[Fact],
+    subjects: Mapping[str, str],
+    table: KnownChanges,
+    at: datetime,
+    said: str,
+) -> list[Fact]:
+    groups = hit.groupdict()
+    whose = _whose(groups.get("who"), known, subjects, table)
+    if whose is None:
+        return []
+    named = rule.means or groups.get("old") or ""
+    rows = list(_meant(rule, named, known, whose, subjects, table))
+    if not rows or len(rows) > _MOST_ENDED:
+        return []
+    new = _as_said((groups.get("new") or "").strip(), said)
+    retracted = [_retraction(rule, old) for old in rows]
+    if rule.kind in ("over", "gone") or not new:
+        return retracted
+    if rule.kind == "moved" and not _is_time(new, at):
+        return []
+    told = _in_place(rule, rows[0], new, table, at)
+    if told is None:
+        return retracted
+    return [*retracted[1:], told]
+
+
+def _is_time(value: str, at: datetime) -> bool:
+    return bool(find_times(value.lower().split(), at)) or any(char.isdigit() for char in value)
+
+
+def _as_said(value: str, said: str) -> str:
+    """A value with the capitals it was said with ("meenal" -> "Meenal")."""
+    spoken = re.search(rf"(?<!\w){re.escape(value)}(?!\w)", said, re.IGNORECASE)
+    return spoken[0] if value and spoken else value
+
+
+def _whose(
+    who: str | None, known: Sequence[Fact], subjects: Mapping[str, str], table: KnownChanges
+) -> frozenset[str] | None:
+    """Subjects whose memories are meant: the user's own without a name; None for a stranger's."""
+    if who is None:
+        return frozenset({"user", "team"})
+    words = [word for word in who.split() if word not in table.articles and word != "'s"]
+    if not words or len(words) > 3:
+        return None
+    last = words[-1]
+    for name in (last, last.removesuffix("s"), last.removesuffix("'s")):
+        if name in subjects:
+            return frozenset({subjects[name]})
+    phrases = (" ".join(words), " ".join(words).removesuffix("s"))
+    relation = next((table.relations[p] for p in phrases if p in table.relations), None)
+    if relation is None:
+        return None
+    theirs = {old.subject for old in known if old.subject.partition(":")[0] == f"user.{relation}"}
+    named = {subject for subject in theirs if ":" in subject}
+    return frozenset(theirs) if len(named) < 2 and theirs else None
+
+
+def _meant(
+    rule: ChangeRule,
+    named: str,
+    known: Sequence[Fact],
+    whose: frozenset[str],
+    subjects: Mapping[str, str],
+    table: KnownChanges,
+) -> Iterator[Fact]:
+    """The memories a change names."""
+    asked = table.words_of(named)
+    while len(asked) > 1 and asked[0] in table.light:
+        asked = asked[1:]
+    wanted = {table.stem(word) for word in asked}
+    if not asked or len(asked) > _MOST_WORDS:
+        if not (rule.slots and not named):
+            return
+    person = subjects.get(asked[-1]) or subjects.get(asked[-1].removesuffix("s")) if asked else None
+    alias = table.aliases.get(" ".join(asked))
+    for old in known:
+        if old.op == "retract":
+            continue
+        if rule.people and rule.of_relation(old.subject):
+            if old.subject == person or (
+                ":" not in old.subject
+                and _names(asked, wanted, core_of(old.text, table, old.subject), table)
+            ):
+                yield old
+            continue
+        if not rule.may_end(old):
+            continue
+        if old.subject not in whose:
+            continue
+        if rule.slots and not named:
+            yield old
+            continue
+        core = core_of(old.text, table, old.subject)
+        if _names(asked, wanted, core, table):
+            yield old
+        elif alias is not None and (
+            old.slot in alias.slots or not alias.words.isdisjoint(core.words)
+        ):
+            yield old
+
+
+def _names(asked: Sequence[str], wanted: set[str], core: MemoryCore, table: KnownChanges) -> bool:
+    """Whether words name what a memory is about: its head and nothing that is not there."""
+    head = table.stem(asked[-1])
+    if len(asked) == 1 and head == core.verb:
+        return True
+    for part in core.parts:
+        if head == part[-1] and wanted <= set(part):
+            return True
+        # "the yoga class" of who does yoga, "the book club" of who is in a book club on Mondays
+        if len(part) > 1 and wanted == set(part):
+            return True
+    general = table.general & wanted
+    return (
+        bool(general)
+        and len(wanted) > 1
+        and _names(
+            [word for word in asked if table.stem(word) not in general],
+            wanted - general,
+            core,
+            table,
+        )
+    )
+
+
+def _retraction(rule: ChangeRule, old: Fact) -> Fact:
+    return Fact(
+        text=old.text,
+        category=old.category,
+        slot=old.slot,
+        value=old.value,
+        subject=old.subject,
+        op="retract",
+        scope="memory",
+        confidence=CONFIDENCE,
+        rule_id=rule.id,
+        extraction_method=f"pattern:{rule.id}",
+    )
+
+
+def _in_place(
+    rule: ChangeRule, old: Fact, new: str, table: KnownChanges, at: datetime
+) -> Fact | None:
+    """What is true instead: the known memory with the new value, or None where that is unclear."""
+    words = new.lower().split()
+    if len(words) > _MOST_WORDS + 2 or not table.words_of(new) or "?" in old.text:
+        return None
+    times = find_times(words, at)
+    if rule.kind == "moved":
+        text = core_of(old.text, table, old.subject).with_time(new)
+        value = new
+    else:
+        if old.text.count('"'):
+            return None
+        text = core_of(old.text, table, old.subject).with_thing(new)
+        value = " ".join(w for w in new.split() if w.lower() not in table.articles)
+    if text is None:
+        return None
+    return replace(
+        old,
+        op="assert",
+        text=text,
+        value=value if old.slot is not None else "",
+        replaces=old.text,
+        when=next((t.iso for t in times if t.iso), None),
+        expires_at=None,
+        confidence=CONFIDENCE,
+        rule_id=rule.id,
+        extraction_method=f"pattern:{rule.id}",
+        entities=(),
+        span=None,
+    )
