@@ -20,6 +20,7 @@ class Database:
         self.engine = engine
         # SQLite has one writer: waiting here is fair, waiting there is a busy loop.
         self._writer = threading.RLock()
+        self._views = threading.local()
 
     def close(self) -> None:
         """Closes all connections. Safe to call twice."""
@@ -34,8 +35,28 @@ class Database:
             vacuum(self.engine)
 
     @contextmanager
+    def one_view(self) -> Iterator[None]:
+        """What this thread reads inside is of one moment, and over one connection.
+
+        What it writes inside goes over a connection of its own and is not seen until the end.
+        """
+        if getattr(self._views, "connection", None) is not None:
+            yield
+            return
+        with reading(self.engine) as connection:
+            self._views.connection = connection
+            try:
+                yield
+            finally:
+                self._views.connection = None
+
+    @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A connection for reading, for the modules beside this one."""
+        connection = getattr(self._views, "connection", None)
+        if connection is not None:
+            yield connection
+            return
         with reading(self.engine) as connection:
             yield connection
 

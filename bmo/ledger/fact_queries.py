@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import cache
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import Connection
@@ -18,12 +20,63 @@ from bmo.ledger.records import (
     LedgerCounts,
     Why,
 )
-from bmo.ledger.schema import decisions, facts, recalls, turns
+from bmo.ledger.schema import OTHER_PEOPLE, decisions, facts, recalls, turns
 from bmo.ledger.schema import outbox as outbox_table
 from bmo.ledger.subjects import is_person, name_of, relation_of
 from bmo.ledger.values import content_words
 from bmo.settings import checked_user_id
 from bmo.turn import Category, StoredFact, utc_now
+
+_NARROWING = ("subject", "slot", "category", "extraction_version")
+"""Columns that ``live_facts`` may be narrowed by, each to one of some values."""
+
+_NAMED_SUBJECTS = (
+    sa.select(facts.c.subject)
+    # The second to fourth are what the index ``ix_facts_people`` holds, word for word.
+    .where(facts.c.user_id == sa.bindparam("user"), rows.is_live(), OTHER_PEOPLE)
+    .where(facts.c.subject.contains(":"))
+    .group_by(facts.c.subject)
+    .order_by(sa.func.max(facts.c.valid_from).desc(), facts.c.subject)
+)
+
+# SQLite's LIKE folds case, so that no index helps it; its order is that of the bytes.
+_SUBJECTS_BETWEEN = (
+    sa.select(facts.c.subject)
+    .where(
+        facts.c.user_id == sa.bindparam("user"),
+        facts.c.subject >= sa.bindparam("from"),
+        facts.c.subject < sa.bindparam("to"),
+    )
+    .distinct()
+)
+
+
+@cache
+def _live_facts(
+    narrowed: tuple[str, ...], *, past: bool, then: bool, limited: bool
+) -> sa.Select[Any]:
+    """The statement of ``live_facts``; built once each, since building is dear.
+
+    Args:
+        narrowed: Columns of ``_NARROWING`` that are narrowed.
+        past: Ended facts too.
+        then: As of a moment, as it was known then.
+        limited: So many at most.
+    """
+    at = sa.bindparam("at", type_=facts.c.recorded_at.type)
+    query = rows.select_facts().where(facts.c.user_id == sa.bindparam("user"))
+    if past:
+        query = query.where(
+            facts.c.withdrawn_by.is_(None),
+            facts.c.recorded_at <= at if then else sa.true(),
+            facts.c.end_reason.not_in(rows.NEVER_TRUE),
+        )
+    else:
+        query = query.where(rows.was_live(at) if then else rows.is_live(at))
+    for name in narrowed:
+        query = query.where(facts.c[name].in_(sa.bindparam(name, expanding=True)))
+    query = query.order_by(facts.c.valid_from.desc(), facts.c.text, facts.c.id)
+    return query.limit(sa.bindparam("limit", type_=sa.Integer())) if limited else query
 
 
 class FactQueries(Database):
@@ -55,27 +108,22 @@ class FactQueries(Database):
         """
         checked_user_id(user_id)
         moment = at or utc_now()
-        query = rows.select_facts().where(facts.c.user_id == user_id)
-        if include_past:
-            query = query.where(
-                facts.c.withdrawn_by.is_(None),
-                facts.c.recorded_at <= moment if at else sa.true(),
-                facts.c.end_reason.not_in(rows.NEVER_TRUE),
-            )
-        else:
-            query = query.where(rows.was_live(moment) if at else rows.is_live(moment))
-        if slots is not None:
-            query = query.where(facts.c.slot.in_(list(slots)))
-        if categories is not None:
-            query = query.where(facts.c.category.in_(list(categories)))
-        if extraction_version is not None:
-            query = query.where(facts.c.extraction_version == extraction_version)
-        query = query.order_by(facts.c.valid_from.desc(), facts.c.text, facts.c.id).limit(limit)
+        given: dict[str, Any] = {
+            "user": user_id,
+            "at": moment,
+            "slot": None if slots is None else list(slots),
+            "category": None if categories is None else list(categories),
+            "extraction_version": None if extraction_version is None else [extraction_version],
+            "limit": -1 if limit is None else limit,
+        }
         with self.reading() as connection:
             if subjects is not None:
-                whom = _with_names(connection, user_id, subjects)
-                query = query.where(facts.c.subject.in_(whom))
-            return rows.fetch(connection, query)
+                given["subject"] = _with_names(connection, user_id, subjects)
+            narrowed = tuple(name for name in _NARROWING if given.get(name) is not None)
+            query = _live_facts(
+                narrowed, past=include_past, then=at is not None, limited=limit is not None
+            )
+            return rows.fetch(connection, query, given)
 
     def facts_by_id(
         self, user_id: str, ids: Collection[str], *, live_at: datetime | None = None
@@ -157,16 +205,9 @@ class FactQueries(Database):
     def known_subjects(self, user_id: str) -> dict[str, str]:
         """Lower-case name -> subject of everybody a live fact is about, newest names first."""
         checked_user_id(user_id)
-        newest = sa.func.max(facts.c.valid_from)
-        query = (
-            sa.select(facts.c.subject)
-            .where(facts.c.user_id == user_id, rows.is_live(), facts.c.subject.contains(":"))
-            .group_by(facts.c.subject)
-            .order_by(newest.desc(), facts.c.subject)
-        )
         found: dict[str, str] = {}
         with self.reading() as connection:
-            for subject in connection.execute(query).scalars():
+            for subject in connection.execute(_NAMED_SUBJECTS, {"user": user_id}).scalars():
                 if is_person(subject):
                     found.setdefault(name_of(subject), subject)
         return found
@@ -287,16 +328,11 @@ def _with_names(connection: Connection, user_id: str, subjects: Collection[str])
     found = set(subjects)
     for subject in subjects:
         if is_person(subject) and relation_of(subject) == subject:
-            query = sa.select(facts.c.subject).where(
-                facts.c.user_id == user_id, _begins(f"{subject}:", connection.dialect.name)
-            )
-            found.update(connection.execute(query.distinct()).scalars())
+            if connection.dialect.name == "sqlite":
+                given = {"user": user_id, "from": f"{subject}:", "to": f"{subject};"}
+                found.update(connection.execute(_SUBJECTS_BETWEEN, given).scalars())
+            else:
+                begins = facts.c.subject.startswith(f"{subject}:", autoescape=True)
+                query = sa.select(facts.c.subject).where(facts.c.user_id == user_id, begins)
+                found.update(connection.execute(query.distinct()).scalars())
     return tuple(sorted(found))
-
-
-def _begins(prefix: str, dialect: str) -> sa.ColumnElement[bool]:
-    """Subjects that begin with ``prefix``, which ends in a colon."""
-    if dialect != "sqlite":
-        return facts.c.subject.startswith(prefix, autoescape=True)
-    # SQLite's LIKE folds case, so that no index helps it; its order is that of the bytes.
-    return sa.and_(facts.c.subject >= prefix, facts.c.subject < f"{prefix[:-1]};")

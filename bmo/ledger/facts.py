@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
@@ -17,16 +17,8 @@ from bmo.ledger.subjects import name_of, relation_of
 from bmo.ledger.values import content_words, text_key, value_key
 from bmo.turn import CATEGORIES, Category, Fact, StoredFact, new_id
 
-_COLUMNS = [
-    facts.c[name]
-    for name in (
-        "id user_id subject slot value text category kind cardinality polarity confidence "
-        "valid_from valid_until superseded_by expires_at source_type turn_id rule_id "
-        "extraction_method extraction_version entities domain sensitive use_count last_used_at "
-        "index_id conflict when end_reason"
-    ).split()
-]
-_NAMES = [column.key for column in _COLUMNS]
+_COLUMNS = [facts.c[field.name] for field in fields(StoredFact)]
+_ENTITIES = [column.key for column in _COLUMNS].index("entities")
 NEVER_TRUE: tuple[EndReason, ...] = ("corrected", "edited", "merged")
 """Ended facts that no question about the past should see."""
 
@@ -55,9 +47,9 @@ class Stamp:
 
 def stored(row: Row[Any]) -> StoredFact:
     """A row as a :class:`StoredFact`."""
-    values = dict(zip(_NAMES, row, strict=False))  # what a query adds stands behind the columns
-    values["entities"] = tuple(values["entities"])
-    return StoredFact(**values)
+    values = list(row[: len(_COLUMNS)])  # what a query adds stands behind the columns
+    values[_ENTITIES] = tuple(values[_ENTITIES])
+    return StoredFact(*values)
 
 
 def select_facts() -> sa.Select[Any]:
@@ -65,7 +57,9 @@ def select_facts() -> sa.Select[Any]:
     return sa.select(*_COLUMNS)
 
 
-def is_live(now: datetime | None = None) -> sa.ColumnElement[bool]:
+def is_live(
+    now: datetime | sa.BindParameter[datetime] | None = None,
+) -> sa.ColumnElement[bool]:
     """Not ended, not withdrawn and, with ``now``, not expired."""
     clauses: list[sa.ColumnElement[bool]] = [
         facts.c.valid_until.is_(None),
@@ -92,9 +86,11 @@ def was_live(at: datetime | sa.BindParameter[datetime]) -> sa.ColumnElement[bool
     )
 
 
-def fetch(connection: Connection, query: sa.Select[Any]) -> list[StoredFact]:
-    """Runs a query made of :func:`select_facts`."""
-    return [stored(row) for row in connection.execute(query)]
+def fetch(
+    connection: Connection, query: sa.Select[Any], given: Mapping[str, Any] | None = None
+) -> list[StoredFact]:
+    """Runs a query made of :func:`select_facts`, with ``given`` for its parameters."""
+    return [stored(row) for row in connection.execute(query, given)]
 
 
 _ALIVE_THEN = select_facts().where(

@@ -137,6 +137,11 @@ model_queue = sa.Table(
 )
 """Turns that a model may still look at, off the voice path. A row goes when the turn is settled."""
 
+OTHER_PEOPLE = sa.text("subject <> 'user' AND subject <> 'team'")
+"""Facts of the people the user talks of; beside the live ones' condition an index holds them."""
+
+_LIVE_OTHERS = sa.text(f"valid_until IS NULL AND withdrawn_by IS NULL AND {OTHER_PEOPLE}")
+
 facts = sa.Table(
     "facts",
     metadata,
@@ -183,6 +188,15 @@ facts = sa.Table(
     sa.Index("ix_facts_text_key", "user_id", "text_key"),
     sa.Index("ix_facts_value_key", "user_id", "value_key"),
     sa.Index("ix_facts_turn", "turn_id"),
+    # Who is known, newest first, without reading the facts themselves.
+    sa.Index(
+        "ix_facts_people",
+        "user_id",
+        "subject",
+        "valid_from",
+        sqlite_where=_LIVE_OTHERS,
+        postgresql_where=_LIVE_OTHERS,
+    ),
     # Only the few that are withdrawn: SQLite must not look for live facts through it.
     sa.Index(
         "ix_facts_withdrawn",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -15,6 +16,12 @@ from bmo.turn import StoredFact
 _WORD_ROWS = 3000
 """Rows of ``fact_words`` that one search by words reads, about."""
 
+_MOST_WORDS = 64
+_PLACES = (1, 2, 4, 8, 16, 32, _MOST_WORDS)
+"""How many words a statement has room for; few sizes, so that few statements are compiled."""
+
+_REAL: sa.Double[float] = sa.Double()
+
 _MINE = sa.and_(
     fact_words.c.user_id == sa.bindparam("user"),
     fact_words.c.word.in_(sa.bindparam("words", expanding=True)),
@@ -26,19 +33,50 @@ _WORD_COUNTS = (
 )
 
 
-def _ranked_by_words(*conditions: sa.ColumnElement[bool]) -> sa.Select[Any]:
-    """Facts that hold words of a query, rarest words first; built once, since building is dear."""
-    counts = _WORD_COUNTS.subquery()
-    score = sa.func.sum(1.0 / counts.c.facts).label("score")
-    ranked = (
-        sa.select(fact_words.c.user_id, fact_words.c.fact_id, score)
-        .join(counts, counts.c.word == fact_words.c.word)
+def _ranked(places: int) -> sa.Subquery:
+    """Ids of the facts that hold words, heaviest first."""
+    if places == 1:
+        # All weigh the same: the index has them in their order already.
+        score: sa.ColumnElement[float] = sa.bindparam("weight0", type_=_REAL).label("score")
+        return (
+            sa.select(fact_words.c.user_id, fact_words.c.fact_id, score)
+            .where(
+                fact_words.c.user_id == sa.bindparam("user"),
+                fact_words.c.word == sa.bindparam("word0"),
+            )
+            .order_by(fact_words.c.fact_id)
+            .limit(sa.bindparam("most"))
+            .subquery()
+        )
+    weight = sa.case(
+        *(
+            (fact_words.c.word == sa.bindparam(f"word{n}"), sa.bindparam(f"weight{n}", type_=_REAL))
+            for n in range(places)
+        ),
+        else_=sa.literal(0.0, _REAL),
+    )
+    score = sa.func.sum(weight).label("score")
+    # Grouped by the fact alone, which is quicker: all rows are of one user.
+    user = sa.func.min(fact_words.c.user_id).label("user_id")
+    return (
+        sa.select(user, fact_words.c.fact_id, score)
         .where(_MINE)
-        .group_by(fact_words.c.user_id, fact_words.c.fact_id)
+        .group_by(fact_words.c.fact_id)
         .order_by(score.desc(), fact_words.c.fact_id)
         .limit(sa.bindparam("most"))
         .subquery()
     )
+
+
+@cache
+def _ranked_by_words(places: int, *, live: bool) -> sa.Select[Any]:
+    """Facts that hold words of a query, heaviest first; built once each, since building is dear.
+
+    Args:
+        places: Words with their weights: "word0", "weight0" ...
+        live: Only live facts.
+    """
+    ranked = _ranked(places)
     return (
         select_facts()
         .add_columns(ranked.c.score)
@@ -48,14 +86,10 @@ def _ranked_by_words(*conditions: sa.ColumnElement[bool]) -> sa.Select[Any]:
             ranked,
             sa.and_(facts.c.user_id == ranked.c.user_id, facts.c.id == ranked.c.fact_id),
         )
-        .where(*conditions)
+        .where(is_live() if live else sa.true())
         .order_by(ranked.c.score.desc(), facts.c.valid_from.desc(), facts.c.id)
         .limit(sa.bindparam("limit"))
     )
-
-
-_BY_WORDS = _ranked_by_words()
-_BY_WORDS_LIVE = _ranked_by_words(is_live())
 
 
 def word_counts(connection: Connection, user_id: str, words: Collection[str]) -> dict[str, int]:
@@ -99,7 +133,7 @@ def by_words(
         (fact, share of the query's weight it has: 0..1), best first. A word's weight is the
         inverse of the number of facts it is in.
     """
-    wanted = sorted(words)[:64]
+    wanted = sorted(words)[:_MOST_WORDS]
     if not wanted:
         return []
     if counts is None:
@@ -107,15 +141,20 @@ def by_words(
     counts = {word: counts[word] for word in wanted if word in counts}
     if not counts:
         return []
-    telling = _telling(counts)
-    given = {
+    weights = {word: 1.0 / count for word, count in counts.items()}
+    telling = sorted(_telling(counts))
+    places = next(size for size in _PLACES if size >= len(telling))
+    given: dict[str, Any] = {
         "user": user_id,
-        "words": sorted(telling),
         "most": limit * 4 if live else limit,
         "limit": limit,
     }
-    found = connection.execute(_BY_WORDS_LIVE if live else _BY_WORDS, given)
-    weights = {word: 1.0 / count for word, count in counts.items()}
+    if places > 1:
+        given["words"] = telling
+    for n in range(places):  # no fact holds the empty word
+        given[f"word{n}"] = telling[n] if n < len(telling) else ""
+        given[f"weight{n}"] = weights[telling[n]] if n < len(telling) else 0.0
+    found = connection.execute(_ranked_by_words(places, live=live), given)
     rarest = 1.0
     total = sum(weights.values()) + (len(wanted) - len(weights)) * rarest
     return [(stored(row), float(row.score) / total) for row in found]

@@ -255,6 +255,7 @@ class MemoryService:
         self.gate_pool.shutdown(wait=True)
         self.judge_pool.shutdown(wait=True)
         self.recall_pool.shutdown(wait=True, cancel_futures=True)
+        self.recaller.close()
         self.recorder.close()
         if self.index is not None:
             self.index.close()

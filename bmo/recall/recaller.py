@@ -29,7 +29,7 @@ PROFILE_PLAN = RecallPlan(recall=True, trigger="profile", include_all=True)
 """The plan that a profile is shown under."""
 
 _COUNT_LARGE = 500
-_COUNT_S = 60.0
+_COUNT_S = 600.0
 """A count of at least ``_COUNT_LARGE`` live facts is believed for so many seconds."""
 
 _PROFILE_READ = 2000
@@ -79,11 +79,12 @@ class Recaller:
         started = time.perf_counter()
         if not plan.recall or plan.budget_tokens <= 0:
             return Recall(plan)
-        live = self._live(user_id)
-        if not live and not plan.include_past:
-            return replace(Recall(plan, reason="no memories"), elapsed_ms=_since(started))
-        with memory_span("bmo.recall.retrieve"):
-            retrieved = self._retriever.retrieve(plan, user_id, now, live)
+        with self._ledger.one_view():
+            live = self._live(user_id)
+            if not live and not plan.include_past:
+                return replace(Recall(plan, reason="no memories"), elapsed_ms=_since(started))
+            with memory_span("bmo.recall.retrieve"):
+                retrieved = self._retriever.retrieve(plan, user_id, now, live)
         with memory_span("bmo.recall.score"):
             scored = [_scored(c, plan, now, weights) for c in retrieved.candidates]
         if plan.include_all:
@@ -105,6 +106,10 @@ class Recaller:
             fallback=bool(retrieved.failure),
             reason=retrieved.failure,
         )
+
+    def close(self) -> None:
+        """Ends its threads. Safe to call twice; one that is not closed ends them when it goes."""
+        self._retriever.close()
 
     def weights_of(self, user_id: str) -> Weights:
         """The user's weights: the defaults, moved by what helped and what was wrong so far."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -14,7 +15,7 @@ from bmo.recall.relevance import SMALL, Evidence, evidence, words_of
 from bmo.recall.small_memory import fitting
 from bmo.recall.spelling import may_be_misspelt, meant
 from bmo.recall.subjects import belongs
-from bmo.telemetry import memory_span
+from bmo.telemetry import carried, memory_span
 from bmo.turn import CATEGORIES, RecallPlan, StoredFact
 
 if TYPE_CHECKING:
@@ -73,6 +74,21 @@ _DEPENDS: Final = frozenset({"indirect_need", "command_needs_fact", "judge", "fo
 """Triggers whose slots are what a good reply depends on, and not what is asked for."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """A search that was begun.
+
+    Attributes:
+        plan: The plan, its query's spelling put right.
+        counts: Memories that hold each word of the query.
+        near: Cosines by fact id, from another thread; None without an index.
+    """
+
+    plan: RecallPlan
+    counts: Mapping[str, int]
+    near: Future[dict[str, float]] | None
+
+
 class Retriever:
     """Reads candidates; synchronous, to be called in an executor."""
 
@@ -92,6 +108,7 @@ class Retriever:
         self._calibration = calibration
         self._reference = reference_calibration()
         self._top_k = top_k
+        self._asking = ThreadPoolExecutor(2, thread_name_prefix="bmo-recall-index")
 
     def retrieve(self, plan: RecallPlan, user_id: str, now: datetime, live: int) -> Retrieved:
         """Candidates for ``plan``.
@@ -104,13 +121,15 @@ class Retriever:
         """
         if plan.include_all:
             return Retrieved(tuple(self._everything(plan, user_id, now)))
+        small = live <= SMALL and plan.trigger != "forced"
+        begun = None if small else self._begin(plan, user_id, live)
         asked = self.people(plan, user_id)
-        if live <= SMALL and plan.trigger != "forced":
+        if begun is None:
             # A forced plan says nothing of what is wanted; nearness and words alone decide.
             weighed, failure = self.weighed(plan, asked, user_id, now)
             return Retrieved(tuple(fitting(plan, asked, weighed)), self._index is not None, failure)
         by_key = self._by_key(plan, asked, user_id, now)
-        searched, failure = self.search(plan, user_id, now, live)
+        searched, failure = self._end(begun, user_id, now)
         named = _nearest(
             [fact for fact in by_key if asked.allows(fact)],
             searched,
@@ -192,26 +211,46 @@ class Retriever:
         Returns:
             (candidates, "" or why the index could not answer).
         """
+        return self._end(self._begin(plan, user_id, live), user_id, now)
+
+    def close(self) -> None:
+        """Ends the thread that asks the index. Safe to call twice."""
+        self._asking.shutdown(wait=True)
+
+    def _begin(self, plan: RecallPlan, user_id: str, live: int) -> _Search:
+        """Looks up the query's words and has the index asked; the ledger can be read meanwhile."""
         from bmo.ledger.values import content_words
 
-        failure = ""
-        cosines: dict[str, float] = {}
         words = content_words([plan.query])
         counts = self._ledger.word_counts(user_id, words)
         spelt = self._spelt(plan.query, words - counts.keys(), user_id)
         if spelt != plan.query:
             plan = replace(plan, query=spelt)
             counts = self._ledger.word_counts(user_id, content_words([spelt]))
+        near = None
         if self._index is not None:
+            # Making a vector takes half of the time, and not Python's lock.
+            near = self._asking.submit(
+                carried(self._cosines), self._index, plan, user_id, live, counts
+            )
+        return _Search(plan, counts, near)
+
+    def _end(self, begun: _Search, user_id: str, now: datetime) -> tuple[list[Candidate], str]:
+        """What the search that was begun found: see ``search``."""
+        plan = begun.plan
+        failure = ""
+        cosines: dict[str, float] = {}
+        rows = self._ledger.search_words(
+            user_id, plan.query, self._top_k * FETCH, counts=begun.counts
+        )
+        if begun.near is not None:
             try:
-                with memory_span("bmo.recall.search", "search_memory"):
-                    cosines = self._cosines(self._index, plan, user_id, live, counts)
+                cosines = begun.near.result()
             except _index_errors() as error:
                 failure = f"search index: {error}"
             except Exception as error:  # a broken index leaves the ledger's slots and words
                 logger.exception("the search index failed", extra={"type": type(error).__name__})
                 failure = f"search index: {type(error).__name__}"
-        rows = self._ledger.search_words(user_id, plan.query, self._top_k * FETCH, counts=counts)
         shares = {fact.id: share for fact, share in rows}
         known = {fact.id: fact for fact, _ in rows}
         # Rows are dear: of what only the index knows, as many as can be given are read.
@@ -260,14 +299,15 @@ class Retriever:
         live: int,
         counts: Mapping[str, int],
     ) -> dict[str, float]:
-        near = index.near(
-            user_id,
-            _telling(plan.query, counts, live),
-            top_k=self._top_k * FETCH,
-            threshold=self._calibration.floor,
-            categories=(live > OVERLOAD and plan.categories) or CATEGORIES,
-            domains=plan.domains if live > OVERLOAD else (),
-        )
+        with memory_span("bmo.recall.search", "search_memory"):
+            near = index.near(
+                user_id,
+                _telling(plan.query, counts, live),
+                top_k=self._top_k * FETCH,
+                threshold=self._calibration.floor,
+                categories=(live > OVERLOAD and plan.categories) or CATEGORIES,
+                domains=plan.domains if live > OVERLOAD else (),
+            )
         return {str(fact_id): float(cosine) for fact_id, cosine in near}
 
     def _everything(self, plan: RecallPlan, user_id: str, now: datetime) -> list[Candidate]:
