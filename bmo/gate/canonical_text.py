@@ -41,6 +41,8 @@ def surface(context: CaptureContext, start: int, end: int, proper_words: frozens
         token = tokens[i]
         at = source[i]
         word = THIRD_PERSON.get(token, "")
+        if token == "was" and i > start and tokens[i - 1] in ("i", "we"):
+            word = "were"
         if token == "us" and i > start and tokens[i - 1] == "the":
             word = "US"
         if not word:

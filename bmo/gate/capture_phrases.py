@@ -130,9 +130,16 @@ def statement_rest(context: CaptureContext, start: int, end: int) -> Capture | N
     for i in range(start, stop):
         if lex(context, "rest_reject", tokens[i]):
             return None
+    if tokens[stop - 1] in _SUBORDINATE:
+        # "feeds the cat when | i am away": the circumstance is told with the value, or not at all.
+        full = strip_tail(context, start, end)
+        return Capture(start, stop - 1, full) if start < stop - 1 and full > stop else None
     if lex(context, "rest_reject_last", tokens[stop - 1]):
         return None
     return Capture(start, stop, qualified_end(context, start, stop, end))
+
+
+_SUBORDINATE = frozenset("after before if once until when whenever where while".split())
 
 
 def identity(context: CaptureContext, start: int, end: int) -> Capture | None:

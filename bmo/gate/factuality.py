@@ -156,6 +156,7 @@ def vetoes(words: Words, clause: Clause, language: LanguageCode) -> tuple[Veto, 
                     veto not in found
                     and begin >= 0
                     and (len(phrase) == 1 or tuple(norm[begin : begin + len(phrase)]) == phrase)
+                    and not _is_vouched_for(norm, begin, phrase)
                 ):
                     found.append(veto)
     if len(found) > 1:
@@ -177,6 +178,37 @@ def _without_asides(norm: list[str], lexicon: FactualityLexicon) -> list[str]:
 
 
 _IF = frozenset({"if"})
+
+
+_VERBS_OF_DOUBT = frozenset(
+    (
+        "know wonder ask asked see tell check sure mind say remember care matter as ok okay fine "
+        "better nice great good thank appreciate happy glad sorry even what decide guess doubt "
+        "find and but or so that than like help works done please"
+    ).split()
+)
+"""Words before "if" that make it a question, a courtesy or a doubt."""
+_NOT_GENERIC = frozenset("would could might may will shall should had were wish want if".split())
+_SPEAKS_OF_SOMEBODY = frozenset("i we my our he she they his her".split())
+_AUTHORITIES = frozenset(
+    "doctor doctors gp consultant specialist nurse dentist optician physio midwife vet".split()
+)
+"""Who tells one what is true of oneself."""
+_BEFORE_GENERIC = 3
+"""Least words of a statement whose condition follows ("i get migraines if i skip breakfast")."""
+
+
+def _is_vouched_for(norm: list[str], begin: int, phrase: tuple[str, ...]) -> bool:
+    """Whether a cue is none here: a condition of what is generally so, a doctor's word."""
+    if phrase[0] == "if":
+        return (
+            begin >= _BEFORE_GENERIC
+            and norm[0] in _SPEAKS_OF_SOMEBODY
+            and norm[begin - 1] not in _VERBS_OF_DOUBT
+            and _NOT_GENERIC.isdisjoint(norm[:begin])
+            and _NOT_GENERIC.isdisjoint(norm[begin + 1 :])
+        )
+    return phrase[0] == "told" and begin > 0 and norm[begin - 1] in _AUTHORITIES
 
 
 def _leading_veto(

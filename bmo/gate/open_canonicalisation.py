@@ -54,6 +54,10 @@ _EMBEDS = frozenset(
         "that what which who how where when if because than as the think know say said like and"
     ).split()
 )
+_LEADS_ON = _SUBORDINATE | frozenset(
+    "that think and what how where who which the of know but than".split()
+)
+"""Words after which "i" belongs to what they open ("feeds the cat when | i am away")."""
 _EMPTY = frozenset(
     (
         "i we you he she it they that this there did do does done is are am was were be been "
@@ -384,21 +388,7 @@ class _English:
                 subordinate = front[0].norm in _SUBORDINATE
                 if self._has_verb(front) and not subordinate:
                     return ""
-                if front[-1].norm in (
-                    "that",
-                    "think",
-                    "and",
-                    "what",
-                    "how",
-                    "where",
-                    "who",
-                    "which",
-                    "the",
-                    "of",
-                    "know",
-                    "but",
-                    "than",
-                ):
+                if front[-1].norm in _LEADS_ON:
                     return ""
                 main = joined(predicate(tokens[place + 1 :]))
                 return f"{main} {joined(inner(front))}" if main else ""
