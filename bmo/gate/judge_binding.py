@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from bmo.gate.analysis import Analysis, without_doubles
 from bmo.gate.judge_beside_rules import completed, stands_alone, told_with_rules
 from bmo.gate.judge_commands import REQUESTED, memories_of_command, told_for_good
-from bmo.gate.judge_memories import Asked, may_carry, open_memories
+from bmo.gate.judge_memories import Asked, is_wish, may_carry, open_memories
 from bmo.gate.open_coverage import missing
 from bmo.gate.other_moments import soon_over
 from bmo.gate.requests import is_request
@@ -39,6 +39,8 @@ NEVER = 1.1
 """A probability that is not reached."""
 EXTRA = 0.93
 """P(allow) that a clause alone must reach to be stored beside what the rules wrote of the turn."""
+REASON = 0.95
+"""The same beside a standing wish, whose reason is told with it ("i read them in meetings")."""
 _SIGNALS: dict[Category, Signal] = {
     "relationships": "relationship",
     "preferences": "preference",
@@ -112,7 +114,8 @@ def _beside_rules(rules: Decision, asked: Asked) -> Decision:
         more = [c for c in asked.analysis.open_clauses if may_carry(c)]
         kept, more = told_with_rules(asked, kept, more)
         alone = [c for c in more if stands_alone(asked, c) and missing(c.norm, kept)]
-        kept += open_memories(asked, alone, EXTRA)
+        needed = REASON if any(is_wish(c) for c in asked.analysis.clauses) else EXTRA
+        kept += open_memories(asked, alone, needed)
     if kept:
         facts = without_doubles(kept)
         return replace(rules, facts=facts, assessment=whole)
@@ -138,6 +141,10 @@ def _instead_of_rules(rules: Decision, asked: Asked) -> Decision:
         needed = min(needed, ASKED_FOR)
     if whole.allow >= needed:
         spoken = [c for c in asked.analysis.clauses if may_carry(c)]
+        wished = [c for c in spoken if is_wish(c)]
+        if wished and len(wished) < len(spoken):
+            # "no calls while i work | my hands are full": the reason of a wish is no memory.
+            spoken = [c for c in spoken if c in wished or asked.odds(c.text).allow >= REASON]
         memories = open_memories(asked, spoken, 0.0)
         if memories:
             return _allowed(rules, asked, memories)

@@ -66,6 +66,12 @@ def may_carry(clause: ClauseAnalysis) -> bool:
     return storable and not asks and not clause.vetoes and not _only_corrects(clause.norm)
 
 
+def is_wish(clause: ClauseAnalysis) -> bool:
+    """Whether a clause is a standing wish: "keep it short", "please, no jokes ever"."""
+    unwanted = clause.norm[:1] == ("no",) or clause.norm[:2] == ("please", "no")
+    return clause.speech_act == "instruction" or unwanted or is_order(clause.norm)
+
+
 def _only_corrects(norm: tuple[str, ...]) -> bool:
     """Whether words only take something back: "sorry not calais, dover" is no memory alone."""
     if norm[0] not in _TAKING_BACK or len(norm) > _LONGEST_CORRECTION or "not" not in norm[:3]:

@@ -22,7 +22,7 @@ SHORT = 4
 
 _LEANS = frozenset(
     (
-        "it that this he she they those these which who him her them his their its so one "
+        "it that this he she they those these which while who him her them his their its so one "
         "both there anything everything otherwise except unless"
     ).split()
 )

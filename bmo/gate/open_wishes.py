@@ -8,11 +8,12 @@ from dataclasses import replace
 from bmo.gate.third_person import (
     Token,
     inner,
+    is_base_verb,
     joined,
     phrase_length,
     third_person_lexicon,
 )
-from bmo.language import past_lemma
+from bmo.language import past_lemma, third_person
 from bmo.language.lexicon import match_phrase, phrase_table
 
 _WANTS = phrase_table(
@@ -25,7 +26,10 @@ _WANTS = phrase_table(
 _ORDERS = phrase_table(
     [
         "please do not ever",
+        "please do not you dare",
         "please do not",
+        "do not you dare",
+        "do not you ever",
         "do not ever",
         "please never",
         "please always",
@@ -41,7 +45,10 @@ _ORDERS = phrase_table(
 _NEGATED = frozenset(
     {
         "please do not ever",
+        "please do not you dare",
         "please do not",
+        "do not you dare",
+        "do not you ever",
         "do not ever",
         "do not",
         "never ever",
@@ -82,6 +89,8 @@ def wish(tokens: Sequence[Token], has_verb: Callable[[Sequence[Token]], bool]) -
     length = phrase_length(_ORDERS, tokens)
     order = " ".join(token.norm for token in tokens[:length])
     rest = tokens[length:]
+    if order == "please" and len(rest) > 1 and rest[0].norm == "no":
+        return f"wants {_told(rest)}"
     if not rest or not _is_request(order, rest):
         if tokens[0].norm == "no" and len(tokens) > 1 and not has_verb(tokens):
             return f"wants {joined(inner(tokens))}"
@@ -112,4 +121,9 @@ def _told(tokens: Sequence[Token]) -> str:
         replace(t, shown={"you": "it", "your": "its", "yourself": "itself"}.get(t.norm, t.shown))
         for t in tokens
     ]
+    for place in range(1, len(turned)):
+        verb = turned[place].norm
+        asked = verb in third_person_lexicon().requests or is_base_verb(verb)
+        if turned[place - 1].norm == "you" and asked:
+            turned[place] = replace(turned[place], shown=third_person(verb))
     return joined(inner(turned))

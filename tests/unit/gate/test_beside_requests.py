@@ -1,0 +1,67 @@
+"""What is told beside a request, and standing wishes that look like one."""
+
+from __future__ import annotations
+
+import pytest
+
+from bmo.gate.analysis import analyse
+from bmo.gate.judge_memories import is_wish
+from bmo.turn import DialogueContext, Turn
+
+pytestmark = pytest.mark.unit
+
+
+def acts(text: str) -> list[str]:
+    analysis = analyse(Turn(text=text), DialogueContext(), "en")
+    return [clause.speech_act for clause in analysis.clauses]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "turn it up i am deaf in one ear",
+        "order the usual i am allergic to peanuts",
+        "save some for later i have a sore throat coming on",
+        "book a table for six my birthday is on the ninth of june",
+    ],
+)
+def test_is_told_beside_a_request(text: str) -> None:
+    assert acts(text) == ["directive", "statement"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tell her i am running late for dinner",
+        "text jo i am on the bus now",
+        "remind me i have choir at seven",
+        "play the song i like",
+        "ask mum my size in shoes is wrong",
+    ],
+)
+def test_belongs_to_the_request(text: str) -> None:
+    assert "statement" not in acts(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "and please, no notifications while i am milking, ever",
+        "please no exclamation marks in anything you write for me",
+        "talk slow to me i do not hear so well",
+        "give me everything in kilometres and watts please",
+        "do not you dare give me a semicolon",
+    ],
+)
+def test_is_a_standing_wish(text: str) -> None:
+    clauses = analyse(Turn(text=text), DialogueContext(), "en").clauses
+    assert is_wish(clauses[0])
+    assert clauses[0].speech_act != "directive"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["no sugar please", "no music tonight please, not ever so loud", "the red one please"],
+)
+def test_is_a_request_of_the_moment(text: str) -> None:
+    assert set(acts(text)) == {"directive"}

@@ -1,0 +1,54 @@
+"""What is vouched for although a cue stands in it: generic conditions, a doctor's word, hopes."""
+
+from __future__ import annotations
+
+import pytest
+
+from bmo.gate.factuality import vetoes, vetoes_of_turn
+from bmo.language import repair, segment, words
+
+pytestmark = pytest.mark.unit
+
+
+def refused(text: str) -> list[str]:
+    spoken = repair(words(text, "en"), "en")
+    found = [veto for clause in segment(spoken, "en") for veto in vetoes(spoken, clause, "en")]
+    of_turn = vetoes_of_turn(spoken, "en")
+    return found if of_turn is None else [*found, of_turn]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "i get hives if i eat strawberries",
+        "my knee locks if i sit for too long",
+        "my daughter cries if we leave the light off",
+        "the doctor told me to cut down on salt",
+        "my gp told me it is gout",
+        "they call me sal",
+        "she goes to the grammar school",
+        "i hope to be a vet one day",
+        "im hoping to open my own place next year",
+    ],
+)
+def test_is_vouched_for(text: str) -> None:
+    assert refused(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("i would sell it if i had the time", "conditional"),
+        ("i will come if i can", "conditional"),
+        ("i do not know if i locked it", "conditional"),
+        ("ask her if she likes it", "conditional"),
+        ("if i won the lottery i would buy a boat", "conditional"),
+        ("it barks if i leave", "conditional"),
+        ("my boss told me i am getting the sack", "third_party"),
+        ("and she goes i am never coming back", "third_party"),
+        ("i hope it rains", "wish"),
+        ("i hope you are well", "wish"),
+    ],
+)
+def test_is_refused(text: str, why: str) -> None:
+    assert why in refused(text)
