@@ -267,6 +267,12 @@ def _own_head(
     if found is None and i > begin:
         found = discourse.lexicon.relation_at(norm, begin, end)
     if found is None:
+        glued = _glued_relation(words, i, end, discourse)
+        if glued is not None:
+            relation, behind = glued
+            patched = _with_apostrophe(words, behind - 1)
+            person = discourse.introduce(relation)
+            return _apostrophe_s(patched, behind - 1, end, person, discourse, stops, relation.name)
         if i < end and norm[i] == "team":
             if i + 1 < end and norm[i + 1] == "'s":
                 return _owned(words, i + 2, end, "team", own)
@@ -377,15 +383,32 @@ def _glued_s(words: Words, start: int, end: int, person: Person | None) -> Head 
         return None
     if _owned_noun(words.norm, start + 1):
         return _owned(words, start + 1, end, person, person.relation)
-    patched = Words(
-        words.text,
-        [*words.norm[:start], "'s", *words.norm[start + 1 :]],
-        words.start,
-        words.end,
-        words.after,
-        words.before,
-    )
+    patched = _with_apostrophe(words, start)
     return _subject_head(patched, start, end, person, False, person.relation)
+
+
+def _with_apostrophe(words: Words, at: int) -> Words:
+    """The words with "'s" for the name or relation at ``at``, which is taken off before it."""
+    norm = [*words.norm[:at], "'s", *words.norm[at + 1 :]]
+    return Words(words.text, norm, words.start, words.end, words.after, words.before)
+
+
+def _glued_relation(
+    words: Words, i: int, end: int, discourse: Discourse
+) -> tuple[Relation, int] | None:
+    """The relation in "wifes name", "step mums birthday", "husbands a nurse", and its end."""
+    forms = discourse.lexicon.forms
+    for size in range(min(_LONGEST_RELATION, end - i - 1), 0, -1):
+        last = words.norm[i + size - 1]
+        if not last.endswith("s"):
+            continue
+        relation = forms.get((*words.norm[i : i + size - 1], last[:-1]))
+        if relation is not None and not relation.plural:
+            return relation, i + size
+    return None
+
+
+_LONGEST_RELATION = 3
 
 
 def _possessed(
