@@ -17,6 +17,7 @@ from bmo.gate.other_topics import with_topics
 from bmo.gate.packs import load_pack
 from bmo.gate.people import people_lexicon, subject_of
 from bmo.gate.professional_word import without_professional
+from bmo.gate.said_of_another import with_verb_said
 from bmo.gate.speech_act import SpeechAct, speech_act
 from bmo.language import Clause, LanguageCode, Words, repair, segment, words
 from bmo.turn import DialogueContext, Fact, Turn
@@ -96,6 +97,12 @@ def analyse(
         return analysis
     discourse = open_discourse(people, context, turn.assistant_before)
     analysis.discourse = discourse
+    of_turn_before = False
+    if language == "en":
+        repaired, of_turn_before = with_verb_said(
+            repaired, people, pack.stops, context, discourse.names
+        )
+        analysis.words = repaired
     clauses = segment(repaired, language, frozenset(discourse.names))
     if language != "en":
         clauses = with_topics(repaired, clauses, language)
@@ -117,6 +124,8 @@ def analyse(
         used = _read_answer(analysis, reader, clauses)
     _read_clauses(analysis, reader, clauses[used:], acts[used:], refused[used:])
     analysis.facts = _settled(analysis, context)
+    if of_turn_before:  # as sure as what was stored of that turn
+        analysis.facts = tuple(replace(fact, confidence=KNOWN) for fact in analysis.facts)
     if language == "en" and (context.recent_facts or context.known):
         _with_what_is_known(analysis, turn, context, spoken)
     if context.recent_facts or context.known:

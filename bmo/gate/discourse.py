@@ -59,6 +59,7 @@ class Discourse:
     names: dict[str, str] = field(default_factory=dict)
     recent: list[Person] = field(default_factory=list)
     assistant: Person | None = None
+    earlier: list[Person] = field(default_factory=list)
 
     def introduce(self, relation: Relation, name: str = "", owner: str = "user") -> Person:
         """Notes that someone was spoken of and returns them.
@@ -107,11 +108,10 @@ class Discourse:
         for person in reversed(self.recent):
             if person.gender in genders or (pronoun in ("it", "its") and person.pet):
                 return person
-        person_ = self.assistant
-        if person_ is not None and (
-            person_.gender in genders or (pronoun in ("it", "its") and person_.pet)
-        ):
-            return person_
+        before = self.earlier if self.assistant is None else [self.assistant, *self.earlier]
+        for person in before:
+            if person.gender in genders or (pronoun in ("it", "its") and person.pet):
+                return person
         return None
 
 
@@ -148,11 +148,9 @@ def open_discourse(
             if word in discourse.names:
                 discourse.assistant = discourse.person(discourse.names[word])
                 break
-    if discourse.assistant is None:
-        for fact in context.recent_facts:
-            if fact.subject.startswith("user."):
-                discourse.assistant = discourse.person(fact.subject)
-                break
+    for subject in dict.fromkeys(fact.subject for fact in context.recent_facts):
+        if subject.startswith("user."):
+            discourse.earlier.append(discourse.person(subject))
     return discourse
 
 

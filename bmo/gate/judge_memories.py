@@ -18,6 +18,8 @@ from bmo.gate.open_category import (
 from bmo.gate.open_grouping import ClauseOdds, grouped, runs
 from bmo.gate.open_text import OpenText
 from bmo.gate.open_wishes import is_order
+from bmo.gate.people import people_lexicon
+from bmo.gate.said_of_another import is_only_another
 from bmo.turn import Assessment, Category, DialogueContext, Fact, Kind, Turn
 
 if TYPE_CHECKING:
@@ -63,7 +65,9 @@ def may_carry(clause: ClauseAnalysis) -> bool:
     storable = clause.speech_act not in ("question", "directive", "forget")
     if storable and is_order(clause.norm):  # "never wake me unless i ask" supposes nothing
         return set(clause.vetoes) <= {"conditional"}
-    return storable and not asks and not clause.vetoes and not _only_corrects(clause.norm)
+    if not storable or asks or clause.vetoes or _only_corrects(clause.norm):
+        return False
+    return not is_only_another(clause.norm, people_lexicon("en"))
 
 
 def is_wish(clause: ClauseAnalysis) -> bool:
