@@ -113,12 +113,14 @@ def restated(
     pair = _said_and_meant(norm)
     if pair is None and len(norm) > _MOST_WORDS:
         return ()
-    pair = pair or _right_and_wrong(norm)
+    pair = pair or _right_and_wrong(norm) or _not_this(norm, context)
     if pair is not None:
         right, wrong = pair
         found = [f for f in context.recent_facts if f.op != "retract" and _has(f, wrong)]
         if not found:
             found = [f for f in context.known if _has(f, wrong)][:1]
+        # Of whom it was said last: "my son lives in york" and "my sister lives in york" are two.
+        found = [f for f in found if f.subject == found[0].subject]
         return tuple(_with_value(fact, wrong, right, at) for fact in found)
     if told or not is_correction(norm) or not context.recent_facts:
         return ()
@@ -168,6 +170,19 @@ def _right_and_wrong(norm: list[str]) -> tuple[str, str] | None:
     if not right or not wrong or right == wrong:
         return None
     return (" ".join(right), " ".join(wrong)) if is_value(right) and is_value(wrong) else None
+
+
+def _not_this(norm: list[str], context: DialogueContext) -> tuple[str, str] | None:
+    """The right and the wrong value of "sorry not york, leeds": "york" is what was stored."""
+    at = next((i for i, word in enumerate(norm) if word == "not"), 0)
+    if not at or at + 2 >= len(norm) or not all(word in _LEADS for word in norm[:at]):
+        return None
+    values = {value_words(f.value)[-1] for f in context.recent_facts if f.value.strip()}
+    for border in range(at + 2, min(at + 2 + _NAME_WORDS, len(norm))):
+        right = _value(norm[border:])
+        if norm[border - 1] in values and right and is_value(right):
+            return " ".join(right), " ".join(norm[at + 1 : border])
+    return None
 
 
 def is_value(words: list[str]) -> bool:

@@ -67,6 +67,9 @@ def answer_clauses(
             return None
         if polarity == "yes":
             _introduce(asked[0], discourse)
+            which = _which(asked[0], spoken, behind, clauses)
+            if which is not None:
+                return which
         return _settled(asked[0], polarity, behind, spoken, clauses)
     felt = _felt(asked[0], spoken, clauses[0]) if language == "en" else None
     if felt is not None:
@@ -108,6 +111,46 @@ def _behind_fillers(norm: list[str], begin: int, end: int, lexicon: DialogueLexi
 
 _OWN_CLAUSES = frozenset("i we my our he she you can what play set".split())
 """Words that open a clause of its own, which needs no question."""
+
+
+_UNNAMED = frozenset({"anything", "anyone", "anybody", "anywhere"})
+_ANY = frozenset({"any", "anything", "anyone", "anybody", "some", "a", "an"})
+
+
+def _which(
+    question: tuple[str, ...], spoken: Words, behind: int, clauses: list[Clause]
+) -> Answer | None:
+    """A yes that says which: "do you have any pets?" "yeah a cat" is "i have a cat"."""
+    clause = next((c for c in clauses if c.start <= behind < c.end), None)
+    if clause is None or _ANY.isdisjoint(question) or behind > clause.start + _LONGEST_YES:
+        return None
+    norm = spoken.norm
+    if norm[behind] in _OWN_CLAUSES or clause.end - behind > _MAX_ANSWER:
+        return None
+    if not _OF_THE_TALK.isdisjoint(question) or "please" in norm:
+        return None
+    used = clauses.index(clause) + 1
+    line = _counted(question, spoken, behind, clause.end)
+    if line is None:
+        frame = _frame(question, norm[behind], clause.end - behind)
+        named = norm[behind] in ("a", "an", "the", "my")
+        listed = question[-1] == "anything" and norm[behind] not in _NO_THINGS
+        if frame is None or not (named or listed):
+            return None
+        line = _line(spoken, frame[0], list(range(behind, clause.end)), frame[1])
+    return Answer((line,), used)
+
+
+_LONGEST_YES = 3
+_OF_THE_TALK = frozenset("plans plan question questions idea ideas time minute moment want".split())
+"""Nouns (and a verb) of questions about the talk itself, not about what somebody has."""
+
+_NO_THINGS = frozenset(
+    (
+        "actually always and but definitely everything if it just kind kinda loads lots maybe many "
+        "not of please really several so sort sure that there though very when yes"
+    ).split()
+)
 
 
 def _settled(
@@ -234,6 +277,10 @@ def _statement(question: tuple[str, ...], polarity: str, said: list[str]) -> lis
     if not rest:
         return None
     rest = [_FLIP.get(w, w) if w in ("you", "your", "yours", "yourself") else w for w in rest]
+    if polarity == "yes":
+        if not _UNNAMED.isdisjoint(rest):
+            return None  # "is learning anything" says nothing
+        rest = [word for word in rest if word != "any"]
     habit = (
         ["always"]
         if "always" in said
