@@ -38,6 +38,9 @@ SpanKind = Literal[
 ]
 """What a span holds. phone, email and id number are identifiers, the rest secrets."""
 
+_SHOWN_AS = {"id number": "identity number"}
+"""Names of kinds within a mask: "id" would be read as "i would"."""
+
 SECRET_MASK = "[secret]"
 """What stands in the place of a secret."""
 
@@ -147,5 +150,5 @@ def _replacement(value: str, span: Found, policy: SensitivePolicy) -> str:
         if span.kind == "email" and "@" in value:
             return f"[email at {value.rpartition('@')[2]}]"
         if value[-2:].isdigit():
-            return f"[{span.kind} ending {value[-2:]}]"
-    return f"[{span.kind}]"
+            return f"[{_SHOWN_AS.get(span.kind, span.kind)} ending {value[-2:]}]"
+    return f"[{_SHOWN_AS.get(span.kind, span.kind)}]"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -147,7 +148,26 @@ class WriteGate:
         except JudgeUnavailable as error:
             _log.warning("the local judge failed", extra={"error": str(error)})
             return replace(decision, fallback=True)
-        return replace(bound, gate_version=self.version)
+        bound = replace(bound, gate_version=self.version)
+        return self._without_identifiers(bound, rules.turn.text)
+
+    def _without_identifiers(self, decision: Decision, text: str) -> Decision:
+        """The judge's memories without those that would hold a masked identifier."""
+        if self.settings.bmo_sensitive != "drop" or not decision.facts or "[" not in text:
+            return decision
+        facts = tuple(fact for fact in decision.facts if not _holds_mask(fact, text))
+        if len(facts) == len(decision.facts):
+            return decision
+        if facts:
+            return replace(decision, facts=facts)
+        return replace(
+            decision,
+            verdict="discard",
+            facts=(),
+            reason="personal identifier",
+            signals=("sensitive", *decision.signals),
+            open=False,
+        )
 
     def _thresholds(self, judge: Judge) -> JudgeThresholds:
         given = {
@@ -207,7 +227,7 @@ class WriteGate:
         if judged and verdict.verdict == "allow" and incomplete(analysis, verdict.facts):
             verdict = verdict._replace(open=True)
         if scan.identifiers and self.settings.bmo_sensitive == "drop":
-            verdict = _without_identifiers(verdict)
+            verdict = _without_identifiers(verdict, turn.text)
         verdict = self._with_published_signals(verdict, turn)
         return _Rules(verdict, analysis, turn)
 
@@ -338,9 +358,21 @@ def _kept(turn: Turn, match: CustomMatch) -> RulesVerdict:
     return RulesVerdict("allow", ("other",), match.reason, 0.9, match.rule_id, (fact,))
 
 
-def _without_identifiers(verdict: RulesVerdict) -> RulesVerdict:
+_MASK = re.compile(r"\[(?:phone|email|identity number)\]")
+"""What ``BMO_SENSITIVE=drop`` leaves in the place of an identifier."""
+
+
+def _holds_mask(fact: Fact, text: str) -> bool:
+    """Whether a fact, or the words of ``text`` it was made of, hold a masked identifier."""
+    if "[" in fact.text:
+        return True
+    first, last = fact.span or (0, len(text))
+    return any(mask.start() < last and mask.end() > first for mask in _MASK.finditer(text))
+
+
+def _without_identifiers(verdict: RulesVerdict, text: str) -> RulesVerdict:
     """Drops facts that would hold a masked identifier."""
-    facts = tuple(fact for fact in verdict.facts if "[" not in fact.text)
+    facts = tuple(fact for fact in verdict.facts if not _holds_mask(fact, text))
     if len(facts) == len(verdict.facts):
         return verdict
     if facts:

@@ -6,10 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bmo.gate import WriteGate
 from bmo.gate.digit_runs import find_runs, tokenise
 from bmo.gate.secret_shapes import iban_checks, luhn
 from bmo.gate.sensitive import SECRET_MASK, scan
 from bmo.gate.sensitive_lexicon import LANGUAGES, load_lexicon, load_pack
+from bmo.settings import load_settings
+from bmo.turn import Turn
 
 pytestmark = pytest.mark.unit
 
@@ -125,8 +128,8 @@ def test_ordinary_numbers_stay(text: str) -> None:
         ("mail oksana.b@example.org", "mail [email]", "mail [email at example.org]"),
         (
             "passport number X4820193",
-            "passport number [id number]",
-            "passport number [id number ending 93]",
+            "passport number [identity number]",
+            "passport number [identity number ending 93]",
         ),
     ],
 )
@@ -203,7 +206,7 @@ def test_masking_never_touches_what_is_outside_the_spans(number: str, tail: str)
     for span in sorted((*found.secrets, *found.identifiers), key=lambda s: -s.start):
         outside = outside[: span.start] + outside[span.end :]
     stripped = found.masked
-    for mask in (SECRET_MASK, "[phone]", "[email]", "[id number]"):
+    for mask in (SECRET_MASK, "[phone]", "[email]", "[identity number]"):
         stripped = stripped.replace(mask, "")
     assert stripped == outside
 
@@ -213,3 +216,18 @@ def test_a_masked_secret_is_still_a_secret() -> None:
     again = scan(first.masked)
     assert [span.kind for span in again.secrets] == ["number"]
     assert again.masked == first.masked
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "my passport number is 533401227",
+        "remember my drivers license number D1234567",
+        "my brothers phone number is 07700 900123 and he lives in leeds",
+        "im keeping the passport obviously its number is 533401227",
+    ],
+)
+def test_no_memory_is_made_of_words_around_an_identifier(said: str) -> None:
+    gate = WriteGate.from_settings(load_settings(gatekeeper_mode="local", bmo_sensitive="drop"))
+    stored = [fact.text for fact in gate.decide(Turn(text=said, language="en")).facts]
+    assert not [text for text in stored if "number" in text]
