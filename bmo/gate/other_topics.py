@@ -43,7 +43,7 @@ def with_topics(words: Words, clauses: list[Clause], language: LanguageCode) -> 
     people = people_lexicon(language)
     joined: list[Clause] = []
     front: Clause | None = None
-    for clause in clauses:
+    for clause in _with_what_is_asked(words, clauses, language):
         starts = words.norm[clause.start]
         own_subject = starts in rules.first or starts in rules.third or starts in _THAT_IS
         if front is not None:
@@ -62,6 +62,31 @@ def with_topics(words: Words, clauses: list[Clause], language: LanguageCode) -> 
         else:
             joined.append(clause)
     return joined if front is None else [*joined, front]
+
+
+_THAT = frozenset({"dass", "que"})
+_LONGEST_REQUEST = 4
+
+
+def _with_what_is_asked(
+    words: Words, clauses: list[Clause], language: LanguageCode
+) -> list[Clause]:
+    """Clauses with "vergiss | dass ich jazz mag" in one: what is to be forgotten is not told."""
+    acts = speech_act_lexicon(language)
+    joined: list[Clause] = []
+    for clause in clauses:
+        if joined and words.norm[clause.start] in _THAT:
+            before = joined[-1]
+            asks = before.start
+            while asks < before.end - 1 and words.norm[asks] in acts.polite:
+                asks += 1
+            size = before.end - before.start
+            opens = words.norm[asks] in acts.forget or words.norm[asks] in acts.remember
+            if opens and size <= _LONGEST_REQUEST:
+                joined[-1] = clause._replace(start=before.start, intro=before.intro)
+                continue
+        joined.append(clause)
+    return joined
 
 
 def _is_topic(words: Words, clause: Clause, rules: Grammar, remember: Phrases) -> bool:
