@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal, get_args
 
+from bmo.frozen import quickly_made
+
 Verdict = Literal["allow", "hold", "discard"]
 """What the write gate says of a turn.
 
@@ -111,6 +113,7 @@ class Turn:
     id: str = field(default_factory=new_id)
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Fact:
     """One durable statement, as the gate hands it to the ledger.
@@ -204,6 +207,7 @@ class Assessment:
     version: str
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Decision:
     """The write gate's word on a turn.
@@ -239,6 +243,7 @@ class Decision:
     assessment: Assessment | None = None
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class RecallPlan:
     """The read gate's word on a turn: whether memory is needed, why, how much and which.

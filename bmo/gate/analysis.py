@@ -114,10 +114,11 @@ def analyse(
         ]
         return analysis
     refused = _refusals(repaired, clauses, acts, language)
-    weak = all(
-        act not in _ASKING and "hedge" not in found
-        for (act, _), found in zip(acts, refused, strict=True)
-    )
+    weak = True
+    for (act, _), found in zip(acts, refused, strict=True):
+        if act in _ASKING or "hedge" in found:
+            weak = False
+            break
     reader = ClauseReader(turn, context, pack, people, discourse, language, weak)
     used = 0
     if "?" in turn.assistant_before and clauses:

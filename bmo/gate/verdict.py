@@ -68,16 +68,20 @@ def rules_verdict(analysis: Analysis, turn: Turn, spoken: Words) -> RulesVerdict
         skipped = skip(spoken.norm, language)
         if skipped is not None:
             return RulesVerdict("discard", (skipped[0],), skipped[1], 0.98)
-    acts = {clause.speech_act for clause in analysis.clauses}
+    acts = set()
+    vetoed = None
+    substantive = []
+    for c in analysis.clauses:
+        act = c.speech_act
+        acts.add(act)
+        if vetoed is None and c.vetoes:
+            vetoed = c.vetoes[0]
+        if act not in _ASKING and not (
+            len(c.norm) <= _FILLER_WORDS and _is_filler(c.norm, language)
+        ):
+            substantive.append(c)
     if not acts:
         return RulesVerdict("discard", ("other",), "empty", 0.99)
-    vetoed = next((c.vetoes[0] for c in analysis.clauses if c.vetoes), None)
-    substantive = [
-        c
-        for c in analysis.clauses
-        if c.speech_act not in ("question", "directive")
-        and not (len(c.norm) <= _FILLER_WORDS and _is_filler(c.norm, language))
-    ]
     if not substantive:
         if "question" in acts:
             return RulesVerdict("discard", signals, "question", 0.97)
@@ -92,6 +96,7 @@ def rules_verdict(analysis: Analysis, turn: Turn, spoken: Words) -> RulesVerdict
     return RulesVerdict("hold", signals, "no rule vouches", 0.5, open=still_open)
 
 
+_ASKING = frozenset({"question", "directive"})
 _FILLER_WORDS = 6
 """A longer clause is never filler."""
 

@@ -34,6 +34,10 @@ class Clause(NamedTuple):
     closed_by: str = ""
 
 
+_made = tuple.__new__
+"""Makes a named tuple of all its fields in a third of the time."""
+
+
 def segment(
     words: Words, language: LanguageCode = "en", names: frozenset[str] = frozenset()
 ) -> list[Clause]:
@@ -52,14 +56,17 @@ def segment(
     norm = words.norm
     after = words.after
     size = len(norm)
+    if names:
+        openers = openers | names
+    borders = [i for i in range(1, size) if after[i - 1] or norm[i] in openers]
+    if size:
+        borders.append(size)
     clauses: list[Clause] = []
     begin = 0
     sentence = 0
     carried = False
-    for i in range(1, size + 1):
+    for i in borders:
         mark = after[i - 1]
-        if mark == "" and i < size and (word := norm[i]) not in openers and word not in names:
-            continue
         if len(clauses) >= MAX_CLAUSES and i < size:
             continue
         hard = i == size or (mark != "" and not _HARD.isdisjoint(mark))
@@ -103,4 +110,5 @@ def _clause(
         start += length
     if start >= end:
         return None
-    return Clause(start, end, intro if start > begin else "", carried, sentence, mark)
+    opener = intro if start > begin else ""
+    return _made(Clause, (start, end, opener, carried, sentence, mark))

@@ -8,6 +8,8 @@ word (a rough copy), or, after a strong editing term, behind the last function w
 
 from __future__ import annotations
 
+from operator import eq
+
 from bmo.language.lexicon import LanguageCode, SurfaceLexicon, match_phrase, surface_lexicon
 from bmo.language.times import NUMBER_WORDS, calendar_class
 from bmo.language.tokens import Words
@@ -37,12 +39,7 @@ def repair(words: Words, language: LanguageCode = "en") -> Words:
         "you" in norm and ("know" in norm or "see" in norm)
     )
     if not touched and not padded:
-        previous = ""
-        for word in norm:
-            if word == previous:
-                break
-            previous = word
-        else:
+        if not any(map(eq, norm, norm[1:])):
             return words
     kept = _without_fillers(words, lexicon)
     kept = _without_repetitions(norm, kept)
@@ -149,16 +146,19 @@ def _without_repetitions(norm: list[str], kept: list[int]) -> list[int]:
 
 def _without_reparanda(words: Words, kept: list[int], lexicon: SurfaceLexicon) -> list[int]:
     norm = [words.norm[i] for i in kept]
+    strong_edits, weak_edits = lexicon.strong_edits, lexicon.weak_edits
+    if strong_edits.keys().isdisjoint(norm) and weak_edits.keys().isdisjoint(norm):
+        return kept
     marks = [words.after[i] for i in kept]
     size = len(norm)
     result: list[int] = []  # positions in ``kept``
     changed = False
     i = 0
     while i < size:
-        length = match_phrase(lexicon.strong_edits, norm, i)
+        length = match_phrase(strong_edits, norm, i) if norm[i] in strong_edits else 0
         strong = length > 0
-        if not length and result:
-            length = match_phrase(lexicon.weak_edits, norm, i)
+        if not length and result and norm[i] in weak_edits:
+            length = match_phrase(weak_edits, norm, i)
         if not length or not result or i + length >= size:
             result.append(i)
             i += 1

@@ -8,6 +8,8 @@ which a list of objects would not allow.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import lru_cache, partial
 from itertools import accumulate
 
 from bmo.language.lexicon import LanguageCode, surface_lexicon
@@ -29,8 +31,8 @@ _TOKEN_WITH_ADDRESSES = re.compile(
     rf"|{_WORDS})"
 )
 _PUNCTUATION = re.compile(r"[^\w\s']")
-_PLAIN_LENGTH = 400
-"""Shorter texts of letters and single spaces, as recognisers print them, are just split."""
+_SPEECH_LENGTH = 400
+"""Shorter texts are read piece by piece, and a piece that was read before is just looked up."""
 
 _QUOTES = str.maketrans(
     {
@@ -53,8 +55,14 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 _ELISIONS = frozenset({"j", "l", "d", "c", "n", "s", "m", "t", "qu", "jusqu", "lorsqu", "puisqu"})
 
 
+_Offsets = tuple[list[int], list[int]]
+"""Where words begin and end, in characters."""
+
+
 class Words:
     """A turn's words: parallel lists, one entry per word of the normal form.
+
+    Offsets are worked out when they are first asked for: most turns tell nothing, and nobody asks.
 
     Attributes:
         text: The turn's text the offsets point into (same length as what was said, up to the cap).
@@ -65,7 +73,7 @@ class Words:
         before: Punctuation before the first word.
     """
 
-    __slots__ = ("after", "before", "end", "norm", "start", "text")
+    __slots__ = ("_borders", "_offsets", "after", "before", "norm", "text")
 
     def __init__(  # noqa: D107 - the class docstring names the arguments
         self,
@@ -78,10 +86,45 @@ class Words:
     ) -> None:
         self.text = text
         self.norm = norm
-        self.start = start
-        self.end = end
         self.after = after
         self.before = before
+        self._offsets: _Offsets | None = (start, end)
+        self._borders: Callable[[], _Offsets] | None = None
+
+    @classmethod
+    def without_offsets(
+        cls,
+        text: str,
+        norm: list[str],
+        after: list[str],
+        before: str,
+        borders: Callable[[], _Offsets],
+    ) -> Words:
+        """The words of a text whose offsets ``borders`` gives when they are needed."""
+        made = cls.__new__(cls)
+        made.text = text
+        made.norm = norm
+        made.after = after
+        made.before = before
+        made._offsets = None
+        made._borders = borders
+        return made
+
+    def _found_offsets(self) -> _Offsets:
+        borders = self._borders
+        found = borders() if borders is not None else ([], [])
+        self._offsets = found
+        return found
+
+    @property
+    def start(self) -> list[int]:
+        """Offset of the first character of each word."""
+        return (self._offsets or self._found_offsets())[0]
+
+    @property
+    def end(self) -> list[int]:
+        """Offset behind the last character of each word."""
+        return (self._offsets or self._found_offsets())[1]
 
     def __len__(self) -> int:
         """Number of words."""
@@ -93,14 +136,18 @@ class Words:
 
     def select(self, kept: list[int]) -> Words:
         """The words at the indices ``kept``, in that order."""
-        return Words(
+        norm, after = self.norm, self.after
+        return Words.without_offsets(
             self.text,
-            [self.norm[i] for i in kept],
-            [self.start[i] for i in kept],
-            [self.end[i] for i in kept],
-            [self.after[i] for i in kept],
+            [norm[i] for i in kept],
+            [after[i] for i in kept],
             self.before,
+            partial(self._offsets_of, kept),
         )
+
+    def _offsets_of(self, kept: list[int]) -> _Offsets:
+        start, end = self.start, self.end
+        return [start[i] for i in kept], [end[i] for i in kept]
 
 
 def clean(text: str) -> str:
@@ -126,15 +173,22 @@ def words(text: str, language: LanguageCode = "en") -> Words:
         The words; empty for a text without any.
     """
     text = clean(text)
-    contractions = surface_lexicon(language).contractions
-    found = _plain_words(text)
-    if found is not None:
-        if contractions.keys().isdisjoint(found.norm):
+    if len(text) < _SPEECH_LENGTH:
+        found = _known_words(text, language)
+        if found is not None:
             return found
-        return _expanded(found, contractions, language)
+    return _read_words(text, language)
+
+
+def _pattern_for(text: str) -> re.Pattern[str]:
     addresses = "@" in text or "://" in text or "www." in text
-    pattern = _TOKEN_WITH_ADDRESSES if addresses else _TOKEN
-    parts = pattern.split(text, MAX_TOKENS)  # gap, word, gap, ..., word, gap
+    return _TOKEN_WITH_ADDRESSES if addresses else _TOKEN
+
+
+def _read_words(text: str, language: LanguageCode) -> Words:
+    """The words of any text, character by character."""
+    contractions = surface_lexicon(language).contractions
+    parts = _pattern_for(text).split(text, MAX_TOKENS)  # gap, word, gap, ..., word, gap
     if len(parts) < 3:
         return Words(text, [], [], [], [], text.strip())
     norm = [part.lower() for part in parts[1::2]]
@@ -150,21 +204,87 @@ def words(text: str, language: LanguageCode = "en") -> Words:
     return _expanded(Words(text, norm, start, end, after, before), contractions, language)
 
 
-def _plain_words(text: str) -> Words | None:
-    """The words of a text of letters and single spaces, one mark at most behind it, else None."""
-    if len(text) >= _PLAIN_LENGTH or not text.isascii():
-        return None
-    body = text.rstrip()
-    mark = body[-1:]
-    if mark and mark in ".!?":
-        body = body[:-1]
-    norm = body.lower().split(" ")
-    if "" in norm or not "".join(norm).isalpha():
-        return None
-    behind = list(accumulate([len(word) + 1 for word in norm]))
-    after = [""] * len(norm)
-    after[-1] = text[len(body) :].strip()
-    return Words(text, norm, [0, *behind[:-1]], [at - 1 for at in behind], after)
+_Piece = tuple[tuple[str, ...], tuple[str, ...], str, tuple[int, ...], tuple[int, ...]]
+"""What stands between two spaces, read once: its words, the punctuation behind each of them, the
+punctuation before the first, and where in it each word begins and ends ("i'm," gives "i", "am" and
+a comma)."""
+
+
+class _Pieces(dict[str, _Piece | None]):
+    """Pieces of one language that were read before; None for one that its neighbours decide."""
+
+    def __init__(self, language: LanguageCode) -> None:
+        super().__init__()
+        self.language = language
+
+    def __missing__(self, piece: str) -> _Piece | None:
+        if len(self) >= _KNOWN_PIECES:
+            self.clear()
+        read = self[piece] = self._read(piece) if len(piece) <= _LONGEST_PIECE else None
+        return read
+
+    def _read(self, piece: str) -> _Piece | None:
+        if piece.isalpha() and piece.isascii():
+            word = piece.lower()
+            if word not in surface_lexicon(self.language).contractions:
+                return (word,), ("",), "", (0,), (len(word),)
+        gaps = _pattern_for(piece).split(piece)[::2]
+        if len(gaps) < 2 or piece.split() != [piece] or any("'" in gap for gap in gaps):
+            return None  # a lone apostrophe is punctuation only beside other marks of the text
+        words = _read_words(piece, self.language)
+        norm, after = tuple(words.norm), tuple(words.after)
+        return norm, after, words.before, tuple(words.start), tuple(words.end)
+
+
+_KNOWN_PIECES = 20_000
+"""So many pieces are kept; a vocabulary of speech is smaller, hostile text begins anew."""
+_LONGEST_PIECE = 40
+
+
+@lru_cache(maxsize=8)
+def _pieces(language: LanguageCode) -> _Pieces:
+    return _Pieces(language)
+
+
+def _known_words(text: str, language: LanguageCode) -> Words | None:
+    """The words of a text with single spaces, piece by piece; None where that is not enough."""
+    known = _pieces(language)
+    norm: list[str] = []
+    after: list[str] = []
+    before = ""
+    for piece in text.split(" "):
+        row = known[piece]
+        if row is None:
+            return None
+        said, marks, lead, _, _ = row
+        if lead:
+            if norm:
+                after[-1] = f"{after[-1]} {lead}".strip()
+            else:
+                before = lead
+        norm += said
+        after += marks
+    return Words.without_offsets(text, norm, after, before, partial(_spaced, text, language))
+
+
+def _spaced(text: str, language: LanguageCode) -> _Offsets:
+    """Offsets of the words of pieces with one space between them."""
+    known = _pieces(language)
+    start: list[int] = []
+    end: list[int] = []
+    begin = 0
+    for piece in text.split(" "):
+        row = known[piece]
+        if row is not None:
+            _, _, _, first, last = row
+            if len(first) == 1:
+                start.append(begin + first[0])
+                end.append(begin + last[0])
+            else:
+                start += [begin + at for at in first]
+                end += [begin + at for at in last]
+        begin += len(piece) + 1
+    return start, end
 
 
 def _expanded(

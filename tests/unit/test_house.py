@@ -14,6 +14,7 @@ pytestmark = pytest.mark.unit
 PACKAGE = Path(__file__).parents[2] / "bmo"
 
 LEVELS = {
+    "frozen": 1,
     "turn": 1,
     "settings": 1,
     "telemetry": 1,
