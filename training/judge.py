@@ -38,7 +38,7 @@ from training.calibration import (
 from training.clauses import clause_turns
 from training.encoder import JudgeModel
 from training.fitting import Logits, Recipe, ask, fit
-from training.minilm_graph import pair_graph, quantise
+from training.judge_graph import write_judge_graph
 from training.nearest_turns import write_nearest
 from training.turns import TrainingTurn, digest, read_turns
 
@@ -157,8 +157,7 @@ def write_model(
     made.mkdir(parents=True, exist_ok=True)
     target = made / "model.onnx"
     weights, heads = model.exported()
-    keep = [f"{head.name}.weight" for head in heads]
-    quantise(pair_graph(weights, heads), target, keep_float=keep)
+    write_judge_graph(weights, heads, target)
     if target.stat().st_size > MAX_BYTES:
         raise SystemExit(f"{target} has {target.stat().st_size} bytes, more than {MAX_BYTES}.")
     described = {"name": "judge", "version": _version(target), "turns": len(turns)}
@@ -238,9 +237,10 @@ def main() -> None:
     parser.add_argument("--folds", type=int, default=0, help="measure by author in so many folds")
     parser.add_argument("--to", type=Path, default=MODEL, help="folder that gets the model")
     parser.add_argument("--epochs", type=int, default=Recipe().epochs)
+    parser.add_argument("--threads", type=int, default=THREADS, help="threads of torch")
     options = parser.parse_args()
     begun = time.monotonic()
-    torch.set_num_threads(THREADS)
+    torch.set_num_threads(options.threads)
     turns, recipe = read_turns(), Recipe(epochs=options.epochs)
     print(f"{len(turns)} annotated turns of {len({t.file for t in turns})} files", flush=True)
     options.to.mkdir(parents=True, exist_ok=True)

@@ -40,7 +40,7 @@ class Head:
 
     Attributes:
         name: Name of the graph's output.
-        weight: (features, classes) float32; features is 2 x hidden for a pair graph.
+        weight: (features, classes) float32; features is 2 x hidden for the judge.
         bias: (classes,) float32.
     """
 
@@ -49,10 +49,11 @@ class Head:
     bias: np.ndarray[Any, Any]
 
 
-class _GraphWriter:
+class GraphWriter:
     """Collects nodes and initializers; each method returns the name of its result."""
 
     def __init__(self, weights: Mapping[str, np.ndarray[Any, Any]], shape: EncoderShape) -> None:
+        """Takes tensors under Hugging Face's BERT names."""
         self.weights = weights
         self.shape = shape
         self.nodes: list[onnx.NodeProto] = []
@@ -61,6 +62,7 @@ class _GraphWriter:
         self._constants: dict[str, str] = {}
 
     def node(self, op: str, *inputs: str, output: str | None = None, **attributes: Any) -> str:
+        """A node with one result."""
         self._names += 1
         result = output or f"{op.lower()}_{self._names}"
         self.nodes.append(
@@ -69,25 +71,31 @@ class _GraphWriter:
         return result
 
     def tensor(self, name: str, value: np.ndarray[Any, Any]) -> str:
+        """A constant, written once a name."""
         if name not in self._constants:
             self.initializers.append(numpy_helper.from_array(np.asarray(value, order="C"), name))
             self._constants[name] = name
         return name
 
     def ints(self, *values: int) -> str:
+        """A constant list of int64."""
         return self.tensor("i_" + "_".join(map(str, values)), np.array(values, np.int64))
 
     def scalar(self, value: float) -> str:
+        """A constant float32."""
         return self.tensor(f"f_{value!r}", np.array(value, np.float32))
 
     def weight(self, name: str) -> str:
+        """One of the published tensors."""
         return self.tensor(name, self.weights[name].astype(np.float32))
 
     def linear(self, x: str, prefix: str) -> str:
+        """A dense layer."""
         matrix = self.tensor(f"{prefix}.weight_t", self.weights[f"{prefix}.weight"].T.copy())
         return self.node("Add", self.node("MatMul", x, matrix), self.weight(f"{prefix}.bias"))
 
     def layer_norm(self, x: str, prefix: str) -> str:
+        """Layer normalisation over the last axis."""
         return self.node(
             "LayerNormalization",
             x,
@@ -98,23 +106,25 @@ class _GraphWriter:
         )
 
     def gelu(self, x: str) -> str:
+        """The Gaussian error unit, exact."""
         erf = self.node("Erf", self.node("Div", x, self.scalar(float(np.sqrt(2.0)))))
         half = self.node("Mul", self.node("Mul", x, self.scalar(0.5)), self.tensor_one(erf))
         return half
 
     def tensor_one(self, x: str) -> str:
+        """One more than x."""
         return self.node("Add", x, self.scalar(1.0))
 
-    def embeddings(self, types: str | None) -> str:
+    def embeddings(self) -> str:
+        """Words and places, normalised."""
         words = self.node("Gather", self.weight("embeddings.word_embeddings.weight"), "input_ids")
         length = self.node(
             "Slice", self.node("Shape", "input_ids"), self.ints(1), self.ints(2), self.ints(0)
         )
         positions = self.weights["embeddings.position_embeddings.weight"]
         kinds = self.weights["embeddings.token_type_embeddings.weight"]
-        if types is None:
-            # Only segment 0 occurs: its vector is added to every position once, here.
-            positions = positions + kinds[0]
+        # Only segment 0 occurs: its vector is added to every position once, here.
+        positions = positions + kinds[0]
         place = self.node(
             "Slice",
             self.tensor("positions", positions.astype(np.float32)),
@@ -123,15 +133,10 @@ class _GraphWriter:
             self.ints(0),
         )
         total = self.node("Add", words, place)
-        if types is not None:
-            # A blend instead of a Gather, so that quantisation leaves the two vectors alone.
-            step = self.tensor("segment_step", (kinds[1] - kinds[0]).astype(np.float32))
-            first = self.tensor("segment_first", kinds[0].astype(np.float32))
-            blend = self.node("Mul", self.node("Unsqueeze", types, self.ints(2)), step)
-            total = self.node("Add", total, self.node("Add", blend, first))
         return self.layer_norm(total, "embeddings.LayerNorm")
 
     def attention(self, x: str, bias: str, prefix: str) -> str:
+        """Self-attention with its output layer."""
         size = self.shape.hidden // self.shape.heads
         split = self.ints(0, 0, self.shape.heads, size)
         query, key, value = (
@@ -149,11 +154,12 @@ class _GraphWriter:
         joined = self.node("Reshape", mixed, self.ints(0, 0, self.shape.hidden))
         return self.linear(joined, f"{prefix}.output.dense")
 
-    def encoder(self, types: str | None) -> str:
+    def encoder(self) -> str:
+        """All layers; padded places are masked."""
         mask = self.node("Cast", "attention_mask", to=TensorProto.FLOAT, output="mask_f")
         away = self.node("Mul", self.node("Sub", self.scalar(1.0), mask), self.scalar(MASKED))
         bias = self.node("Unsqueeze", away, self.ints(1, 2))
-        x = self.embeddings(types)
+        x = self.embeddings()
         for layer in range(self.shape.layers):
             prefix = f"encoder.layer.{layer}"
             attended = self.attention(x, bias, f"{prefix}.attention")
@@ -168,6 +174,7 @@ class _GraphWriter:
         return x
 
     def mean(self, x: str, mask: str) -> str:
+        """Mean over the places whose mask is 1."""
         wide = self.node("Unsqueeze", mask, self.ints(2))
         total = self.node("ReduceSum", self.node("Mul", x, wide), self.ints(1), keepdims=0)
         count = self.node("ReduceSum", wide, self.ints(1), keepdims=0)
@@ -187,44 +194,15 @@ def embedding_graph(
         Float32 model with inputs ``input_ids`` and ``attention_mask`` (int64, batch x tokens) and
         output ``embedding`` (float32, batch x hidden).
     """
-    writer = _GraphWriter(weights, shape or EncoderShape())
-    pooled = writer.mean(writer.encoder(None), "mask_f")
+    writer = GraphWriter(weights, shape or EncoderShape())
+    pooled = writer.mean(writer.encoder(), "mask_f")
     norm = writer.node("ReduceL2", pooled, axes=[1], keepdims=1)
     writer.node("Div", pooled, writer.node("Max", norm, writer.scalar(1e-12)), output="embedding")
     return _model(writer, ("input_ids", "attention_mask"), {"embedding": writer.shape.hidden})
 
 
-def pair_graph(
-    weights: Mapping[str, np.ndarray[Any, Any]],
-    heads: Sequence[Head],
-    shape: EncoderShape | None = None,
-) -> onnx.ModelProto:
-    """A classifier of (context, text) pairs: first token and mean of the text, linear heads.
-
-    Args:
-        weights: Tensors under Hugging Face's BERT names.
-        heads: Classifiers on the concatenation of the first token's vector and the mean over the
-            second segment's tokens.
-        shape: Sizes of the encoder; MiniLM-L6-H384 by default.
-
-    Returns:
-        Float32 model with inputs ``input_ids``, ``attention_mask``, ``token_type_ids`` (int64,
-        batch x tokens) and one output of logits per head.
-    """
-    writer = _GraphWriter(weights, shape or EncoderShape())
-    types = writer.node("Cast", "token_type_ids", to=TensorProto.FLOAT, output="types_f")
-    states = writer.encoder(types)
-    first = writer.node("Gather", states, writer.tensor("first", np.array(0, np.int64)), axis=1)
-    pooled = writer.node("Concat", first, writer.mean(states, types), axis=1)
-    for head in heads:
-        product = writer.node("MatMul", pooled, writer.tensor(f"{head.name}.weight", head.weight))
-        writer.node("Add", product, writer.tensor(f"{head.name}.bias", head.bias), output=head.name)
-    outputs = {head.name: int(head.bias.shape[0]) for head in heads}
-    return _model(writer, ("input_ids", "attention_mask", "token_type_ids"), outputs)
-
-
 def _model(
-    writer: _GraphWriter, inputs: Sequence[str], outputs: Mapping[str, int]
+    writer: GraphWriter, inputs: Sequence[str], outputs: Mapping[str, int]
 ) -> onnx.ModelProto:
     graph = helper.make_graph(
         writer.nodes,
@@ -244,7 +222,7 @@ def _model(
     return model
 
 
-def quantise(model: onnx.ModelProto, target: Path, *, keep_float: Sequence[str] = ()) -> None:
+def quantise(model: onnx.ModelProto, target: Path) -> None:
     """Writes ``model`` with int8 weights, one scale per output channel.
 
     Matrices of MatMul and the embedding table (Gather) are quantised; activations are quantised
@@ -253,11 +231,7 @@ def quantise(model: onnx.ModelProto, target: Path, *, keep_float: Sequence[str] 
     Args:
         model: The float32 model.
         target: Where the quantised file goes.
-        keep_float: Names of initializers (small heads) to leave in float32.
     """
-    left_alone = [
-        node.name for node in model.graph.node if any(name in keep_float for name in node.input)
-    ]
     with tempfile.TemporaryDirectory() as folder:
         plain, ready = Path(folder) / "plain.onnx", Path(folder) / "ready.onnx"
         onnx.save(model, str(plain))
@@ -268,5 +242,4 @@ def quantise(model: onnx.ModelProto, target: Path, *, keep_float: Sequence[str] 
             op_types_to_quantize=["MatMul", "Gather"],
             per_channel=True,
             weight_type=QuantType.QInt8,
-            nodes_to_exclude=left_alone,
         )

@@ -138,10 +138,8 @@ class Judge:
 
     def _assess(self, session: InferenceSession, before: str, text: str) -> Assessment:
         pair = encode_pair(self._tokenizer, before, text)
-        ids = np.array([pair.ids], dtype=np.int64)
         feed = {
-            "input_ids": ids,
-            "attention_mask": np.ones_like(ids),
+            "input_ids": np.array([pair.ids], dtype=np.int64),
             "token_type_ids": np.array([pair.kinds], dtype=np.int64),
         }
         try:
