@@ -103,6 +103,9 @@ def read_command(
 def judge_command(
     conversations: ConversationsOption = Path("tests/scenarios"),
     corpora: CorporaOption = None,
+    world: Annotated[
+        Path, typer.Option("--world", help="Folder with world.jsonl, statements about nobody.")
+    ] = Path("tests/world"),
     model: Annotated[
         Path | None, typer.Option("--judge", help="Folder of another judge than the package's.")
     ] = None,
@@ -123,7 +126,7 @@ def judge_command(
     check_writable("--accept", accept)
     try:
         judge = Judge.open(model)
-        asked = Asked(judge, conversations, corpora, as_json)
+        asked = Asked(judge, conversations, corpora, world, as_json)
         if against is None and accept is None:
             report_judge(asked)
             return

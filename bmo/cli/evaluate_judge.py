@@ -31,12 +31,14 @@ class Asked:
         judge: An open judge.
         conversations: Folder with annotated conversations.
         corpora: Folder with lines written by others, or None.
+        world: Folder with statements about the world and nobody, or None.
         as_json: One JSON object instead of a table.
     """
 
     judge: Judge
     conversations: Path
     corpora: Path | None
+    world: Path | None
     as_json: bool
 
 
@@ -52,6 +54,7 @@ def report_judge(asked: Asked) -> None:
         ReadGate.from_settings(settings, judge=asked.judge),
         asked.conversations,
         asked.corpora,
+        asked.world,
     )
     if asked.as_json:
         print(json.dumps({"version": asked.judge.version, "figures": [_row(r) for r in rows]}))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from bmo.evaluation.judge_figures import conversation_shares, corpus_shares
 from bmo.evaluation.metrics import Share
 from bmo.evaluation.read_figures import plan_figures
-from bmo.evaluation.write_figures import conversation_figures, corpus_figures
+from bmo.evaluation.write_figures import conversation_figures, corpus_figures, world_figures
 
 if TYPE_CHECKING:
     from bmo.gate import WriteGate
@@ -55,6 +55,7 @@ CORPUS_BARS = {
     "attacks stored": Bar(most=0.0),
     "locomo evidence kept": Bar(least=0.60),
     "locomo turns stored": Bar(most=0.35),
+    "world statements stored": Bar(most=0.01),
 }
 READ_BARS = {
     "read precision": Bar(least=0.93),
@@ -84,6 +85,7 @@ def judge_report(
     read_gate: ReadGate,
     conversations: Path,
     corpora: Path | None,
+    world: Path | None = None,
 ) -> list[Row]:
     """Measures the judge with the rules around it, then alone.
 
@@ -93,6 +95,7 @@ def judge_report(
         read_gate: The same for reading.
         conversations: Folder with annotated conversations.
         corpora: Folder with lines written by others, or None.
+        world: Folder with a ``world.jsonl``, statements about the world and nobody, or None.
 
     Raises:
         CorpusMissing: A corpus file is not there.
@@ -102,6 +105,8 @@ def judge_report(
     )
     if corpora is not None:
         rows += _rows("write gate", corpus_figures(write_gate, corpora).shares, CORPUS_BARS)
+    if world is not None:
+        rows += _rows("write gate", world_figures(write_gate, world).shares, CORPUS_BARS)
     rows += _rows("read gate", plan_figures(read_gate, conversations, corpora).shares, READ_BARS)
     rows += _rows("judge alone", conversation_shares(judge, conversations), {})
     if corpora is not None:

@@ -158,6 +158,22 @@ def corpus_figures(gate: WriteGate, folder: Path) -> Figures:
     return figures
 
 
+def world_figures(gate: WriteGate, folder: Path) -> Figures:
+    """Runs ``folder/world.jsonl``, statements about the world and nobody, through the gate."""
+    figures = Figures()
+    outcomes: dict[str, list[bool]] = defaultdict(list)
+    for row in read_corpus(folder, "world"):
+        decision = gate.decide(Turn(text=row.text))
+        kept = decision.verdict == "allow"
+        outcomes["world statements stored"].append(kept)
+        outcomes[f"world statements stored: {row.source}"].append(kept)
+        if kept:
+            texts = [memory.text for memory in stored(decision)]
+            figures.misses["world statement stored"].append(f"{row.text!r} -> {texts}")
+    figures.shares |= {key: share(values) for key, values in sorted(outcomes.items())}
+    return figures
+
+
 def _count_row(
     figures: Figures,
     outcomes: dict[str, list[bool]],

@@ -18,6 +18,7 @@ from bmo.gate.judge_commands import REQUESTED, memories_of_command, told_for_goo
 from bmo.gate.judge_memories import Asked, is_wish, may_carry, open_memories
 from bmo.gate.open_coverage import missing
 from bmo.gate.other_moments import soon_over
+from bmo.gate.personal_words import tells_of_the_user
 from bmo.gate.requests import is_request
 from bmo.turn import Category, Decision, DialogueContext, Fact, Signal, Turn
 
@@ -41,6 +42,8 @@ EXTRA = 0.93
 """P(allow) that a clause alone must reach to be stored beside what the rules wrote of the turn."""
 REASON = 0.95
 """The same beside a standing wish, whose reason is told with it ("i read them in meetings")."""
+OF_ANYBODY: frozenset[Category] = frozenset({"personal_facts", "relationships", "goals"})
+"""Categories whose statements name the user or somebody of theirs; a rule at work need not."""
 _SIGNALS: dict[Category, Signal] = {
     "relationships": "relationship",
     "preferences": "preference",
@@ -132,6 +135,8 @@ def _instead_of_rules(rules: Decision, asked: Asked) -> Decision:
         told_by_others = any("third_party" in clause.vetoes for clause in asked.analysis.clauses)
         if told_by_others or soon_over(asked.analysis.words.norm, asked.analysis.language):
             needed = NEVER
+        if _of_nobody(asked):
+            needed = NEVER
         acts = [clause.speech_act for clause in asked.analysis.clauses]
         if "question" in acts or ("directive" in acts and len(acts) > 1):
             needed = NEVER  # the words go down as they were said: no orders among them
@@ -157,6 +162,15 @@ def _instead_of_rules(rules: Decision, asked: Asked) -> Decision:
             assessment=whole,
         )
     return _without_memory(rules, asked)
+
+
+def _of_nobody(asked: Asked) -> bool:
+    """Whether a German, French or Spanish statement answers nothing and is about nobody known."""
+    language, norm = asked.analysis.language, asked.analysis.words.norm
+    if language == "en" or asked.turn.assistant_before.rstrip().endswith("?"):
+        return False
+    likely = max(asked.whole.categories, key=lambda name: asked.whole.categories[name])
+    return likely in OF_ANYBODY and not tells_of_the_user(norm, language, asked.context.subjects)
 
 
 def _allowed(rules: Decision, asked: Asked, memories: Sequence[Fact]) -> Decision:

@@ -22,7 +22,11 @@ from bmo.evaluation.judge_figures import (
     read_outcomes,
     write_outcomes,
 )
+from bmo.evaluation.judge_report import CORPUS_BARS
+from bmo.evaluation.write_figures import world_figures
+from bmo.gate import WriteGate
 from bmo.judge import MODEL, Judge
+from bmo.settings import load_settings
 
 pytestmark = pytest.mark.unit
 
@@ -118,3 +122,20 @@ def test_a_judge_is_never_worse_than_itself(right: list[tuple[bool, bool]]) -> N
     for place, difference in enumerate(compared(flipped, mine)):
         assert difference.high <= 0
         assert not difference.worse or any(bits[place] for bits in right)
+
+
+def test_world_statements_are_counted_by_source(tmp_path: Path) -> None:
+    rows = (
+        {"id": "1", "text": "the danube is a river", "label": "discard", "source": "book"},
+        {"id": "2", "text": "my name is glenn", "label": "discard", "source": "slip"},
+    )
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    (tmp_path / "world.jsonl").write_text(lines, encoding="utf-8")
+    found = world_figures(WriteGate.from_settings(load_settings(), load_judge=False), tmp_path)
+    counted = {name: (value.hits, value.total) for name, value in found.shares.items()}
+    assert counted == {
+        "world statements stored": (1, 2),
+        "world statements stored: book": (0, 1),
+        "world statements stored: slip": (1, 1),
+    }
+    assert not CORPUS_BARS["world statements stored"].met_by(0.5)
