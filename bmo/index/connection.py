@@ -12,6 +12,7 @@ from bmo.index.embedders import Embedder
 from bmo.index.entries import EntryStore
 from bmo.index.errors import IndexUnavailable
 from bmo.index.inference import Inference
+from bmo.index.last_vectors import LastVectors
 from bmo.index.light_mem0 import import_mem0
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class Connection:
 
     Attributes:
         down: Why it cannot be used now, or "".
+        last: Vectors of the texts that were compared last.
     """
 
     def __init__(
@@ -48,6 +50,7 @@ class Connection:
             inference: The model of Mem0's own extraction, if it has one.
         """
         self.down = ""
+        self.last = LastVectors()
         self._open_store = open_store
         self._embedder = embedder
         self._collection = collection
@@ -98,7 +101,7 @@ class Connection:
                     raise self._failed(error) from error
                 try:
                     self._memory = build_memory(
-                        store, self._embedder, self._collection, self._inference
+                        store, self._embedder, self._collection, self._inference, self.last
                     )
                 except BaseException:
                     store.close()
@@ -138,6 +141,7 @@ class Connection:
             if self._closed:
                 return
             self._closed = True
+            self.last.clear()
             memory, self._memory = self._memory, None
             if memory is not None:
                 memory.close()

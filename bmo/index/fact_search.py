@@ -104,9 +104,11 @@ class FactSearch(IndexAccess):
         if cache is not None and not cache.has(user_id):
             cache.preload(user_id)
         elif cache is not None:
+            vector = self.embedder.embed([words])[0]
+            self._connection.last.keep(words, vector)
             found = cache.search(
                 user_id,
-                self.embedder.embed([words])[0],
+                vector,
                 top_k=top_k,
                 threshold=min(max(threshold, 0.0), 1.0),
                 filters=_gated(categories, domains=domains),

@@ -27,6 +27,7 @@ from pydantic import BaseModel
 from bmo.index.embedders import Embedder
 from bmo.index.entries import Entry, EntryStore
 from bmo.index.inference import Inference
+from bmo.index.last_vectors import LastVectors
 from bmo.index.mem0_history import NoHistory
 
 # Mem0 writes memories' texts into its log at INFO, and warns of what is left out here on purpose.
@@ -40,7 +41,7 @@ spacy_models._load_failed_lemma = True
 
 _PROVIDER = "bmo"
 _INFERENCE = "bmo-gemini"
-_HANDED_OVER: dict[str, tuple[EntryStore, Embedder]] = {}
+_HANDED_OVER: dict[str, tuple[EntryStore, Embedder, LastVectors]] = {}
 
 
 class StoreConfig(BaseModel):
@@ -56,16 +57,19 @@ class Mem0Embedder(EmbeddingBase):  # type: ignore[misc]  # mem0 ships no types
     def __init__(self, config: Any) -> None:
         """Takes the embedder that was handed over under ``config.model``."""
         super().__init__(config)
-        self._embedder = _HANDED_OVER[config.model][1]
+        _, self._embedder, self._last = _HANDED_OVER[config.model]
         self._failures = threading.local()
 
     def embed(self, text: str, memory_action: str | None = None) -> list[float]:
         """One text as a list of floats."""
+        made = self._last.take(text) if memory_action == "add" else None
         try:
-            vector: list[float] = self._embedder.embed([text])[0].tolist()
+            if made is None:
+                made = self._embedder.embed([text])[0]
         except Exception as error:
             self._failures.last = error
             raise
+        vector: list[float] = made.tolist()
         return vector
 
     def take_failure(self) -> Exception | None:
@@ -122,6 +126,7 @@ def build_memory(
     embedder: Embedder,
     collection: str,
     inference: Inference | None = None,
+    last: LastVectors | None = None,
 ) -> Memory:
     """A Mem0 ``Memory`` around an open store and embedder.
 
@@ -130,6 +135,7 @@ def build_memory(
         embedder: Makes the vectors.
         collection: The collection's name.
         inference: The model of Mem0's own extraction; None leaves it out.
+        last: Vectors made a moment ago, for what is added.
     """
     VectorStoreFactory.provider_to_class[_PROVIDER] = f"{__name__}.vector_store"
     EmbedderFactory.provider_to_class[_PROVIDER] = f"{__name__}.Mem0Embedder"
@@ -138,7 +144,7 @@ def build_memory(
         _INFERENCE, "bmo.index.mem0_inference.GeminiInference", GeminiConfig
     )
     key = uuid.uuid4().hex
-    _HANDED_OVER[key] = (store, embedder)
+    _HANDED_OVER[key] = (store, embedder, last or LastVectors())
     try:
         # model_construct: Mem0's validators know a fixed list of providers.
         memory = Memory(

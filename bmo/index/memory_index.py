@@ -176,6 +176,7 @@ class MemoryIndex(FactSearch, RawTurns):
             IndexUnavailable: The store cannot be reached.
         """
         checked_user_id(user_id)
+        self._connection.last.clear()
         with self._writing() as (memory, store):
             entry = store.get(index_id)
             if entry is not None:
@@ -186,6 +187,7 @@ class MemoryIndex(FactSearch, RawTurns):
     def delete_fact(self, user_id: str, fact_id: str) -> int:
         """Removes every entry of a fact, by the fact's id; returns how many there were."""
         checked_user_id(user_id)
+        self._connection.last.clear()
         with self._writing() as (_, store):
             entries = store.find({"user_id": user_id, "fact_id": fact_id}, 100)
             for entry in entries:
@@ -195,6 +197,7 @@ class MemoryIndex(FactSearch, RawTurns):
     def delete_user(self, user_id: str) -> int:
         """Removes everything of a user, raw turns included; returns how many entries."""
         checked_user_id(user_id)
+        self._connection.last.clear()
         with self._writing() as (_, store):
             ids = [entry.id for entry in store.scan({"user_id": user_id})]
             for start in range(0, len(ids), 500):
@@ -207,6 +210,7 @@ class MemoryIndex(FactSearch, RawTurns):
         Returns:
             False for a server, whose own optimizer does that in its time.
         """
+        self._connection.last.clear()
         with self._writing() as (_, store):
             return store.compact()
 

@@ -12,7 +12,7 @@ from sqlalchemy.engine import Connection, Row
 
 from bmo.ledger.records import EndReason
 from bmo.ledger.retention import expiry_of
-from bmo.ledger.schema import as_utc, clean_text, fact_turns, fact_words, facts
+from bmo.ledger.schema import OTHER_PEOPLE, as_utc, clean_text, fact_turns, fact_words, facts
 from bmo.ledger.subjects import name_of, relation_of
 from bmo.ledger.values import content_words, text_key, value_key
 from bmo.turn import CATEGORIES, Category, Fact, StoredFact, new_id
@@ -93,6 +93,21 @@ def fetch(
     return [stored(row) for row in connection.execute(query, given)]
 
 
+_INSERT_FACT = sa.insert(facts)
+_INSERT_LINK = sa.insert(fact_turns)
+_LINKED = sa.select(sa.literal(1)).where(
+    *(fact_turns.c[name] == sa.bindparam(name) for name in ("fact_id", "turn_id", "role"))
+)
+_INSERT_WORDS = sa.insert(fact_words)
+_DELETE_WORDS = sa.delete(fact_words).where(fact_words.c.fact_id == sa.bindparam("fact"))
+_BY_IDS = select_facts().where(
+    facts.c.user_id == sa.bindparam("user"), facts.c.id.in_(sa.bindparam("ids", expanding=True))
+)
+_LIVE_BY_IDS = _BY_IDS.where(is_live()).order_by(facts.c.id)
+_SAME_TEXT = select_facts().where(
+    facts.c.user_id == sa.bindparam("user"), facts.c.text_key == sa.bindparam("key"), is_live()
+)
+
 _ALIVE_THEN = select_facts().where(
     facts.c.user_id == sa.bindparam("user"),
     facts.c.id.in_(sa.bindparam("ids", expanding=True)),
@@ -115,8 +130,8 @@ def by_ids(connection: Connection, user_id: str, ids: Collection[str]) -> list[S
     wanted = list(dict.fromkeys(ids))
     for start in range(0, len(wanted), _CHUNK):
         chunk = wanted[start : start + _CHUNK]
-        query = select_facts().where(facts.c.user_id == user_id, facts.c.id.in_(chunk))
-        found.update((row.id, row) for row in fetch(connection, query))
+        given = {"user": user_id, "ids": chunk}
+        found.update((row.id, row) for row in fetch(connection, _BY_IDS, given))
     return [found[fact_id] for fact_id in wanted if fact_id in found]
 
 
@@ -182,16 +197,12 @@ def live_by_ids(connection: Connection, user_id: str, ids: Collection[str]) -> l
     """The live ones of a few facts of a user."""
     if not ids:
         return []
-    query = select_facts().where(facts.c.user_id == user_id, facts.c.id.in_(list(ids)), is_live())
-    return fetch(connection, query.order_by(facts.c.id))
+    return fetch(connection, _LIVE_BY_IDS, {"user": user_id, "ids": list(ids)})
 
 
 def same_text(connection: Connection, fact: Fact, user_id: str) -> list[StoredFact]:
     """Live facts with the same words."""
-    query = select_facts().where(
-        facts.c.user_id == user_id, facts.c.text_key == text_key(fact.text), is_live()
-    )
-    return fetch(connection, query)
+    return fetch(connection, _SAME_TEXT, {"user": user_id, "key": text_key(fact.text)})
 
 
 def of_people(connection: Connection, user_id: str, relation: str, name: str) -> list[StoredFact]:
@@ -205,6 +216,9 @@ def of_people(connection: Connection, user_id: str, relation: str, name: str) ->
         ),
         is_live(),
     )
+    if relation not in ("user", "team"):
+        # With it the index of people serves, however many facts the user has.
+        query = query.where(OTHER_PEOPLE)
     return fetch(connection, query.order_by(facts.c.valid_from, facts.c.id))
 
 
@@ -226,39 +240,40 @@ def insert(
         begins = valid_until
     category: Category = fact.category if fact.category in CATEGORIES else "personal_facts"
     connection.execute(
-        sa.insert(facts).values(
-            id=fact_id,
-            user_id=stamp.user_id,
-            subject=fact.subject,
-            slot=fact.slot,
-            value=fact.value,
-            value_key=value_key(fact.value),
-            text=fact.text,
-            text_key=text_key(fact.text),
-            category=category,
-            kind=fact.kind,
-            cardinality=fact.cardinality,
-            polarity=fact.polarity,
-            confidence=fact.confidence,
-            entities=[clean_text(entity) for entity in fact.entities],
-            domain=fact.domain,
-            sensitive=fact.sensitive,
-            when=fact.when,
-            expires_at=expiry_of(fact),
-            recorded_at=stamp.at,
-            valid_from=begins,
-            valid_until=valid_until,
-            ended_at=stamp.at if valid_until is not None else None,
-            end_reason=end_reason,
-            superseded_by=superseded_by,
-            conflict=conflict,
-            source_type=stamp.source_type,
-            turn_id=stamp.turn_id,
-            rule_id=fact.rule_id,
-            extraction_method=fact.extraction_method,
-            extraction_version=stamp.version,
-            use_count=0,
-        )
+        _INSERT_FACT,
+        {
+            "id": fact_id,
+            "user_id": stamp.user_id,
+            "subject": fact.subject,
+            "slot": fact.slot,
+            "value": fact.value,
+            "value_key": value_key(fact.value),
+            "text": fact.text,
+            "text_key": text_key(fact.text),
+            "category": category,
+            "kind": fact.kind,
+            "cardinality": fact.cardinality,
+            "polarity": fact.polarity,
+            "confidence": fact.confidence,
+            "entities": [clean_text(entity) for entity in fact.entities],
+            "domain": fact.domain,
+            "sensitive": fact.sensitive,
+            "when": fact.when,
+            "expires_at": expiry_of(fact),
+            "recorded_at": stamp.at,
+            "valid_from": begins,
+            "valid_until": valid_until,
+            "ended_at": stamp.at if valid_until is not None else None,
+            "end_reason": end_reason,
+            "superseded_by": superseded_by,
+            "conflict": conflict,
+            "source_type": stamp.source_type,
+            "turn_id": stamp.turn_id,
+            "rule_id": fact.rule_id,
+            "extraction_method": fact.extraction_method,
+            "extraction_version": stamp.version,
+            "use_count": 0,
+        },
     )
     write_words(
         connection, stamp.user_id, fact_id, fact.subject, fact.text, fact.value, fact.entities
@@ -278,12 +293,12 @@ def write_words(
     entities: Iterable[str],
 ) -> None:
     """(Re)writes the word index of one fact."""
-    connection.execute(sa.delete(fact_words).where(fact_words.c.fact_id == fact_id))
+    connection.execute(_DELETE_WORDS, {"fact": fact_id})
     relation = relation_of(subject).replace(".", " ").replace("_", " ")
     words = content_words([text, value, *entities, name_of(subject), relation])
     if words:
         connection.execute(
-            sa.insert(fact_words),
+            _INSERT_WORDS,
             [{"fact_id": fact_id, "word": word, "user_id": user_id} for word in sorted(words)],
         )
 
@@ -291,9 +306,8 @@ def write_words(
 def link_turn(connection: Connection, fact_id: str, turn_id: str, role: str) -> None:
     """Notes that a turn stated, confirmed or ended a fact. Saying so twice is fine."""
     key = {"fact_id": fact_id, "turn_id": turn_id, "role": role}
-    known = connection.execute(sa.select(sa.literal(1)).where(*_matches(key)).limit(1)).first()
-    if known is None:
-        connection.execute(sa.insert(fact_turns).values(key))
+    if connection.execute(_LINKED, key).first() is None:
+        connection.execute(_INSERT_LINK, key)
 
 
 def end(
@@ -335,7 +349,3 @@ def moment_of(when: str | None, fallback: datetime) -> datetime:
         return as_utc(datetime.fromisoformat(when))
     except ValueError:
         return fallback
-
-
-def _matches(key: Mapping[str, str]) -> list[sa.ColumnElement[bool]]:
-    return [fact_turns.c[name] == value for name, value in key.items()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -21,6 +22,26 @@ LAST_RETRY = timedelta(minutes=5)
 
 _ERROR_CHARACTERS = 200
 
+# Built once: building a statement takes as long as running it.
+_INSERT = sa.insert(outbox)
+_DONE = sa.delete(outbox).where(outbox.c.id == sa.bindparam("item"))
+_DEPTH = sa.select(
+    sa.func.count(), sa.func.min(outbox.c.created_at, type_=outbox.c.created_at.type)
+)
+_WAITS = (
+    sa.select(outbox.c.id)
+    .where(
+        outbox.c.fact_id == sa.bindparam("fact"),
+        outbox.c.op.in_(sa.bindparam("ops", expanding=True)),
+    )
+    .limit(1)
+)
+_LEASE = (
+    sa.update(outbox)
+    .where(outbox.c.id.in_(sa.bindparam("items", expanding=True)))
+    .values(leased_by=sa.bindparam("owner"), leased_until=sa.bindparam("until"))
+)
+
 
 def put(
     connection: Connection,
@@ -36,17 +57,18 @@ def put(
     if op == "update" and _waits(connection, fact_id, ("add", "update")):
         return
     connection.execute(
-        sa.insert(outbox).values(
-            op=op,
-            user_id=user_id,
-            fact_id=fact_id,
-            index_id=index_id,
-            erasure_id=erasure_id,
-            attempts=0,
-            created_at=now,
-            next_at=now,
-            last_error="",
-        )
+        _INSERT,
+        {
+            "op": op,
+            "user_id": user_id,
+            "fact_id": fact_id,
+            "index_id": index_id,
+            "erasure_id": erasure_id,
+            "attempts": 0,
+            "created_at": now,
+            "next_at": now,
+            "last_error": "",
+        },
     )
 
 
@@ -69,6 +91,28 @@ def claim(
     Returns:
         Entries in order; of a fact only the oldest one.
     """
+    given: dict[str, Any] = {
+        "now": now,
+        "too_far": now + LAST_RETRY,
+        "too_long": now + LEASE,
+        "most": limit,
+    }
+    if ops is not None:
+        given["ops"] = list(ops)
+    items = [_item(row) for row in connection.execute(_claimable(some=ops is not None), given)]
+    if items:
+        ids = [item.id for item in items]
+        connection.execute(_LEASE, {"items": ids, "owner": owner, "until": now + LEASE})
+    return items
+
+
+@cache
+def _claimable(*, some: bool) -> sa.Select[Any]:
+    """What may be leased, the oldest entry of each fact; ``some``: only of some operations."""
+
+    def moment(name: str) -> sa.BindParameter[datetime]:
+        return sa.bindparam(name, type_=outbox.c.next_at.type)
+
     earlier = outbox.alias("earlier")
     first_of_fact = (
         sa.select(sa.func.min(earlier.c.id))
@@ -76,31 +120,22 @@ def claim(
         .scalar_subquery()
     )
     # What is further ahead than it is ever put was put there by a clock that has gone back since.
-    due = sa.or_(outbox.c.next_at <= now, outbox.c.next_at > now + LAST_RETRY)
+    due = sa.or_(outbox.c.next_at <= moment("now"), outbox.c.next_at > moment("too_far"))
     until = outbox.c.leased_until
-    free = sa.or_(until.is_(None), until <= now, until > now + LEASE)
+    free = sa.or_(until.is_(None), until <= moment("now"), until > moment("too_long"))
     query = (
         sa.select(outbox)
         .where(due, free, outbox.c.id == first_of_fact)
         .order_by(outbox.c.id)
-        .limit(limit)
+        .limit(sa.bindparam("most", type_=sa.Integer()))
         .with_for_update(skip_locked=True)
     )
-    if ops is not None:
-        query = query.where(outbox.c.op.in_(ops))
-    items = [_item(row) for row in connection.execute(query)]
-    if items:
-        connection.execute(
-            sa.update(outbox)
-            .where(outbox.c.id.in_([item.id for item in items]))
-            .values(leased_by=owner, leased_until=now + LEASE)
-        )
-    return items
+    return query.where(outbox.c.op.in_(sa.bindparam("ops", expanding=True))) if some else query
 
 
 def done(connection: Connection, item_id: int) -> None:
     """Removes an entry that was applied."""
-    connection.execute(sa.delete(outbox).where(outbox.c.id == item_id))
+    connection.execute(_DONE, {"item": item_id})
 
 
 def failed(connection: Connection, item: OutboxItem, now: datetime, error: str) -> None:
@@ -136,19 +171,21 @@ def release(connection: Connection, *, owner: str | None = None) -> None:
 
 def depth(connection: Connection) -> tuple[int, datetime | None]:
     """Number of entries, and when the oldest was put in."""
-    row = connection.execute(
-        sa.select(sa.func.count(), sa.func.min(outbox.c.created_at, type_=outbox.c.created_at.type))
-    ).one()
+    row = connection.execute(_DEPTH).one()
     return int(row[0]), row[1]
 
 
 def next_due(connection: Connection, ops: Collection[OutboxOp] | None = None) -> datetime | None:
     """When the next entry (of these operations) is due, or None when there is none."""
-    query = sa.select(sa.func.min(outbox.c.next_at, type_=outbox.c.next_at.type))
-    if ops is not None:
-        query = query.where(outbox.c.op.in_(ops))
-    moment: datetime | None = connection.execute(query).scalar()
+    given = {} if ops is None else {"ops": list(ops)}
+    moment: datetime | None = connection.execute(_next_due(some=ops is not None), given).scalar()
     return moment
+
+
+@cache
+def _next_due(*, some: bool) -> sa.Select[Any]:
+    query = sa.select(sa.func.min(outbox.c.next_at, type_=outbox.c.next_at.type))
+    return query.where(outbox.c.op.in_(sa.bindparam("ops", expanding=True))) if some else query
 
 
 def drop_for_fact(connection: Connection, fact_id: str) -> int:
@@ -164,10 +201,7 @@ def waits(connection: Connection, fact_id: str) -> bool:
 
 
 def _waits(connection: Connection, fact_id: str, ops: tuple[OutboxOp, ...]) -> bool:
-    found = connection.execute(
-        sa.select(outbox.c.id).where(outbox.c.fact_id == fact_id, outbox.c.op.in_(ops)).limit(1)
-    ).first()
-    return found is not None
+    return connection.execute(_WAITS, {"fact": fact_id, "ops": list(ops)}).first() is not None
 
 
 def _item(row: sa.Row[Any]) -> OutboxItem:

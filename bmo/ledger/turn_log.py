@@ -13,6 +13,17 @@ from bmo.ledger.records import HeldResolution, LoggedTurn
 from bmo.ledger.schema import decisions, fact_turns, facts, model_queue, turns
 from bmo.turn import Decision, Turn
 
+# Built once: building a statement takes as long as running it.
+_INSERT_TURN = sa.insert(turns)
+_INSERT_DECISION = sa.insert(decisions)
+_NEWEST = sa.select(sa.func.max(turns.c.seq))
+_BEFORE = (
+    sa.select(turns.c.redacted)
+    .where(turns.c.user_id == sa.bindparam("user"), turns.c.session_id == sa.bindparam("session"))
+    .order_by(turns.c.seq.desc())
+    .limit(1)
+)
+
 
 def write_turn(connection: Connection, turn: Turn, decision: Decision) -> bool:
     """Writes a turn if it is new.
@@ -29,28 +40,26 @@ def write_turn(connection: Connection, turn: Turn, decision: Decision) -> bool:
             raise ValueError(f"turn id {turn.id!r} is another user's: ids must be unique")
         return False
     text = decision.text or ("" if "sensitive" in decision.signals else turn.text)
-    newest = connection.execute(sa.select(sa.func.max(turns.c.seq))).scalar() or 0
+    newest = connection.execute(_NEWEST).scalar() or 0
     previous = connection.execute(
-        sa.select(turns.c.redacted)
-        .where(turns.c.user_id == turn.user_id, turns.c.session_id == turn.session_id)
-        .order_by(turns.c.seq.desc())
-        .limit(1)
+        _BEFORE, {"user": turn.user_id, "session": turn.session_id}
     ).first()
     before = "" if previous is not None and previous.redacted else turn.assistant_before
     connection.execute(
-        sa.insert(turns).values(
-            id=turn.id,
-            user_id=turn.user_id,
-            session_id=turn.session_id,
-            at=turn.at,
-            text=text,
-            assistant_before=before,
-            assistant_after=turn.assistant_after,
-            language=turn.language,
-            confidence=turn.confidence,
-            redacted=False,
-            seq=newest + 1,
-        )
+        _INSERT_TURN,
+        {
+            "id": turn.id,
+            "user_id": turn.user_id,
+            "session_id": turn.session_id,
+            "at": turn.at,
+            "text": text,
+            "assistant_before": before,
+            "assistant_after": turn.assistant_after,
+            "language": turn.language,
+            "confidence": turn.confidence,
+            "redacted": False,
+            "seq": newest + 1,
+        },
     )
     return True
 
@@ -58,22 +67,23 @@ def write_turn(connection: Connection, turn: Turn, decision: Decision) -> bool:
 def write_decision(connection: Connection, turn: Turn, decision: Decision) -> None:
     """Writes the gate's word on a turn; every pass of the gate is a row."""
     connection.execute(
-        sa.insert(decisions).values(
-            turn_id=turn.id,
-            user_id=turn.user_id,
-            at=turn.at,
-            verdict=decision.verdict,
-            signals=list(decision.signals),
-            reason=decision.reason,
-            rule_id=decision.rule_id,
-            confidence=decision.confidence,
-            gate_version=decision.gate_version,
-            fallback=decision.fallback,
-            extraction_method=decision.extraction_method,
-            facts_extracted=sum(fact.op != "retract" for fact in decision.facts),
-            elapsed_us=decision.elapsed_us,
-            resolution="",
-        )
+        _INSERT_DECISION,
+        {
+            "turn_id": turn.id,
+            "user_id": turn.user_id,
+            "at": turn.at,
+            "verdict": decision.verdict,
+            "signals": list(decision.signals),
+            "reason": decision.reason,
+            "rule_id": decision.rule_id,
+            "confidence": decision.confidence,
+            "gate_version": decision.gate_version,
+            "fallback": decision.fallback,
+            "extraction_method": decision.extraction_method,
+            "facts_extracted": sum(fact.op != "retract" for fact in decision.facts),
+            "elapsed_us": decision.elapsed_us,
+            "resolution": "",
+        },
     )
 
 
