@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -20,9 +20,11 @@ from bmo.cli.opening import (
     settings_for,
 )
 from bmo.cli.tables import fact_row, narrow_table, show_facts, shown
-from bmo.ledger import Ledger, LoggedTurn, WaitingTurn
 from bmo.settings import Settings
 from bmo.turn import CATEGORIES, Category
+
+if TYPE_CHECKING:
+    from bmo.ledger import Ledger, LoggedTurn, WaitingTurn
 
 FLUSH_S = 60.0
 """Longest wait for the index after a turn was allowed, in seconds."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -19,8 +19,10 @@ from bmo.cli.opening import (
     the_fact,
 )
 from bmo.cli.tables import fact_row, show_facts, show_pairs, shown
-from bmo.ledger import LoggedTurn, Why
 from bmo.turn import CATEGORIES, StoredFact
+
+if TYPE_CHECKING:
+    from bmo.ledger import LoggedTurn, Why
 
 memories = typer.Typer(no_args_is_help=True, help="Look at, explain, edit and erase memories.")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -23,9 +23,11 @@ from bmo.cli.opening import (
     the_fact,
 )
 from bmo.cli.tables import fact_row, show_facts, show_pairs, shown
-from bmo.ledger import ExchangeError, PendingErasure, Receipt
 from bmo.settings import Settings
 from bmo.turn import CATEGORIES
+
+if TYPE_CHECKING:
+    from bmo.ledger import PendingErasure, Receipt
 
 FLUSH_S = 60.0
 """Longest wait for the index after a change, in seconds."""
@@ -240,6 +242,8 @@ def import_command(
 
 
 def _import_export(settings: Settings, file: str, user: str | None) -> None:
+    from bmo.ledger import ExchangeError
+
     lines = [line for _, line in read_lines(file)]
     if not lines:
         raise CommandError(f"{file!r} is empty; bmo memories export makes such a file.")

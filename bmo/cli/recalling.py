@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -21,8 +21,10 @@ from bmo.cli.opening import (
     the_fact,
 )
 from bmo.cli.tables import fact_row, narrow_table, shown
-from bmo.ledger import LoggedTurn
 from bmo.turn import Recall, RecalledMemory, Turn, utc_now
+
+if TYPE_CHECKING:
+    from bmo.ledger import LoggedTurn
 
 HELD_SHOWN = 10
 """Held turns shown beside a recall, at most."""

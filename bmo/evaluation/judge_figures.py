@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from bmo.evaluation.annotated import read_conversations
 from bmo.evaluation.corpora import read_corpus
 from bmo.evaluation.metrics import BOOTSTRAP_ROUNDS, BOOTSTRAP_SEED, Share, share
@@ -129,6 +127,8 @@ def compared(new: Outcomes, reference: Outcomes) -> list[Difference]:
         ReferenceMissing: They share fewer than half of the turns: the conversations were
             changed, and the reference must be written again.
     """
+    import numpy as np
+
     shared = [key for key in new.right if key in reference.right]
     if 2 * len(shared) < len(new.right):
         raise ReferenceMissing(

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 BOOTSTRAP_ROUNDS = 2000
 BOOTSTRAP_SEED = 20260301
 
@@ -52,6 +50,8 @@ def share(outcomes: Sequence[bool]) -> Share:
     if not total:
         return Share(0, 0, 0.0, 0.0)
     # Resampling n truth values is a binomial draw, so the rows themselves need no resampling.
+    import numpy as np
+
     draws = np.random.default_rng(BOOTSTRAP_SEED).binomial(total, hits / total, BOOTSTRAP_ROUNDS)
     low, high = np.percentile(draws / total, (2.5, 97.5))
     return Share(hits, total, float(low), float(high))

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import numpy as np
-
 from bmo.evaluation.metrics import Share, share
 from bmo.evaluation.mode_runs import ModeRun, RanTurn
 from bmo.memory.batches import rank_of
@@ -246,6 +244,8 @@ def _line_shares(run: ModeRun) -> dict[str, Share]:
 
 
 def _numbers(run: ModeRun) -> dict[str, float]:
+    import numpy as np
+
     settled, lines = run.settled, run.lines_settled
     numbers = {
         "gate us mean": float(np.mean(run.gate_us)) if run.gate_us else 0.0,

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from bmo.evaluation.annotated import AnnotatedTurn, read_conversations, stored
 from bmo.evaluation.corpora import CorpusRow, read_corpus
 from bmo.evaluation.metrics import Share, share
@@ -37,6 +35,8 @@ class Figures:
 
     def timings(self) -> dict[str, tuple[float, float]]:
         """Mean and 99th percentile in microseconds, by source."""
+        import numpy as np
+
         return {
             name: (float(np.mean(values)), float(np.percentile(values, 99)))
             for name, values in self.elapsed_us.items()
