@@ -15,7 +15,7 @@ from bmo.gate.open_category import (
     category_of,
     is_standing,
 )
-from bmo.gate.open_grouping import ClauseOdds, grouped, runs
+from bmo.gate.open_grouping import ClauseOdds, grouped, parted_clauses, runs
 from bmo.gate.open_text import OpenText
 from bmo.gate.open_wishes import is_order
 from bmo.gate.people import people_lexicon
@@ -93,9 +93,11 @@ def open_memories(asked: Asked, clauses: Sequence[ClauseAnalysis], needed: float
     """
     if not clauses:
         return []
+    if asked.analysis.language == "en":
+        clauses = parted_clauses(clauses, asked.analysis.words)
     alone = [asked.odds(clause.text) for clause in clauses]
     odds = [
-        ClauseOdds(c, a.allow, a.discard, _tied(asked, c))
+        ClauseOdds(c, a.allow, a.discard, **_tied(asked, c))
         for c, a in zip(clauses, alone, strict=True)
     ]
     whole = asked.analysis.language != "en"  # its clauses are known less well: no word is lost
@@ -108,9 +110,10 @@ def open_memories(asked: Asked, clauses: Sequence[ClauseAnalysis], needed: float
     return list(without_doubles(facts))
 
 
-def _tied(asked: Asked, clause: ClauseAnalysis) -> bool:
-    """Whether punctuation ties a clause to the one before ("one rule: paper only")."""
-    return asked.turn.text[: clause.span[0]].rstrip().endswith((":", ";"))
+def _tied(asked: Asked, clause: ClauseAnalysis) -> dict[str, bool]:
+    """How punctuation ties a clause to the one before ("one rule: paper only")."""
+    before = asked.turn.text[: clause.span[0]].rstrip()
+    return {"tied": before.endswith((":", ";")), "listed": before.endswith(",")}
 
 
 def _memory(asked: Asked, group: Sequence[ClauseAnalysis]) -> Fact | None:

@@ -15,6 +15,16 @@ from itertools import pairwise
 
 from bmo.gate.asked_question import last_question
 from bmo.gate.open_constructions import about_user, new_clause, without_double_subject
+from bmo.gate.open_fragments import (
+    FINITE,
+    cleft,
+    describes,
+    elaborates,
+    hangs_on,
+    parted,
+    put_in_front,
+    with_names_split,
+)
 from bmo.gate.open_other_languages import canonicalise_other
 from bmo.gate.open_text import OpenText, finished
 from bmo.gate.open_wishes import orders, wish
@@ -31,16 +41,12 @@ from bmo.gate.third_person import (
 )
 from bmo.language import Clause, LanguageCode, Words, segment
 
+_ALONE = Clause(0, 0)
 ANSWER_WITHIN = 3
 """A part that begins later in the turn is no answer to the assistant's question."""
 MAX_WORDS = 60
 """Longer memories are cut: a statement of more words is a story."""
 
-_FINITE = frozenset(
-    (
-        "am is are was were have has had do does did will would can could should must might may"
-    ).split()
-)
 _SPEAKERS = frozenset(("i", "we", "he", "she", "they", "you"))
 _OPENS_PHRASE = frozenset(("my our the a an every most about around half nearly almost").split())
 _YOUR_PERSON = re.compile(r"\byour ([a-z]+) ([A-Z][a-zé'-]+)\b")
@@ -165,7 +171,7 @@ class _English:
         words = text.lower().split()
         if len(words) < 2:
             return True
-        known = _FINITE | self.lexicon.carried
+        known = FINITE | self.lexicon.carried
         return words[0] in self.lexicon.prepositions and known.isdisjoint(words)
 
     def _reply(self, tokens: list[Token]) -> tuple[bool | None, list[Token]]:
@@ -211,10 +217,12 @@ class _English:
         found: list[list[Token]] = []
         for clause in segment(part, "en"):
             said = tokens_of(self.words, first + clause.start, first + clause.end, self.names)
-            for piece in self._without_asides(said):
+            said = with_names_split(said, frozenset(self.names))
+            pieces = [part for piece in self._without_asides(said) for part in parted(piece)]
+            for place, piece in enumerate(pieces):
                 tokens = self._without_tail(self._without_announcement(piece))
                 if tokens:
-                    self._take(found, clause, tokens)
+                    self._take(found, clause if not place else _ALONE, tokens)
         return found
 
     def _take(self, found: list[list[Token]], clause: Clause, tokens: list[Token]) -> None:
@@ -223,6 +231,10 @@ class _English:
             found[-1] += [Token("and", "and"), *tokens]  # "me and dee have been together for years"
         elif found and tokens[0].norm in _RELATIVE and len(tokens) > 1:
             found[-1][-1] = replace(found[-1][-1], comma=True)
+            found[-1] += tokens
+        elif found and (whole := put_in_front(found[-1], tokens)):
+            found[-1] = whole
+        elif found and any(fits(found[-1], tokens) for fits in (hangs_on, elaborates, describes)):
             found[-1] += tokens
         elif found and self._goes_with(found[-1], tokens):
             found[-1] += tokens[1:] if tokens[0].norm in _PICKED_UP else tokens
@@ -265,7 +277,7 @@ class _English:
                 parts[-1].append(token)
                 continue
             follow = [t.norm for t in tokens[place + 1 : place + 4]]
-            if len(parts[-1]) > 2 and len(follow) == 3 and not _FINITE.isdisjoint(follow[1:]):
+            if len(parts[-1]) > 2 and len(follow) == 3 and not FINITE.isdisjoint(follow[1:]):
                 parts.append([])
         return [part for part in parts if part]
 
@@ -324,7 +336,9 @@ class _English:
     ) -> tuple[str, str, bool] | None:
         """One clause: text, subject, and whether it stands on its own; None refuses it."""
         tokens = without_double_subject(tokens[:MAX_WORDS])
-        wanted = wish(tokens, self._has_verb) or about_user(tokens)
+        if tokens[0].comma or [t.norm for t in tokens[1:3]] == ["that", "is"]:
+            tokens = put_in_front(tokens[:1], tokens[1:]) or tokens
+        wanted = wish(tokens, self._has_verb) or about_user(tokens) or cleft(tokens)
         if wanted:
             return wanted, "user", True
         first = tokens[0].norm
@@ -362,7 +376,7 @@ class _English:
         if first in _SPEAKERS or first in self.lexicon.deictic or first in self.lexicon.bare_verbs:
             return False
         norms = {token.norm for token in tokens}
-        if not norms.isdisjoint(_FINITE) or not norms.isdisjoint(_SPEAKERS):
+        if not norms.isdisjoint(FINITE) or not norms.isdisjoint(_SPEAKERS):
             return False
         opens = first in self.lexicon.prepositions or first in _OPENS_PHRASE
         return opens or not self._has_verb(tokens)
@@ -426,7 +440,9 @@ class _English:
         """Whether a pronoun may point at someone in ``text``."""
         words = text.split()
         forms = self.lexicon.people.first
-        return any(w[:1].isupper() for w in words[1:]) or any(w.lower() in forms for w in words)
+        large = (w for w in words if w[:1].isupper())
+        named = any(w.strip(",").lower() not in self.lexicon.capitalised for w in large)
+        return named or any(w.lower() in forms for w in words)
 
     def _meant(self) -> tuple[str, str] | None:
         """Whom the assistant spoke of last: label and subject."""
@@ -442,12 +458,13 @@ class _English:
                 relation, name = named[-1].groups()
                 return f"{relation} {name}", f"user.{found[0].key}:{name.lower()}"
         for low, shown in reversed(list(self.names.items())):
-            if low in self.lexicon.people.names and low in self.before.lower():
+            dated = low in self.lexicon.capitalised  # "June" is a month before it is a name
+            if low in self.lexicon.people.names and low in self.before.lower() and not dated:
                 return shown, "user"
         return None
 
     def _has_verb(self, tokens: Sequence[Token]) -> bool:
-        known = _FINITE | self.lexicon.carried
+        known = FINITE | self.lexicon.carried
         norms = [token.norm for token in tokens]
         if any(norm in known for norm in norms[1:]):
             return True

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from bmo.gate.analysis import ClauseAnalysis
+from bmo.gate.open_fragments import comma_borders
 from bmo.language import Words, past_lemma
 
 CARRIES = 0.6
 """P(allow) from which a clause opens a memory of its own."""
+ALONE = 0.95
+"""The same of a clause behind a comma: it mostly tells more of the one before."""
 NOTHING = 0.9
 """P(discard) from which a clause without content for a memory is left out."""
 SHORT = 4
@@ -45,12 +49,21 @@ _LASTING = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ClauseOdds:
-    """A clause and what the judge makes of it alone; ``tied`` by ":" or ";" to the one before."""
+    """A clause and what the judge makes of it alone.
+
+    Attributes:
+        clause: The clause.
+        allow: P(allow) of its words.
+        discard: P(discard).
+        tied: ":" or ";" ties it to the one before.
+        listed: A comma stands before it.
+    """
 
     clause: ClauseAnalysis
     allow: float
     discard: float
     tied: bool = False
+    listed: bool = False
 
 
 def grouped(
@@ -67,7 +80,7 @@ def grouped(
     Returns:
         One list of clauses a memory.
     """
-    carrying = [item.allow >= CARRIES for item in odds]
+    carrying = [item.allow >= (ALONE if item.listed else CARRIES) for item in odds]
     if not any(carrying):
         if needed:
             return []
@@ -103,6 +116,36 @@ def grouped(
     ]
 
 
+def parted_clauses(clauses: Sequence[ClauseAnalysis], words: Words) -> list[ClauseAnalysis]:
+    """Clauses of a turn, parted where a comma stands between two ("bought it, the old one's gone").
+
+    Args:
+        clauses: As the rules read them.
+        words: The turn's repaired words.
+    """
+    found: list[ClauseAnalysis] = []
+    for clause in clauses:
+        at = _inside(clause, words)
+        norm = tuple(words.norm[i] for i in at)
+        if norm != clause.norm:  # a carried clause has words of the one before
+            found.append(clause)
+            continue
+        borders = comma_borders(norm, [words.after[i][:1] == "," for i in at])
+        for first, last in pairwise([0, *borders, len(at)]):
+            start, stop = words.start[at[first]], words.end[at[last - 1]]
+            part = clause._replace(
+                text=words.text[start:stop], span=(start, stop), norm=norm[first:last]
+            )
+            found.append(part if borders else clause)
+    return found
+
+
+def _inside(clause: ClauseAnalysis, words: Words) -> list[int]:
+    """Indices of a clause's words in the turn."""
+    first, last = clause.span
+    return [i for i in range(len(words)) if words.start[i] >= first and words.end[i] <= last]
+
+
 def tells_event(clause: ClauseAnalysis) -> bool:
     """Whether a clause of the user's tells what happened, and no lasting state."""
     norm = clause.norm
@@ -133,8 +176,7 @@ def runs(group: Sequence[ClauseAnalysis], words: Words) -> list[tuple[int, int]]
     """Stretches of the turn's words that the clauses of a group cover, without gaps."""
     found: list[tuple[int, int]] = []
     for clause in group:
-        first, last = clause.span
-        inside = [i for i in range(len(words)) if words.start[i] >= first and words.end[i] <= last]
+        inside = _inside(clause, words)
         if not inside:
             continue
         if found and inside[0] - found[-1][1] <= 2 and inside[0] >= found[-1][1]:

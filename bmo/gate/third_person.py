@@ -21,6 +21,8 @@ from bmo.language.lexicon import Phrases, match_phrase, phrase_table, surface_le
 _NOT_NAMES = frozenset("i the a an of and my your this that it not no you we he she they".split())
 _OPENS_CLAUSE = frozenset({"and", "but", "or"})
 _NAMED_BEHIND = frozenset(("called named aunt auntie uncle doctor dr mr mrs ms").split())
+_NAMED = frozenset("called named made".split())
+_OBJECTS = frozenset("his her their the a an my our me us him them it".split())
 _SAME_IN_PAST = frozenset("split cost burst spread hit bet".split())
 _SINGULAR = frozenset("he she it that who there".split())
 _MANY = frozenset("two three four five six seven eight nine ten both several loads lots".split())
@@ -203,6 +205,8 @@ def inner(tokens: Sequence[Token]) -> list[Token]:
             found.append(replace(token, shown=pronouns[token.norm]))
         elif token.norm == "is" and before in _SINGULAR and _next(tokens, i) in ("got", "been"):
             found.append(replace(token, shown="has"))
+        elif token.norm == "is" and before in _SINGULAR and _has_done(tokens, i + 1):
+            found.append(replace(token, shown="has"))
         elif token.norm == "is" and before == "there" and _counts_many(tokens, i + 1):
             found.append(replace(token, shown="are"))
         elif token.norm in ("am", "was") and before == "i":
@@ -210,6 +214,17 @@ def inner(tokens: Sequence[Token]) -> list[Token]:
         else:
             found.append(token)
     return found
+
+
+def _has_done(tokens: Sequence[Token], at: int) -> bool:
+    """Whether "he's" is "he has": a participle and its object follow ("finished his degree")."""
+    done = _next(tokens, at - 1)
+    return (
+        bool(past_lemma(done))
+        and done not in _NAMED
+        and _next(tokens, at) in _OBJECTS
+        and not tokens[at].comma
+    )
 
 
 def _next(tokens: Sequence[Token], at: int) -> str:

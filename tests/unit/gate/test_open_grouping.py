@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from bmo.gate.analysis import ClauseAnalysis, analyse
-from bmo.gate.open_grouping import ClauseOdds, grouped, runs, tells_event
+from bmo.gate.open_grouping import ClauseOdds, grouped, parted_clauses, runs, tells_event
 from bmo.turn import DialogueContext, Turn
 
 pytestmark = pytest.mark.unit
@@ -78,3 +78,37 @@ def test_runs_join_over_a_word_between() -> None:
 )
 def test_events(said: str, event: bool) -> None:
     assert tells_event(clauses(said)[0]) is event
+
+
+@pytest.mark.parametrize(
+    ("said", "parts"),
+    [
+        (
+            "sold the boat, the insurance was mad, mum's off sailing anyway",
+            ["sold the boat", "the insurance was mad", "mum's off sailing anyway"],
+        ),
+        ("i take nothing under ten pounds, people try", None),
+        ("when it rains, the cellar floods", ["when it rains, the cellar floods"]),
+        ("the boat, an old wooden one, leaks", ["the boat, an old wooden one, leaks"]),
+        ("on sundays, my dad cooks", ["on sundays, my dad cooks"]),
+    ],
+)
+def test_a_comma_parts_two_clauses(said: str, parts: list[str] | None) -> None:
+    analysis = analyse(Turn(text=said), DialogueContext())
+    found = [clause.text for clause in parted_clauses(analysis.clauses, analysis.words)]
+    assert found == (parts or said.split(", "))
+
+
+def test_a_clause_behind_a_comma_opens_a_memory_only_when_it_surely_is_one() -> None:
+    said = clauses("we keep bees")[0], clauses("the neighbours hate them")[0]
+    for allow, memories in ((0.7, 1), (0.99, 2)):
+        rows = [
+            ClauseOdds(said[0], 0.9, 0.1),
+            ClauseOdds(
+                said[1]._replace(norm=("the", "neighbours", "hate", "bees")),
+                allow,
+                0.0,
+                listed=True,
+            ),
+        ]
+        assert len(grouped(rows, 0.0, 5)) == memories

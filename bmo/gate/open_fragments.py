@@ -1,0 +1,237 @@
+"""Spoken clauses put together again: what stands before its clause, and what a comma parts.
+
+"beckett, but he's a cat" is "Beckett is a cat", "tropfen, we're called" is "we are called
+Tropfen"; "bought trados, the publisher wanted it, memoq's off the machine" are three clauses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from bmo.gate.third_person import Token, is_base_verb, joined, predicate, third_person_lexicon
+from bmo.language import past_lemma
+from bmo.language.lexicon import surface_lexicon
+
+FINITE = frozenset(
+    (
+        "am is are was were have has had do does did will would can could should must might may"
+    ).split()
+)
+_SPEAKERS = frozenset("i we he she it they".split())
+_DETERMINERS = frozenset("the my our his her their a an every each some no both all".split())
+_ANYONE = frozenset("people everybody everyone nobody somebody someone anyone anybody".split())
+_SUBORDINATE = frozenset(
+    "when whenever if while since once until because as after before unless although though".split()
+)
+_NAMED_BY = frozenset("i we it he she they".split())
+_OPENS_PHRASE = frozenset("the his her their my our its a an".split())
+_BEHIND_IS = frozenset(
+    (
+        "off on in out at back home gone been now here there away not a an the up down done dead "
+        "our my"
+    ).split()
+)
+"""What follows "'s" where it is a verb ("memoq's off the machine")."""
+_BEFORE_NAME = frozenset("young old little big wee dear poor aunt uncle auntie doctor miss".split())
+_NP_WORDS = 4
+"""Longest noun phrase before the verb of a clause that a comma opens."""
+
+
+def is_verb(word: str) -> bool:
+    """Whether a word may be the verb of a clause: an auxiliary, a known verb, a past form."""
+    lexicon = third_person_lexicon()
+    return word in FINITE or word in lexicon.carried or bool(past_lemma(word))
+
+
+def has_predicate(norms: Sequence[str]) -> bool:
+    """Whether some words have a verb."""
+    return any(is_verb(word) or word == "'s" for word in norms[1:]) or (
+        bool(norms) and (bool(past_lemma(norms[0])) or is_base_verb(norms[0]))
+    )
+
+
+def parted(tokens: Sequence[Token]) -> list[list[Token]]:
+    """A clause's words, parted where ``comma_borders`` says.
+
+    Args:
+        tokens: The words; "'s" is written with the word before it.
+    """
+    norms: list[str] = []
+    commas: list[bool] = []
+    source: list[int] = []
+    for place, token in enumerate(tokens):
+        split = token.shown.endswith("'s") and not token.norm.endswith("s")
+        norms += [token.norm, "'s"] if split else [token.norm]
+        commas += [False, token.comma] if split else [token.comma]
+        source += [place, place] if split else [place]
+    borders = [source[at] for at in comma_borders(norms, commas)]
+    found: list[list[Token]] = []
+    for first, last in pairwise([0, *borders, len(tokens)]):
+        part = list(tokens[first:last])
+        found.append([*part[:-1], replace(part[-1], comma=False)])
+    return found
+
+
+def comma_borders(norms: Sequence[str], commas: Sequence[bool]) -> list[int]:
+    """Where a comma parts two clauses that the segmentation took for one.
+
+    Args:
+        norms: A clause's words in normal form.
+        commas: Whether a comma stands behind each.
+
+    Returns:
+        Indices of the first words of new clauses.
+    """
+    found: list[int] = []
+    begin = 0
+    for at in range(1, len(norms)):
+        if not commas[at - 1]:
+            continue
+        left = norms[begin:at]
+        if left[0] in _SUBORDINATE or not has_predicate(left):
+            continue
+        bare = bool(past_lemma(left[0]))
+        if _opens_clause(norms[at:], bare):
+            found.append(at)
+            begin = at
+    return found
+
+
+def _opens_clause(norms: Sequence[str], bare: bool) -> bool:
+    """Whether words behind a comma are a clause; ``bare``: the one before has lost its "i"."""
+    if len(norms) < 2:
+        return False
+    first, second = norms[0], norms[1]
+    if first in _SPEAKERS:
+        return is_verb(second) or len(norms) > 2
+    if bare and past_lemma(first):
+        return True
+    if first in _ANYONE:
+        return True
+    if "'s" in norms[1 : 1 + _NP_WORDS]:
+        behind = norms[norms.index("'s", 1) + 1 :]
+        return bool(behind) and (behind[0] in _BEHIND_IS or bool(past_lemma(behind[0])))
+    if first in _DETERMINERS:
+        return any(word in FINITE for word in norms[2 : 2 + _NP_WORDS]) or (
+            len(norms) > 3 and first in ("the", "my", "our") and bool(past_lemma(norms[2]))
+        )
+    known = third_person_lexicon()
+    plain = first.isalpha() and first not in known.prepositions and first not in known.adverbs
+    return plain and first not in surface_lexicon("en").classes and second in FINITE
+
+
+def is_bare_name(tokens: Sequence[Token]) -> bool:
+    """Whether words may be a name that is put in front ("beckett", "young oisin")."""
+    lexicon = third_person_lexicon()
+    if not tokens or len(tokens) > 2 or (len(tokens) == 2 and tokens[0].norm not in _BEFORE_NAME):
+        return False
+    word = tokens[-1].norm
+    return (
+        word.isalpha()
+        and len(word) > 2
+        and not word.endswith(("ly", "ing"))
+        and not is_verb(word)
+        and all(
+            token.norm not in known
+            for token in tokens
+            for known in (
+                lexicon.adverbs,
+                lexicon.asides,
+                lexicon.prepositions,
+                lexicon.fronted,
+                lexicon.deictic,
+                surface_lexicon("en").classes,
+            )
+        )
+    )
+
+
+def put_in_front(front: Sequence[Token], tokens: Sequence[Token]) -> list[Token] | None:
+    """A name and the clause that takes it up, as one clause; None when there is no such pair.
+
+    Args:
+        front: What stands before ("beckett", "tropfen").
+        tokens: The clause behind it ("he is a cat", "we are called").
+    """
+    norms = [token.norm for token in tokens]
+    if len(norms) < 3 or not is_bare_name(front):
+        return None
+    named = [replace(t, shown=_large(t.shown), comma=False) for t in front]
+    if norms[0] in _NAMED_BY and norms[1] in ("am", "are", "is") and norms[2] == "called":
+        if len(norms) == 3 or tokens[2].comma:
+            return [*tokens[:2], replace(tokens[2], comma=False), *named]
+    owned = norms[2] in ("my", "our", "the", "a", "an")
+    if norms[0] in ("he", "she") and (is_verb(norms[1]) or norms[1].endswith("s")):
+        return [*named, *tokens[1:]]
+    if norms[0] in ("that", "this") and norms[1] in ("is", "was") and owned:
+        return [*named, *tokens[1:]]
+    return None
+
+
+def _large(word: str) -> str:
+    return word.capitalize() if word.islower() else word
+
+
+def hangs_on(front: Sequence[Token], tokens: Sequence[Token]) -> bool:
+    """Whether a phrase is the object of the clause before ("he has finished | his degree")."""
+    norms = [token.norm for token in tokens]
+    if norms[0] not in _OPENS_PHRASE or has_predicate(norms) or len(front) < 2:
+        return False
+    last = front[-1]
+    return bool(past_lemma(last.norm)) and not last.comma
+
+
+def describes(front: Sequence[Token], tokens: Sequence[Token]) -> bool:
+    """Whether a clause is a relative one without its pronoun ("the girl | i am with")."""
+    if len(front) < 3 or not 1 < len(tokens) <= 5 or front[-1].comma:
+        return False
+    lexicon = third_person_lexicon()
+    hangs = tokens[-1].norm in lexicon.prepositions and not is_verb(front[-1].norm)
+    return hangs and tokens[0].norm in ("i", "we") and front[-2].norm in _OPENS_PHRASE
+
+
+def elaborates(front: Sequence[Token], tokens: Sequence[Token]) -> bool:
+    """Whether a phrase says more of the clause before: "i translate. contracts, mostly"."""
+    norms = [token.norm for token in tokens]
+    own = front[0].norm in ("i", "we") and len(front) <= 3
+    lexicon = third_person_lexicon()
+    plain = norms[0] not in lexicon.deictic and norms[0] not in _SUBORDINATE
+    return own and plain and not has_predicate(norms)
+
+
+def cleft(tokens: Sequence[Token]) -> str:
+    """From "memoq is what i work in" to "works in memoq"; "" for anything else."""
+    norms = [token.norm for token in tokens]
+    for at in range(1, min(len(norms) - 4, 5)):
+        if norms[at] == "is" and norms[at + 1] == "what" and norms[at + 2] in ("i", "we"):
+            comma = max((i + 1 for i in range(at) if tokens[i].comma), default=0)
+            front = list(tokens[comma:at])
+            said = predicate(tokens[at + 3 :])
+            return joined([*said, *front]) if said else ""
+    return ""
+
+
+def with_names_split(tokens: Sequence[Token], names: Sequence[str] | frozenset[str]) -> list[Token]:
+    """Splits "efuas gone back", "rhodris home", "efuas mum" into the name and what it lost.
+
+    Args:
+        tokens: A clause's words.
+        names: Lower-case names of people the talk knows.
+    """
+    found: list[Token] = []
+    for place, token in enumerate(tokens):
+        stem = token.norm[:-1]
+        if not token.norm.endswith("s") or stem not in names or token.norm in names:
+            found.append(token)
+            continue
+        behind = tokens[place + 1].norm if place + 1 < len(tokens) else ""
+        shown = _large(stem)
+        if behind == "been" or (past_lemma(behind) and behind not in FINITE):
+            found += [Token(stem, shown), Token("has", "has", token.comma)]
+        elif behind in _BEHIND_IS or behind.endswith("ing"):
+            found += [Token(stem, shown), Token("is", "is", token.comma)]
+        else:
+            found.append(Token(token.norm, f"{shown}'s", token.comma))
+    return found
