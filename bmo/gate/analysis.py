@@ -18,6 +18,7 @@ from bmo.gate.packs import load_pack
 from bmo.gate.people import people_lexicon, subject_of
 from bmo.gate.professional_word import without_professional
 from bmo.gate.said_of_another import with_verb_said
+from bmo.gate.self_introduction import introduced
 from bmo.gate.speech_act import SpeechAct, speech_act
 from bmo.language import Clause, LanguageCode, Words, repair, segment, words
 from bmo.turn import DialogueContext, Fact, Turn
@@ -92,6 +93,7 @@ def analyse(
     if language == "en":
         jobs = pack.lexicons.get("occupations", frozenset())
         repaired = written_out(without_professional(repaired), people, pack.stops, jobs)
+        repaired = introduced(repaired, turn.assistant_before, jobs)
     analysis = Analysis(language=language, words=repaired)
     if not repaired.norm:
         return analysis

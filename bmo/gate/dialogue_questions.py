@@ -75,6 +75,24 @@ def questions(assistant_before: str, language: LanguageCode) -> tuple[tuple[str,
         ):
             if tuple(norm[-len(tail) :]) == tail and len(norm) > len(tail) + 2:
                 norm = norm[: -len(tail)]
+        norm = _written_out(norm, assistant_before)
         if norm:
             found.append(tuple(norm))
     return tuple(reversed(found))
+
+
+_ATTRIBUTES = re.compile(r"\b(name|job|birthday|age|address|favourite \w+)s?\b")
+_LONGEST_NOUN = 4
+
+
+def _written_out(norm: list[str], assistant_before: str) -> list[str]:
+    """A question without its verb or its noun as a whole one.
+
+    "And your name?" asks what the user's name is, "a lovely name, and what is yours?" too.
+    """
+    if norm[:1] == ["your"] and 1 < len(norm) <= _LONGEST_NOUN:
+        return ["what", "is", *norm]
+    if norm in (["what", "is", "yours"], ["yours"], ["and", "yours"]):
+        nouns = _ATTRIBUTES.findall(assistant_before.lower())
+        return ["what", "is", "your", nouns[-1]] if nouns else norm
+    return norm
