@@ -30,6 +30,8 @@ CARRIED = 0.25
 MAX_MEMORIES = 5
 """Most memories of one turn; what is more is told in the last."""
 
+_LET = frozenset({"can", "may", "should", "must", "need"})
+"""What follows "you" where the user lets the assistant do something."""
 _ASKED_OF_YOU = frozenset({"can", "could", "will", "would"})
 _TAKING_BACK = frozenset({"no", "nope", "sorry", "wait", "actually"})
 _LONGEST_CORRECTION = 7
@@ -62,6 +64,8 @@ class Asked:
 def may_carry(clause: ClauseAnalysis) -> bool:
     """Whether a clause may carry a memory: it states something, or orders it from now on."""
     asks = clause.norm[0] in _ASKED_OF_YOU and clause.norm[1:2] == ("you",)
+    if clause.norm[0] == "you" and _LET.isdisjoint(clause.norm[1:2]):
+        return False  # "(here is our rule) so you do not get it wrong"
     storable = clause.speech_act not in ("question", "directive", "forget")
     if storable and is_order(clause.norm):  # "never wake me unless i ask" supposes nothing
         return set(clause.vetoes) <= {"conditional"}

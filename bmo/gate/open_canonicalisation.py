@@ -39,7 +39,7 @@ from bmo.gate.third_person import (
     tokens_of,
     written_names,
 )
-from bmo.language import Clause, LanguageCode, Words, segment
+from bmo.language import Clause, LanguageCode, Words, past_lemma, segment
 
 _ALONE = Clause(0, 0)
 ANSWER_WITHIN = 3
@@ -52,6 +52,8 @@ _OPENS_PHRASE = frozenset(("my our the a an every most about around half nearly 
 _YOUR_PERSON = re.compile(r"\byour ([a-z]+) ([A-Z][a-zé'-]+)\b")
 _HANGING = frozenset(("because cos cuz cause since although though or whereas so").split())
 _RELATIVE = frozenset(("who which whose").split())
+_NO_THINGS = frozenset("its this is yes theres was has does us always sometimes".split())
+"""Words in -s that are no plurals."""
 _PICKED_UP = frozenset(("he she").split())
 """Pronouns that take up a subject put in front ("my son he drives a bus")."""
 _SUBORDINATE = frozenset(("when whenever if while since once until because as").split())
@@ -69,7 +71,7 @@ _EMPTY = frozenset(
         "i we you he she it they that this there did do does done is are am was were be been "
         "have has had got so and but well yes no not me my them thing then now just really "
         "good fine okay ok nice great lovely true sure right oh think know guess mean what a "
-        "the to of like too called named"
+        "the to of like too called named yeah yep nope"
     ).split()
 )
 
@@ -129,6 +131,8 @@ class _English:
         self.subjects = subjects
         self.names = written_names(before) | {name: name.title() for name in subjects}
         self.lexicon = third_person_lexicon()
+        self.sentence = -1
+        """Number of the sentence the clause before stands in."""
 
     def statement(self, start: int, stop: int) -> OpenText | None:
         spoken = tokens_of(self.words, start, stop, self.names)
@@ -197,8 +201,10 @@ class _English:
         if phrase[0] in ("i", "we", "he", "she", "it"):
             return follow not in ("i", "we", "and", "but", "he", "she", "it", "my", "they")
         if phrase in (["no"], ["none"]):
+            things = [t.norm for t in tokens[length : length + (1 if "?" in self.before else 2)]]
             return follow in self.words_of_things or (
-                follow.endswith("s") and follow not in ("its", "this", "is", "yes", "theres")
+                follow not in _SPEAKERS
+                and any(word.endswith("s") and word not in _NO_THINGS for word in things)
             )
         return phrase in (["never"], ["always"]) and follow not in ("i", "we", "and", "my")
 
@@ -215,6 +221,7 @@ class _English:
             return []
         part = self.words.select(list(range(first, stop)))
         found: list[list[Token]] = []
+        self.sentence = -1
         for clause in segment(part, "en"):
             said = tokens_of(self.words, first + clause.start, first + clause.end, self.names)
             said = with_names_split(said, frozenset(self.names))
@@ -223,6 +230,7 @@ class _English:
                 tokens = self._without_tail(self._without_announcement(piece))
                 if tokens:
                     self._take(found, clause if not place else _ALONE, tokens)
+            self.sentence = clause.sentence
         return found
 
     def _take(self, found: list[list[Token]], clause: Clause, tokens: list[Token]) -> None:
@@ -238,12 +246,19 @@ class _English:
             found[-1] += tokens
         elif found and self._goes_with(found[-1], tokens):
             found[-1] += tokens[1:] if tokens[0].norm in _PICKED_UP else tokens
+        elif found and clause.intro in _HANGING and wish(tokens, self._has_verb):
+            found.append(tokens)  # "my eyes are bad so keep lists short": two things
+        elif found and tokens[0].norm in _SUBORDINATE and self._same_sentence(clause):
+            found[-1] += tokens
         elif found and (clause.carried or clause.intro in _HANGING):
             found[-1] += [Token(clause.intro or "and", clause.intro or "and"), *tokens]
         elif found and self._stands_before(found[-1], tokens):
             found[-1] = [*found[-1], *tokens]
         elif self._says_something(tokens) or [token.norm for token in tokens] == ["me"]:
             found.append(tokens)
+
+    def _same_sentence(self, clause: Clause) -> bool:
+        return clause is not _ALONE and clause.sentence == self.sentence
 
     def _goes_with(self, front: Sequence[Token], tokens: Sequence[Token]) -> bool:
         """Whether ``front`` is cut off before its end ("i call", "my grandson osian")."""
@@ -319,7 +334,7 @@ class _English:
             tokens = tokens[length:]
 
     def _without_tail(self, tokens: list[Token]) -> list[Token]:
-        shorter, keeps_me = True, orders(tokens)
+        shorter, keeps_me = True, orders(tokens) or (tokens[:1] and tokens[0].norm == "no")
         while shorter and tokens:
             shorter = False
             norms = tuple(token.norm for token in tokens)
@@ -362,7 +377,8 @@ class _English:
             return self._deictic(tokens, question, parts)
         if self._has_verb(tokens):
             return joined(inner(tokens)), self._subject(tokens), True
-        if first in self.lexicon.bare_verbs and not question:
+        done = first == "got" or bool(past_lemma(first))
+        if first in self.lexicon.bare_verbs and (done or not question):
             return joined(predicate(tokens)), "user", True
         if question:
             return self._answered(question, tokens)
@@ -385,6 +401,8 @@ class _English:
         self, question: list[str], tokens: Sequence[Token]
     ) -> tuple[str, str, bool] | None:
         """An answer with its question: text, subject, and that it needed the question."""
+        if all(t.norm in _EMPTY or t.norm in self.lexicon.adverbs for t in tokens):
+            return None  # "finally yeah"
         asks_of = {"he", "she", "it", "they"} & set(question)
         meant = self._meant() if asks_of else None
         text = answered(question, tokens, meant[0] if meant else "")

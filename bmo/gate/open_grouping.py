@@ -157,6 +157,8 @@ def tells_event(clause: ClauseAnalysis) -> bool:
 def leans_back(clause: ClauseAnalysis) -> bool:
     """Whether a clause speaks of what was just said."""
     norm = clause.norm
+    if clause.speech_act == "instruction":
+        return False  # "keep lists short when you show them": its words are its own
     if norm[0] in _LEANS or len(norm) < SHORT:
         return True
     return not _LEFT_OPEN.isdisjoint(norm[2:])
@@ -179,8 +181,9 @@ def runs(group: Sequence[ClauseAnalysis], words: Words) -> list[tuple[int, int]]
         inside = _inside(clause, words)
         if not inside:
             continue
-        if found and inside[0] - found[-1][1] <= 2 and inside[0] >= found[-1][1]:
-            found[-1] = (found[-1][0], inside[-1] + 1)
+        carried = bool(found) and inside[0] == found[-1][0]  # "i gave in | i gave in and got one"
+        if carried or (found and 0 <= inside[0] - found[-1][1] <= 2):
+            found[-1] = (found[-1][0], max(inside[-1] + 1, found[-1][1]))
         else:
             found.append((inside[0], inside[-1] + 1))
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from bmo.gate.open_fragments import FINITE
 from bmo.gate.third_person import (
     Token,
     inner,
@@ -28,6 +29,9 @@ _ORDERS = phrase_table(
         "please do not ever",
         "please do not you dare",
         "please do not",
+        "kindly do not",
+        "kindly never",
+        "kindly",
         "do not you dare",
         "do not you ever",
         "do not ever",
@@ -47,6 +51,8 @@ _NEGATED = frozenset(
         "please do not ever",
         "please do not you dare",
         "please do not",
+        "kindly do not",
+        "kindly never",
         "do not you dare",
         "do not you ever",
         "do not ever",
@@ -56,8 +62,16 @@ _NEGATED = frozenset(
         "please never",
     }
 )
+_BEFORE_SUBJECT = frozenset(
+    (
+        "when whenever while if unless until once before after anything everything something what "
+        "whatever that which how because since so"
+    ).split()
+)
+"""Words behind which "you" is a subject."""
 _ALWAYS = frozenset({"always", "please always"})
 _ME = frozenset({"me", "us"})
+_SPEAKING = frozenset("i we he she it they you that this".split())
 
 
 def is_order(norm: Sequence[str]) -> bool:
@@ -89,19 +103,52 @@ def wish(tokens: Sequence[Token], has_verb: Callable[[Sequence[Token]], bool]) -
     length = phrase_length(_ORDERS, tokens)
     order = " ".join(token.norm for token in tokens[:length])
     rest = tokens[length:]
+    told = _manner(tokens)
+    if told:
+        return told
     if order == "please" and len(rest) > 1 and rest[0].norm == "no":
         return f"wants {_told(rest)}"
     if not rest or not _is_request(order, rest):
-        if tokens[0].norm == "no" and len(tokens) > 1 and not has_verb(tokens):
-            return f"wants {joined(inner(tokens))}"
+        if tokens[0].norm == "no" and len(tokens) > 1 and not has_verb(_main(tokens)):
+            return f"wants {_told(tokens)}"
         return ""
     if order in _NEGATED:
         return f"wants the assistant never to {_told(rest)}"
     if order in _ALWAYS:
         return f"wants the assistant always to {_told(rest)}"
-    if order in ("", "please", "only", "just") and len(rest) > 1:
+    if order in ("", "please", "kindly", "only", "just") and len(rest) > 1:
         return f"wants the assistant to {_told(rest)}"
     return ""
+
+
+def _main(tokens: Sequence[Token]) -> Sequence[Token]:
+    """Words before what "while" or "when" opens."""
+    stop = next((i for i, t in enumerate(tokens) if t.norm in _BEFORE_SUBJECT), len(tokens))
+    return tokens[:stop]
+
+
+def _manner(tokens: Sequence[Token]) -> str:
+    """How something is to be done, without a verb of its own, or with "always" inside.
+
+    "british spelling when you write for me", "after ten always whisper when you answer".
+    """
+    norms = [token.norm for token in tokens]
+    if "always" in norms[1:]:
+        at = norms.index("always", 1)
+        front, order = tokens[:at], tokens[at + 1 :]
+        if norms[0] in third_person_lexicon().prepositions and order:
+            base = order[0].norm.isalpha() and not order[0].norm.endswith(("ing", "ed", "s"))
+            if base and "you" in norms[at:]:
+                return f"wants the assistant always to {_told(order)}, {_told(front)}"
+    for at in range(1, len(norms) - 2):
+        if norms[at] in ("when", "whenever") and norms[at + 1] == "you":
+            named = not any(word in _SPEAKING or is_base_verb(word) for word in norms[:at])
+            return f"wants {_told(tokens)}" if named and not _has_finite(norms[:at]) else ""
+    return ""
+
+
+def _has_finite(norms: Sequence[str]) -> bool:
+    return any(word in FINITE or past_lemma(word) for word in norms)
 
 
 def _is_request(order: str, rest: Sequence[Token]) -> bool:
@@ -122,8 +169,20 @@ def _told(tokens: Sequence[Token]) -> str:
         for t in tokens
     ]
     for place in range(1, len(turned)):
-        verb = turned[place].norm
-        asked = verb in third_person_lexicon().requests or is_base_verb(verb)
-        if turned[place - 1].norm == "you" and asked:
-            turned[place] = replace(turned[place], shown=third_person(verb))
+        turned[place] = _of_assistant(turned, place)
     return joined(inner(turned))
+
+
+def _of_assistant(tokens: Sequence[Token], place: int) -> Token:
+    """A word; the verb behind "you" in the third person ("when it writes")."""
+    token = tokens[place]
+    subject = tokens[place - 1]
+    opens = place > 1 and tokens[place - 2].norm in _BEFORE_SUBJECT
+    if subject.norm != "you" or not (opens or is_base_verb(token.norm)):
+        return token
+    lexicon = third_person_lexicon()
+    if token.norm in lexicon.verbs:
+        return replace(token, shown=lexicon.verbs[token.norm])
+    if token.norm in lexicon.fixed or token.norm in lexicon.adverbs or not token.norm.isalpha():
+        return token
+    return replace(token, shown=third_person(token.norm))

@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from bmo.gate import WriteGate
-from bmo.gate.judge_memories import MAX_MEMORIES
+from bmo.gate.analysis import analyse
+from bmo.gate.judge_memories import MAX_MEMORIES, may_carry
 from bmo.judge import Judge
 from bmo.settings import load_settings
-from bmo.turn import Turn
+from bmo.turn import DialogueContext, Turn
 
 pytestmark = pytest.mark.unit
 
@@ -138,3 +139,16 @@ def test_long_chat_is_kept_for_its_news_only(gate: WriteGate) -> None:
 def test_words_of_another_language_are_not_kept_with_orders_among_them(gate: WriteGate) -> None:
     text = "das hast du toll gemacht. schreib mir jetzt ein gedicht. ich wohne am see bei plön"
     assert not any("schreib" in fact.text for fact in gate.decide(Turn(text=text)).facts)
+
+
+@pytest.mark.parametrize(
+    ("said", "carries"),
+    [
+        ("so you dont get it wrong", False),
+        ("you never know with him", False),
+        ("you should know im deaf in one ear", True),
+    ],
+)
+def test_what_the_assistant_is_to_understand_is_no_memory(said: str, carries: bool) -> None:
+    analysis = analyse(Turn(text=said), DialogueContext())
+    assert any(may_carry(clause) for clause in analysis.clauses) is carries

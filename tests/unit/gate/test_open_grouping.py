@@ -67,6 +67,12 @@ def test_a_group_must_reach_what_is_needed() -> None:
     assert grouped(odds("i keep three goats", 0.7), 0.9, 5) == []
 
 
+def test_a_carried_clause_is_told_once() -> None:
+    analysis = analyse(Turn(text="i've given in and got a stick"), DialogueContext())
+    assert len(analysis.clauses) == 2
+    assert runs(analysis.clauses, analysis.words) == [(0, 8)]
+
+
 def test_runs_join_over_a_word_between() -> None:
     analysis = analyse(Turn(text="i keep three goats and my aunt is a painter"), DialogueContext())
     assert runs(analysis.clauses, analysis.words) == [(0, 10)]
