@@ -281,10 +281,13 @@ def _with_known_changes(analysis: Analysis, turn: Turn, context: DialogueContext
 
     stated = [c for c in analysis.clauses if c.speech_act == "statement" and not c.vetoes]
     ended: list[Fact] = []
+    only_changes: list[Fact] = []  # "Said in French about a change": it has been made
     for clause in stated:
         change = read(clause.norm)
         if change is not None:
             ended += _beside(change, clause)
+            if not change.tells_more:
+                only_changes += [f for f in clause.facts if f.slot == "change"]
             _close(analysis, [] if change.tells_more else [clause])
     whole = analysis.words.norm
     if not ended and 1 < len(stated) == len(analysis.clauses) and len(whole) <= _SHORT_TURN:
@@ -293,7 +296,8 @@ def _with_known_changes(analysis: Analysis, turn: Turn, context: DialogueContext
             ended += change.facts
             _close(analysis, [] if change.tells_more else stated)
     if ended:
-        analysis.facts = without_doubles([*ended, *analysis.facts])
+        told_still = [fact for fact in analysis.facts if fact not in only_changes]
+        analysis.facts = without_doubles([*ended, *told_still])
 
 
 _SHORT_TURN = 18

@@ -157,43 +157,31 @@ def _meant(
     asked = table.words_of(named)
     while len(asked) > 1 and asked[0] in table.light:
         asked = asked[1:]
+    if not 0 < len(asked) <= _MOST_WORDS:
+        return
     wanted = {table.stem(word) for word in asked}
-    if not asked or len(asked) > _MOST_WORDS:
-        if not (rule.slots and not named):
-            return
-    person = subjects.get(asked[-1]) or subjects.get(asked[-1].removesuffix("s")) if asked else None
+    person = subjects.get(asked[-1]) or subjects.get(asked[-1].removesuffix("s"))
     alias = table.aliases.get(" ".join(asked))
     for old in known:
         if old.op == "retract":
             continue
-        if rule.people and rule.of_relation(old.subject):
-            if old.subject == person or (
-                ":" not in old.subject
-                and _names(asked, wanted, core_of(old.text, table, old.subject), table)
-            ):
-                yield old
-            continue
-        if not rule.may_end(old):
-            continue
-        if old.subject not in whose:
-            continue
-        if rule.slots and not named:
-            yield old
-            continue
         core = core_of(old.text, table, old.subject)
-        if _names(asked, wanted, core, table):
-            yield old
-        elif alias is not None and (
+        other = alias is not None and (
             old.slot in alias.slots or not alias.words.isdisjoint(core.words)
-        ):
+        )
+        if wanted.isdisjoint(core.words) and not other and old.subject != person:
+            continue
+        named_by = other or _names(asked, wanted, core, table)
+        if rule.people and rule.of_relation(old.subject):
+            if old.subject == person or (":" not in old.subject and named_by):
+                yield old
+        elif named_by and old.subject in whose and rule.may_end(old):
             yield old
 
 
 def _names(asked: Sequence[str], wanted: set[str], core: MemoryCore, table: KnownChanges) -> bool:
     """Whether words name what a memory is about: its head and nothing that is not there."""
     head = table.stem(asked[-1])
-    if len(asked) == 1 and head == core.verb:
-        return True
     for part in core.parts:
         if head == part[-1] and wanted <= set(part):
             return True

@@ -1,4 +1,4 @@
-"""What a memory is about: the noun groups and the verb of a canonical text, to compare by words.
+"""What a memory is about: the noun groups of a canonical text, to compare by words.
 
 "Plays squash with Tom on Mondays" is about squash; who, when and where are not what it is about.
 """
@@ -30,7 +30,6 @@ class MemoryCore:
     Attributes:
         text: The canonical text.
         opens: Its first word, lower-case.
-        verb: The stem of its verb of content ("smok"), or "".
         parts: The noun groups it is about, as stems.
         words: All stems.
         first: The first noun group as it is written, and where it stands in the text.
@@ -39,7 +38,6 @@ class MemoryCore:
 
     text: str
     opens: str
-    verb: str
     parts: tuple[tuple[str, ...], ...]
     words: frozenset[str]
     first: tuple[int, int] | None
@@ -93,9 +91,6 @@ def core_of(text: str, table: KnownChanges, subject: str = "user") -> MemoryCore
         else:
             groups[-1].append(token)
     full = [g for g in ([t for t in group if table.is_content(t[0])] for group in groups) if g]
-    verb = ""
-    if full and not quoted and full[0][0][1] <= (tokens[0][1] if tokens else 0) + 24:
-        verb = table.stem(full[0][0][0])
     parts = [tuple(table.stem(t[0]) for t in group) for group in full]
     topic = re.match(r"(\S+(?: \S+){0,3}?) (?:is|are|was) ", text)
     size = 2 if topic or (parts and len(parts[0]) < 2) else 1
@@ -106,7 +101,6 @@ def core_of(text: str, table: KnownChanges, subject: str = "user") -> MemoryCore
     return MemoryCore(
         text=text,
         opens=tokens[0][0] if tokens else "",
-        verb=verb,
         parts=tuple(core),
         words=frozenset(word for part in parts for word in part),
         first=_first_noun(groups, table),
