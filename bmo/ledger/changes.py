@@ -198,6 +198,8 @@ def over(fact: Fact, known: Sequence[StoredFact]) -> tuple[StoredFact, ...] | No
 def _of_a_couple(fact: Fact, known: Sequence[StoredFact]) -> tuple[StoredFact, ...]:
     """Everything about the partner, if it is clear who that is, and what says they are together."""
     relations = _partners("relations")
+    if fact.subject.startswith("user.") and not _within(fact.subject, relations):
+        return ()  # "a watch my grandad left me"
     theirs = [row for row in known if _within(row.subject, relations)]
     said = value_key(fact.value) or value_key(name_of(fact.subject))
     if said and not _is_relation(said):

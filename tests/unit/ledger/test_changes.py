@@ -67,6 +67,7 @@ def test_a_couple_parts(value: str) -> None:
 
 def test_somebody_else_is_not_the_partner() -> None:
     assert ended_by("partner", value="Tom") == set()
+    assert ended_by("partner", subject="user.grandfather") == set()
 
 
 def test_a_job_takes_its_hours_along_and_leaves_the_trade() -> None:
