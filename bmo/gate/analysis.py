@@ -13,6 +13,7 @@ from bmo.gate.dialogue_context import answer_clauses
 from bmo.gate.discourse import Discourse, open_discourse
 from bmo.gate.factuality import Veto, may_veto, vetoes, vetoes_of_turn
 from bmo.gate.known_changes import KnownChange, changes_in
+from bmo.gate.open_category import WIDE, rule_category
 from bmo.gate.other_topics import with_topics
 from bmo.gate.packs import load_pack
 from bmo.gate.people import people_lexicon, subject_of
@@ -232,7 +233,7 @@ def _settled(analysis: Analysis, context: DialogueContext) -> tuple[Fact, ...]:
     told = [fact for clause in analysis.clauses for fact in clause.facts]
     if not told and not context.recent_facts:
         return ()
-    facts = without_doubles(told)
+    facts = without_doubles([_sorted_in(fact) for fact in told])
     if len(facts) > 1 and any(f.op == "retract" and f.scope == "last" for f in facts):
         # "im not saving for that any more so you can lose that too" ends one thing, not two.
         facts = tuple(f for f in facts if not (f.op == "retract" and f.scope == "last"))
@@ -243,6 +244,14 @@ def _settled(analysis: Analysis, context: DialogueContext) -> tuple[Fact, ...]:
         again = spelled_again(norm, context, analysis.discourse)
         return (again,) if again is not None else ()
     return corrected(facts, norm, context)
+
+
+def _sorted_in(fact: Fact) -> Fact:
+    """A fact of a wide rule in the category that its words tell."""
+    if fact.rule_id not in WIDE or fact.subject != "user":
+        return fact
+    category = rule_category(fact)
+    return fact if category == fact.category else replace(fact, category=category)
 
 
 def _with_what_is_known(

@@ -151,9 +151,19 @@ class ClauseReader:
                     facts = self._as_said(spoken, body)
                 is_open = not facts and (act != "statement" or body.end - body.start > 1)
                 is_open = is_open or _tells_more(facts, body)
+        if self.language == "en" and self._names_a_stranger(spoken, clause):
+            self.discourse.stranger = True
         place = (clause.start, clause.end)
         norm = tuple(spoken.norm[clause.start : clause.end])
         return _made(ClauseAnalysis, (spoken, place, norm, act, refused, tuple(facts), is_open))
+
+    def _names_a_stranger(self, spoken: Words, clause: Clause) -> bool:
+        """Whether a clause names somebody whose relation nobody has told."""
+        names, known, stops = self.people.names, self.discourse.names, self.pack.stops
+        return any(
+            word in names and word not in known and word not in stops
+            for word in spoken.norm[clause.start : clause.end]
+        )
 
     def _is_news(self, fact: Fact) -> bool:
         """Whether a rule that speaks only of what is known has found it among the live facts."""

@@ -22,6 +22,7 @@ _PRONOUN_GENDERS: dict[str, tuple[Gender, ...]] = {
     "it": ("thing",),
     "its": ("thing",),
 }
+_SINGULAR = frozenset({"he", "him", "his", "she", "her"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ class Discourse:
         names: Lower-case name -> subject, from the ledger and from this turn.
         recent: People spoken of, latest last.
         assistant: The person the assistant spoke of last, if anyone.
+        stranger: Someone was named last of whom nothing is known: no pronoun points past them.
     """
 
     lexicon: PeopleLexicon
@@ -60,6 +62,8 @@ class Discourse:
     recent: list[Person] = field(default_factory=list)
     assistant: Person | None = None
     earlier: list[Person] = field(default_factory=list)
+
+    stranger: bool = False
 
     def introduce(self, relation: Relation, name: str = "", owner: str = "user") -> Person:
         """Notes that someone was spoken of and returns them.
@@ -85,6 +89,7 @@ class Discourse:
 
     def point_at(self, person: Person) -> None:
         """Makes a person the latest spoken of."""
+        self.stranger = False
         self.recent = [p for p in self.recent if p.subject != person.subject]
         self.recent.append(person)
 
@@ -104,6 +109,8 @@ class Discourse:
 
     def antecedent(self, pronoun: str) -> Person | None:
         """Whom a pronoun points at: the latest fitting person of the turn, then the assistant's."""
+        if self.stranger and pronoun in _SINGULAR:
+            return None
         genders = _PRONOUN_GENDERS.get(pronoun, ())
         for person in reversed(self.recent):
             if person.gender in genders or (pronoun in ("it", "its") and person.pet):

@@ -11,6 +11,7 @@ from bmo.gate.analysis import Analysis, ClauseAnalysis, without_doubles
 from bmo.gate.open_canonicalisation import canonicalise
 from bmo.gate.open_category import (
     asks_for_a_choice,
+    asks_for_name,
     asks_for_someone,
     category_of,
     is_standing,
@@ -32,6 +33,11 @@ MAX_MEMORIES = 5
 
 _LET = frozenset({"can", "may", "should", "must", "need"})
 """What follows "you" where the user lets the assistant do something."""
+
+
+OPENING = 12
+"""Characters within which an answer begins ("well, joost, from ghent")."""
+
 _ASKED_OF_YOU = frozenset({"can", "could", "will", "would"})
 _TAKING_BACK = frozenset({"no", "nope", "sorry", "wait", "actually"})
 _LONGEST_CORRECTION = 7
@@ -147,6 +153,7 @@ def _memory(asked: Asked, group: Sequence[ClauseAnalysis]) -> Fact | None:
         asked.whole,
         settles_choice=not found[0].whole and asks_for_a_choice(asked.turn.assistant_before),
         names_someone=not found[0].whole and asks_for_someone(asked.turn.assistant_before),
+        introduces=group[0].span[0] < OPENING and asks_for_name(asked.turn.assistant_before),
     )
     return Fact(
         text=text,

@@ -4,8 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bmo.gate.open_category import asks_for_a_choice, category_of, is_standing
-from bmo.turn import CATEGORIES, Assessment, Category
+from bmo.gate.open_category import (
+    asks_for_a_choice,
+    asks_for_name,
+    category_of,
+    is_standing,
+    rule_category,
+)
+from bmo.turn import CATEGORIES, Assessment, Category, Fact
 
 pytestmark = pytest.mark.unit
 
@@ -67,4 +73,54 @@ def test_the_turn_helps_a_clause_that_lost_its_subject() -> None:
 @given(st.sampled_from(CATEGORIES))
 def test_sure_odds_decide(name: Category) -> None:
     own = odds(**{name: 0.99})
-    assert category_of("Does something", "user", own, own) == name
+    assert category_of("Went for something", "user", own, own) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "likely", "category"),
+    [
+        ("Stand-up is at 10:15 daily", "personal_facts", "policies"),
+        ("The retro has moved to Fridays", "decisions", "policies"),
+        ("Never takes a booking without a deposit", "personal_facts", "policies"),
+        ("Does not work for less than forty cents a word", "preferences", "policies"),
+        ("Does not eat after eight", "personal_facts", "personal_facts"),
+        ("Pam next door keeps their spare key", "personal_facts", "relationships"),
+        ("Meenal is the tech lead", "personal_facts", "relationships"),
+        ("Calls the baby Bean", "policies", "relationships"),
+        ("Calls her back every Sunday", "preferences", "preferences"),
+        ("Joost, from Ghent, forty one", "relationships", "personal_facts"),
+        ("Name is Tomasz", "relationships", "personal_facts"),
+        ("Priyanka with a single n", "relationships", "personal_facts"),
+        ("Has bought the shop next door", "decisions", "personal_facts"),
+        ("Has taken early retirement", "decisions", "personal_facts"),
+        ("Went with the blue tiles", "decisions", "decisions"),
+        ("Is moving the backups to Oslo instead", "decisions", "decisions"),
+    ],
+)
+def test_what_the_words_tell(text: str, likely: str, category: Category) -> None:
+    own = odds(**{likely: 0.9, "personal_facts": 0.91 if likely == "personal_facts" else 0.3})
+    assert category_of(text, "user", own, own) == category
+
+
+def test_who_the_user_is_is_no_relationship() -> None:
+    own = odds(relationships=0.9)
+    assert category_of("Zsofia, and Pecs", "user", own, own, introduces=True) == "personal_facts"
+    assert asks_for_name("Lovely. And your name?")
+    assert asks_for_name("Adjoa, how nice. And what is yours?")
+    assert asks_for_name("Who am I speaking to?")
+    assert not asks_for_name("What is your cat called?")
+    assert not asks_for_name("And your sister's name?")
+
+
+@pytest.mark.parametrize(
+    ("text", "category"),
+    [
+        ("Never makes an offer without a reference", "policies"),
+        ("Reads Russian novels", "preferences"),
+        ("Always takes an aisle seat", "preferences"),
+        ("Walks three miles every day", "personal_facts"),
+        ("Takes the bus to work", "personal_facts"),
+    ],
+)
+def test_facts_of_wide_rules(text: str, category: Category) -> None:
+    assert rule_category(Fact(text=text, category="personal_facts", rule_id="activity")) == category
