@@ -66,6 +66,7 @@ _TAILS = (
     "as well",
     "then",
     "now",
+    "instead",
     "too",
     "either",
     "though",

@@ -63,7 +63,7 @@ def questions(assistant_before: str, language: LanguageCode) -> tuple[tuple[str,
         norm = words(sentence, language).norm
         while norm and norm[0] in ("and", "so", "but", "oh", "well", "okay", "now", "then", "also"):
             norm = norm[1:]
-        while len(norm) > 2 and norm[-1] in ("then", "now", "already", "too"):
+        while len(norm) > 2 and norm[-1] in ("then", "now", "already", "too", "instead"):
             norm = norm[:-1]
         for tail in (
             ("by", "the", "way"),

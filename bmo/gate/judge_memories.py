@@ -38,6 +38,13 @@ _LET = frozenset({"can", "may", "should", "must", "need"})
 OPENING = 12
 """Characters within which an answer begins ("well, joost, from ghent")."""
 
+
+_NOT_TOLD_TO = frozenset(
+    (
+        "i we you he she they it to not never always sometimes often would will can could might "
+        "people and or ever"
+    ).split()
+)
 _ASKED_OF_YOU = frozenset({"can", "could", "will", "would"})
 _TAKING_BACK = frozenset({"no", "nope", "sorry", "wait", "actually"})
 _LONGEST_CORRECTION = 7
@@ -72,6 +79,8 @@ def may_carry(clause: ClauseAnalysis) -> bool:
     asks = clause.norm[0] in _ASKED_OF_YOU and clause.norm[1:2] == ("you",)
     if clause.norm[0] == "you" and _LET.isdisjoint(clause.norm[1:2]):
         return False  # "(here is our rule) so you do not get it wrong"
+    if _takes_back(clause.norm):
+        return False
     storable = clause.speech_act not in ("question", "directive", "forget")
     if storable and is_order(clause.norm):  # "never wake me unless i ask" supposes nothing
         return set(clause.vetoes) <= {"conditional"}
@@ -84,6 +93,12 @@ def is_wish(clause: ClauseAnalysis) -> bool:
     """Whether a clause is a standing wish: "keep it short", "please, no jokes ever"."""
     unwanted = clause.norm[:1] == ("no",) or clause.norm[:2] == ("please", "no")
     return clause.speech_act == "instruction" or unwanted or is_order(clause.norm)
+
+
+def _takes_back(norm: tuple[str, ...]) -> bool:
+    """Whether words tell the assistant to forget something: "the big plan, forget the boat"."""
+    at = next((i for i, word in enumerate(norm) if i and word == "forget"), 0)
+    return at > 0 and norm[at - 1] not in _NOT_TOLD_TO and norm[at + 1 : at + 2] != ()
 
 
 def _only_corrects(norm: tuple[str, ...]) -> bool:

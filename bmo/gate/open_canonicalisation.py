@@ -16,11 +16,15 @@ from itertools import pairwise
 from bmo.gate.asked_question import last_question
 from bmo.gate.open_constructions import about_user, new_clause, without_double_subject
 from bmo.gate.open_fragments import (
+    ANYONE,
     FINITE,
     cleft,
     describes,
     elaborates,
     hangs_on,
+    has_predicate,
+    named_at_last,
+    opens_front,
     parted,
     put_in_front,
     with_names_split,
@@ -240,7 +244,9 @@ class _English:
         elif found and tokens[0].norm in _RELATIVE and len(tokens) > 1:
             found[-1][-1] = replace(found[-1][-1], comma=True)
             found[-1] += tokens
-        elif found and (whole := put_in_front(found[-1], tokens)):
+        elif found and (
+            whole := put_in_front(found[-1], tokens) or named_at_last(found[-1], tokens)
+        ):
             found[-1] = whole
         elif found and any(fits(found[-1], tokens) for fits in (hangs_on, elaborates, describes)):
             found[-1] += tokens
@@ -250,12 +256,21 @@ class _English:
             found.append(tokens)  # "my eyes are bad so keep lists short": two things
         elif found and tokens[0].norm in _SUBORDINATE and self._same_sentence(clause):
             found[-1] += tokens
+        elif found and clause.intro == "then" and not has_predicate([t.norm for t in tokens]):
+            found[-1][-1] = replace(found[-1][-1], comma=True)
+            found[-1] += [Token("then", "then"), *tokens]
+        elif found and clause.intro == "so" and len(found[-1]) < 3 and not self._told(found[-1]):
+            found[-1] = tokens  # "smart, so ...": a remark
         elif found and (clause.carried or clause.intro in _HANGING):
             found[-1] += [Token(clause.intro or "and", clause.intro or "and"), *tokens]
         elif found and self._stands_before(found[-1], tokens):
             found[-1] = [*found[-1], *tokens]
         elif self._says_something(tokens) or [token.norm for token in tokens] == ["me"]:
             found.append(tokens)
+
+    @staticmethod
+    def _told(tokens: Sequence[Token]) -> bool:
+        return has_predicate([token.norm for token in tokens])
 
     def _same_sentence(self, clause: Clause) -> bool:
         return clause is not _ALONE and clause.sentence == self.sentence
@@ -302,9 +317,11 @@ class _English:
         if len(front) > 8:
             return False
         if tokens[0].norm not in ("i", "we"):
-            return first in self.lexicon.fronted and len(front) < 5 and not self._has_verb(front)
+            opens = opens_front([token.norm for token in front])
+            return opens and len(front) < 5 and not self._has_verb(front)
         subordinate = first in _SUBORDINATE
-        return subordinate or (first in self.lexicon.fronted and not self._has_verb(front))
+        opens = opens_front([token.norm for token in front])
+        return subordinate or (opens and not self._has_verb(front))
 
     @staticmethod
     def _says_something(tokens: Sequence[Token]) -> bool:
@@ -328,7 +345,7 @@ class _English:
             if not length:
                 return tokens
             if length == len(tokens):
-                return [] if length > 2 else tokens
+                return [] if length > 1 else tokens
             if tokens[0].norm == "remember" and tokens[1].norm in ("when", "how", "what", "who"):
                 return tokens
             tokens = tokens[length:]
@@ -375,7 +392,7 @@ class _English:
             return joined([Token("they", "they"), *inner(tokens[1:])]), "user", True
         if first in self.lexicon.deictic:
             return self._deictic(tokens, question, parts)
-        if self._has_verb(tokens):
+        if self._has_verb(tokens) or (first in ANYONE and len(tokens) > 2):
             return joined(inner(tokens)), self._subject(tokens), True
         done = first == "got" or bool(past_lemma(first))
         if first in self.lexicon.bare_verbs and (done or not question):
@@ -391,6 +408,8 @@ class _English:
         first = tokens[0].norm
         if first in _SPEAKERS or first in self.lexicon.deictic or first in self.lexicon.bare_verbs:
             return False
+        if first in ANYONE and len(tokens) > 2:
+            return False  # "everyone gets a test first"
         norms = {token.norm for token in tokens}
         if not norms.isdisjoint(FINITE) or not norms.isdisjoint(_SPEAKERS):
             return False
@@ -418,7 +437,7 @@ class _English:
             if tokens[place].norm in ("i", "we"):
                 front = tokens[:place]
                 subordinate = front[0].norm in _SUBORDINATE
-                if self._has_verb(front) and not subordinate:
+                if self._told(front) and not subordinate:
                     return ""
                 if front[-1].norm in _LEADS_ON:
                     return ""
@@ -437,6 +456,8 @@ class _English:
                 return f"{meant[0]} {joined(inner(tokens[1:]))}", meant[1], False
         if parts or first == "there" or (first == "one" and len(tokens) > 2):
             return joined(inner(tokens)), "user", True
+        if first in ("that", "this", "those", "these") and self._determines(tokens):
+            return joined(inner(tokens)), "user", True
         if first in ("it", "that", "this", "they", "those", "these") and question:
             copula = len(tokens) > 2 and tokens[1].norm in ("is", "are", "was")
             return self._answered(question, tokens[2:] if copula else tokens)
@@ -447,12 +468,20 @@ class _English:
                 return f"{label} {joined(inner(tokens[1:]))}", subject, False
         if first in ("it", "that", "this") and tokens[1:2] and tokens[1].norm in ("is", "was"):
             said = [token for token in tokens[2:] if token.norm not in _EMPTY]
+            if len(said) >= 3 and tokens[2].norm == "not":
+                return joined(inner(tokens)), "user", True
             if len(said) >= 3:  # "it's only ever decaf after lunch" says it without "it"
                 return joined(inner(tokens[2:])), "user", True
         for place in range(2, len(tokens) - 2):
             if tokens[place].norm == "i" and tokens[place - 1].norm not in _EMBEDS:
                 return joined(predicate(tokens[place + 1 :])), "user", True
         return None
+
+    def _determines(self, tokens: Sequence[Token]) -> bool:
+        """Whether "that" stands before its noun ("that racket behind me is mot")."""
+        follow = tokens[1].norm if len(tokens) > 3 else ""
+        plain = follow not in FINITE and follow not in self.lexicon.adverbs
+        return bool(follow) and plain and follow != "one" and self._has_verb(tokens[1:])
 
     def _speaks_of_someone(self, text: str) -> bool:
         """Whether a pronoun may point at someone in ``text``."""
@@ -482,7 +511,7 @@ class _English:
         return None
 
     def _has_verb(self, tokens: Sequence[Token]) -> bool:
-        known = FINITE | self.lexicon.carried
+        known = (FINITE | self.lexicon.carried) - self.lexicon.adverbs
         norms = [token.norm for token in tokens]
         if any(norm in known for norm in norms[1:]):
             return True

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from bmo.gate.analysis import Analysis, ClauseAnalysis
+from bmo.gate.open_fragments import opens_front
 from bmo.gate.third_person import third_person_lexicon
 from bmo.turn import Fact
 
@@ -81,7 +82,7 @@ def front_of(analysis: Analysis, clause: ClauseAnalysis) -> ClauseAnalysis | Non
         return None
     before = analysis.clauses[at - 1]
     lexicon = third_person_lexicon()
-    opens = before.norm[0] in lexicon.fronted or before.norm[0] in lexicon.capitalised
+    opens = opens_front(before.norm) or before.norm[0] in lexicon.capitalised
     said = before.norm[1:]
     phrase = (
         len(before.norm) <= LONGEST_FRONT

@@ -21,7 +21,7 @@ FINITE = frozenset(
 )
 _SPEAKERS = frozenset("i we he she it they".split())
 _DETERMINERS = frozenset("the my our his her their a an every each some no both all".split())
-_ANYONE = frozenset("people everybody everyone nobody somebody someone anyone anybody".split())
+ANYONE = frozenset("people everybody everyone nobody somebody someone anyone anybody".split())
 _SUBORDINATE = frozenset(
     "when whenever if while since once until because as after before unless although though".split()
 )
@@ -35,6 +35,18 @@ _BEHIND_IS = frozenset(
 )
 """What follows "'s" where it is a verb ("memoq's off the machine")."""
 _BEFORE_NAME = frozenset("young old little big wee dear poor aunt uncle auntie doctor miss".split())
+_WANTED = frozenset("want wants wanted like likes liked need needs needed".split())
+_ONLY_ONE = frozenset(
+    "husband wife mum mom dad mother father partner girlfriend boyfriend gran nan boss".split()
+)
+"""People one has one of: "my mums house" is hers."""
+_COUNTS = frozenset("two three".split())
+_TIMES = frozenset(
+    (
+        "times days nights mornings afternoons evenings weeks weekends months years hours minutes "
+        "ago later before after"
+    ).split()
+)
 _NP_WORDS = 4
 """Longest noun phrase before the verb of a clause that a comma opens."""
 
@@ -108,7 +120,7 @@ def _opens_clause(norms: Sequence[str], bare: bool) -> bool:
         return is_verb(second) or len(norms) > 2
     if bare and past_lemma(first):
         return True
-    if first in _ANYONE:
+    if first in ANYONE:
         return True
     if "'s" in norms[1 : 1 + _NP_WORDS]:
         behind = norms[norms.index("'s", 1) + 1 :]
@@ -120,6 +132,13 @@ def _opens_clause(norms: Sequence[str], bare: bool) -> bool:
     known = third_person_lexicon()
     plain = first.isalpha() and first not in known.prepositions and first not in known.adverbs
     return plain and first not in surface_lexicon("en").classes and second in FINITE
+
+
+def opens_front(norms: Sequence[str]) -> bool:
+    """Whether words may be a phrase put before its clause ("on sundays", "twice a week")."""
+    if norms[0] in _COUNTS and _TIMES.isdisjoint(norms):
+        return False  # "two interviews"
+    return norms[0] in third_person_lexicon().fronted
 
 
 def is_bare_name(tokens: Sequence[Token]) -> bool:
@@ -188,8 +207,25 @@ def describes(front: Sequence[Token], tokens: Sequence[Token]) -> bool:
     if len(front) < 3 or not 1 < len(tokens) <= 5 or front[-1].comma:
         return False
     lexicon = third_person_lexicon()
+    wanted = len(tokens) == 2 and tokens[0].norm in _SPEAKERS and tokens[1].norm in _WANTED
+    if wanted and not _OPENS_PHRASE.isdisjoint(t.norm for t in front[-4:-1]):
+        return True  # "all the cheese | she wants"
     hangs = tokens[-1].norm in lexicon.prepositions and not is_verb(front[-1].norm)
     return hangs and tokens[0].norm in ("i", "we") and front[-2].norm in _OPENS_PHRASE
+
+
+def named_at_last(front: Sequence[Token], tokens: Sequence[Token]) -> list[Token] | None:
+    """Reads "that noise is rex | he is the dog" as "i have a dog called rex"; None otherwise."""
+    norms = [token.norm for token in tokens]
+    if len(front) < 3 or front[0].norm not in ("that", "this") or front[-2].norm != "is":
+        return None
+    found = third_person_lexicon().people.relation_at(norms, 3, len(norms)) if norms[3:] else None
+    is_one = norms[0] in ("he", "she", "it") and norms[1] == "is" and norms[2] in _OPENS_PHRASE
+    if not is_one or found is None or found[1] != len(norms) or not is_bare_name(front[-1:]):
+        return None
+    name = replace(front[-1], shown=_large(front[-1].shown))
+    words = ("i", "have", "an" if norms[3][0] in "aeiou" else "a")
+    return [*(Token(w, w) for w in words), *tokens[3:], Token("called", "called"), name]
 
 
 def elaborates(front: Sequence[Token], tokens: Sequence[Token]) -> bool:
@@ -213,6 +249,18 @@ def cleft(tokens: Sequence[Token]) -> str:
     return ""
 
 
+def _owns(tokens: Sequence[Token], place: int) -> bool:
+    """Whether a noun stands behind "my husbands": it is his."""
+    if not place or place + 1 >= len(tokens) or tokens[place].comma:
+        return False
+    lexicon = third_person_lexicon()
+    behind = tokens[place + 1].norm
+    known = lexicon.prepositions | lexicon.adverbs | lexicon.bare_verbs | _BEHIND_IS
+    plain = behind.isalpha() and behind not in known and not is_verb(behind)
+    owned = tokens[place - 1].norm in _OPENS_PHRASE
+    return owned and plain and behind not in surface_lexicon("en").classes
+
+
 def with_names_split(tokens: Sequence[Token], names: Sequence[str] | frozenset[str]) -> list[Token]:
     """Splits "efuas gone back", "rhodris home", "efuas mum" into the name and what it lost.
 
@@ -223,6 +271,9 @@ def with_names_split(tokens: Sequence[Token], names: Sequence[str] | frozenset[s
     found: list[Token] = []
     for place, token in enumerate(tokens):
         stem = token.norm[:-1]
+        if stem in _ONLY_ONE and token.norm.endswith("s") and _owns(tokens, place):
+            found.append(replace(token, shown=f"{token.shown[:-1]}'s"))
+            continue
         if not token.norm.endswith("s") or stem not in names or token.norm in names:
             found.append(token)
             continue

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from bmo.gate.analysis import ClauseAnalysis
-from bmo.gate.open_fragments import comma_borders
+from bmo.gate.open_fragments import comma_borders, has_predicate
 from bmo.language import Words, past_lemma
 
 CARRIES = 0.6
@@ -90,12 +90,15 @@ def grouped(
     waiting: list[ClauseOdds] = []
     told = False  # whether a memory has the clause before
     dropped: ClauseOdds | None = None  # the clause before, when none has it
+    before: ClauseOdds | None = None
     for item, carries in zip(odds, carrying, strict=True):
-        leans = item.tied or leans_back(item.clause)
+        short = before is not None and _elaborates(before.clause, item.clause)
+        leans = item.tied or short or leans_back(item.clause)
+        before = item
         if carries and tells_event(item.clause) and not groups:
             waiting.append(item)  # "sold the old one" is told with what is true now
         elif carries and not (leans and groups) and len(groups) < most:
-            if leans and dropped is not None:
+            if dropped is not None and points_back(item.clause):
                 waiting.append(dropped)  # "never cooks with it" needs what "it" is
             groups.append([*waiting, item])
             waiting = []
@@ -157,11 +160,23 @@ def tells_event(clause: ClauseAnalysis) -> bool:
 def leans_back(clause: ClauseAnalysis) -> bool:
     """Whether a clause speaks of what was just said."""
     norm = clause.norm
+    return points_back(clause) or (clause.speech_act != "instruction" and len(norm) < SHORT)
+
+
+def points_back(clause: ClauseAnalysis) -> bool:
+    """Whether a word of a clause stands for something said before it."""
     if clause.speech_act == "instruction":
         return False  # "keep lists short when you show them": its words are its own
-    if norm[0] in _LEANS or len(norm) < SHORT:
-        return True
-    return not _LEFT_OPEN.isdisjoint(norm[2:])
+    return clause.norm[0] in _LEANS or not _LEFT_OPEN.isdisjoint(clause.norm[2:])
+
+
+def _elaborates(before: ClauseAnalysis, clause: ClauseAnalysis) -> bool:
+    """Whether a phrase says more of a short clause ("i translate | contracts, mostly")."""
+    return (
+        before.norm[0] in ("i", "we")
+        and len(before.norm) < SHORT
+        and not has_predicate(clause.norm)
+    )
 
 
 def _left_out(item: ClauseOdds, leans: bool) -> bool:

@@ -108,6 +108,9 @@ def answered(question: Sequence[str], answer: Sequence[Token], other: str = "") 
     company = _company(question, answer)
     if company:
         return company
+    chosen = _one_of_two(question, answer)
+    if chosen:
+        return chosen
     doing = who_does(question)
     if doing:
         told = ["them" if at == 1 and word == "you" else word for at, word in enumerate(doing)]
@@ -117,6 +120,17 @@ def answered(question: Sequence[str], answer: Sequence[Token], other: str = "") 
     if filled:
         return filled
     return f"{_value(_owned(answer))} (asked {in_third_person(question)})"
+
+
+def _one_of_two(question: Sequence[str], answer: Sequence[Token]) -> str:
+    """Answers to "is tobi a boy or a girl": "boy now"; or ""."""
+    words = list(question)
+    if words[:1] != ["is"] or words[2:3] not in (["a"], ["an"]) or "or" not in words[3:]:
+        return ""
+    if words[1] in _IT or answer[0].norm not in words[3:]:
+        return ""
+    article = "an" if answer[0].norm[0] in "aeiou" else "a"
+    return f"{words[1].title()} is {article} {_value(answer)}"
 
 
 def feeling_about_it(question: Sequence[str], answer: Sequence[Token]) -> str:
@@ -278,6 +292,11 @@ class _Filling:
         asked = self.asked
         be = ("are" if asked.plural else "is") if asked.aux in ("is", "are") else asked.aux
         front = f"{asked.subject} {be}" if asked.subject else be
+        if asked.noun == ("many",) and not asked.subject:
+            return f"they are {self.said}"
+        hanging = asked.subject.rpartition(" ")
+        if asked.word == "what" and is_preposition(hanging[2]) and hanging[0]:
+            return f"{hanging[0]} {be} {hanging[2]} {self.said}"
         if asked.word == "how":
             if asked.noun == ("old",) and _NUMBERS.search(self.said) and len(self.answer) <= 4:
                 old = "" if re.search(r"\b(?:year|month|week)", self.said) else " years old"
