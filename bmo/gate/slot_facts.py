@@ -64,10 +64,10 @@ def facts_of(match: RuleMatch) -> list[Fact]:
         fact = _fact(match, local, template, polarity, tense)
         if data.about and data.retracts:
             facts += _ended(match, fact)  # first, so that it does not end what is told with it
-        facts.append(fact)
         if data.replaced and fact.op == "assert" and _fill_value(data.replaced, local):
-            # "we switched from mysql to postgres": what was replaced is over.
+            # "we switched from mysql to postgres": what was replaced is over. First, as above.
             facts.append(_replaced(fact, data, local))
+        facts.append(fact)
     return facts
 
 
@@ -284,12 +284,14 @@ def _ended(match: RuleMatch, fact: Fact) -> list[Fact]:
 
 
 def _replaced(fact: Fact, data: RuleData, values: dict[str, str]) -> Fact:
-    """The past fact of what a switch has replaced."""
+    """What a switch has replaced is over; the fact of the switch itself tells what it was."""
     text = fill(data.past, values)
     return replace(
         fact,
         text=with_subject(text, "team", False, False) if fact.subject == "team" else text,
         value=_fill_value(data.replaced, values),
+        op="retract",
+        scope="value",
         tense="past",
     )
 
