@@ -135,10 +135,8 @@ def parted_clauses(clauses: Sequence[ClauseAnalysis], words: Words) -> list[Clau
             continue
         borders = comma_borders(norm, [words.after[i][:1] == "," for i in at])
         for first, last in pairwise([0, *borders, len(at)]):
-            start, stop = words.start[at[first]], words.end[at[last - 1]]
-            part = clause._replace(
-                text=words.text[start:stop], span=(start, stop), norm=norm[first:last]
-            )
+            place = (at[first], at[last - 1] + 1)
+            part = clause._replace(spoken=words, place=place, norm=norm[first:last])
             found.append(part if borders else clause)
     return found
 
