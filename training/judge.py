@@ -2,9 +2,7 @@
 
 Reads the annotated turns, trains on eleven of twelve conversations, calibrates on the twelfth,
 writes the int8 file with manifest, figures and nearest turns into ``bmo/models/judge``, checks that
-it agrees with the float model and chooses its thresholds. ``--folds N`` measures instead
-with whole files held out (a file is an author with themes of their own), which is the honest
-figure for strangers, and writes ``by_author.json``; it takes N trainings.
+it agrees with the float model and chooses its thresholds.
 """
 
 from __future__ import annotations
@@ -49,38 +47,6 @@ AGREEMENT = 0.97
 CHECKED_TURNS = 600
 HELD_OUT = 12
 """One conversation of so many is not trained on; calibration and thresholds are chosen on it."""
-
-
-def folds_of(turns: Sequence[TrainingTurn], count: int) -> list[list[int]]:
-    """Spreads whole files over ``count`` folds of about equal size.
-
-    Returns:
-        The indices of the turns of each fold.
-    """
-    by_file: dict[str, list[int]] = {}
-    for i, turn in enumerate(turns):
-        by_file.setdefault(turn.file, []).append(i)
-    folds: list[list[int]] = [[] for _ in range(count)]
-    for rows in sorted(by_file.values(), key=len, reverse=True):
-        min(folds, key=len).extend(rows)
-    return folds
-
-
-def unseen_answers(turns: Sequence[TrainingTurn], recipe: Recipe, folds: int) -> Logits:
-    """Raw answers to every turn by a model that never saw its file."""
-    verdict = np.empty((len(turns), 3), np.float32)
-    categories = np.empty((len(turns), 6), np.float32)
-    read = np.empty(len(turns), np.float32)
-    for number, rows in enumerate(folds_of(turns, folds), 1):
-        held = set(rows)
-        names = ", ".join(sorted({turns[i].file for i in rows}))
-        print(f"fold {number} of {folds}: {len(rows)} turns unseen (files {names})", flush=True)
-        known = [turn for i, turn in enumerate(turns) if i not in held]
-        model = fit([*known, *clause_turns(known)], recipe)
-        answers = ask(model, [turns[i] for i in rows])
-        verdict[rows], categories[rows] = answers.verdict, answers.categories
-        read[rows] = answers.read_need
-    return Logits(verdict, categories, read)
 
 
 AS_IT_IS = JudgeCalibration(verdict=1.0, categories=1.0, read_scale=1.0, read_shift=0.0)
@@ -166,6 +132,7 @@ def write_model(
         target,
         **described,
         recipe=asdict(recipe),
+        threads=torch.get_num_threads(),
         thresholds=more["thresholds"],
         calibration=more["calibration"],
     )
@@ -221,20 +188,9 @@ def settle(folder: Path, held: Sequence[TrainingTurn]) -> None:
     print(json.dumps(known["unseen"] | known["thresholds"], indent=1), flush=True)
 
 
-def measure_by_author(
-    turns: Sequence[TrainingTurn], recipe: Recipe, folds: int, folder: Path
-) -> None:
-    """Cross-validation over whole files; ships nothing."""
-    answers = unseen_answers(turns, recipe, folds)
-    known = {"folds": folds, "epochs": recipe.epochs, **figures(turns, answers)}
-    print(json.dumps(known["unseen"] | known["by_file"], indent=1), flush=True)
-    (folder / "by_author.json").write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
-
-
 def main() -> None:
-    """Trains and writes, or measures by author."""
+    """Trains and writes."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--folds", type=int, default=0, help="measure by author in so many folds")
     parser.add_argument("--to", type=Path, default=MODEL, help="folder that gets the model")
     parser.add_argument("--epochs", type=int, default=Recipe().epochs)
     parser.add_argument("--threads", type=int, default=THREADS, help="threads of torch")
@@ -244,10 +200,7 @@ def main() -> None:
     turns, recipe = read_turns(), Recipe(epochs=options.epochs)
     print(f"{len(turns)} annotated turns of {len({t.file for t in turns})} files", flush=True)
     options.to.mkdir(parents=True, exist_ok=True)
-    if options.folds:
-        measure_by_author(turns, recipe, options.folds, options.to)
-    else:
-        make(turns, recipe, options.to)
+    make(turns, recipe, options.to)
     print(f"done in {(time.monotonic() - begun) / 60:.1f} minutes")
 
 

@@ -77,7 +77,7 @@ What it says and what came true, on the unseen turns.
 
 BY_AUTHOR = """
 With whole authors (files) unseen, {folds} folds of {epochs} epochs, thresholds chosen on the
-answers (`python -m training.judge --folds {folds} --epochs {epochs}`), verdicts right by file:
+answers (`python -m training.by_author --folds {folds} --epochs {epochs}`), verdicts right by file:
 
 | | |
 |---|---|
@@ -130,7 +130,7 @@ def card(folder: Path, turns: list[TrainingTurn]) -> str:
 
 
 def _by_author(path: Path) -> str:
-    """Figures of ``--folds``, or nothing when they were not measured for this judge."""
+    """Figures of ``training.by_author``, or nothing when they were not measured for this judge."""
     if not path.exists():
         return ""
     known = json.loads(path.read_text(encoding="utf-8"))

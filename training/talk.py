@@ -1,7 +1,8 @@
 """Writes natural speech of the kinds that measurements showed weak: ``python -m training.talk``.
 
-``talk.toml`` holds lines by what is right for them; each is written out a few times with other
-words, with a fixed seed, into ``data/n.jsonl``. Memories only name the category.
+``talk.toml`` and ``asides.toml`` hold lines by what is right for them; each is written out a few
+times with other words, with a fixed seed, into ``n.jsonl`` and ``q.jsonl``. Memories only name the
+category.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from typing import Any
 from training.turns import DATA
 from training.twins import written_out
 
-LINES = Path(__file__).parent / "talk.toml"
-TARGET = DATA / "n.jsonl"
+LINES = {"n": "talk.toml", "q": "asides.toml"}
+"""File that gets the turns: file with the lines."""
+WAITING = DATA.parent / "waiting"
+"""Turns that no judge has learnt yet."""
 SEED = 20260308
 
 CODES = {
@@ -32,20 +35,37 @@ CODES = {
 _CODED = re.compile(r"([rpgfwd]{1,2}): (.*)")
 
 
-def rows(lines: Mapping[str, Any], rng: random.Random) -> list[dict[str, Any]]:
-    """Every line in ``take`` different writings (fewer where it has fewer)."""
+def rows(lines: Mapping[str, Any], rng: random.Random, name: str = "n") -> list[dict[str, Any]]:
+    """Every line in ``take`` different writings (fewer where it has fewer).
+
+    Args:
+        lines: A file with lines, read.
+        rng: Source of chance.
+        name: Of the file that gets the turns.
+
+    Raises:
+        SystemExit: A line that is to be kept names no category.
+    """
     found: list[dict[str, Any]] = []
     for kind in ("allow", "hold", "discard", "recall"):
         for line in lines[kind]:
             coded = _CODED.match(line) if kind == "allow" else None
             if kind == "allow" and coded is None:
-                raise SystemExit(f"{LINES}: no category before {line!r}; write one of {CODES}")
+                raise SystemExit(
+                    f"{LINES[name]}: no category before {line!r}; write one of {CODES}"
+                )
             facts = [[CODES[code], ""] for code in coded[1]] if coded else []
             words = coded[2] if coded else line
             taken = {written_out(words, {}, rng)[0] for _ in range(lines["take"])}
             found += [_row(said, kind, facts) for said in sorted(taken)]
     rng.shuffle(found)
-    return [{"c": f"n-{n:04}", "s": 0, **row} for n, row in enumerate(found, 1)]
+    return [{"c": f"{name}-{n:04}", "s": 0, **row} for n, row in enumerate(found, 1)]
+
+
+def target_of(name: str) -> Path:
+    """Where a file of turns lies: among those that wait, or in ``data``."""
+    waiting = WAITING / f"{name}.jsonl"
+    return waiting if waiting.exists() else DATA / waiting.name
 
 
 def _row(said: str, kind: str, facts: Sequence[Sequence[str]]) -> dict[str, Any]:
@@ -62,10 +82,12 @@ def _row(said: str, kind: str, facts: Sequence[Sequence[str]]) -> dict[str, Any]
 
 def main() -> None:
     """Reads the lines, writes the turns."""
-    written = rows(tomllib.loads(LINES.read_text("utf-8")), random.Random(SEED))
-    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in written)
-    TARGET.write_text(text, encoding="utf-8")
-    print(f"{TARGET}: {len(written)} lines")
+    for name, source in LINES.items():
+        lines = tomllib.loads((Path(__file__).parent / source).read_text("utf-8"))
+        written = rows(lines, random.Random(SEED), name)
+        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in written)
+        target_of(name).write_text(text, encoding="utf-8")
+        print(f"{name}.jsonl: {len(written)} turns from {source}")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import json
 import random
 import tomllib
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -61,9 +62,17 @@ def test_a_pattern_chooses_the_same_word_in_line_and_memory() -> None:
     [
         (twins.PATTERNS, twins.rows, twins.SEED, twins.TARGET),
         (chat.SENTENCES, chat.rows, chat.SEED, chat.TARGET),
-        (talk.LINES, talk.rows, talk.SEED, talk.TARGET),
+        *(
+            (
+                Path(talk.__file__).parent / source,
+                partial(talk.rows, name=name),
+                talk.SEED,
+                talk.target_of(name),
+            )
+            for name, source in talk.LINES.items()
+        ),
     ],
-    ids=["twins", "chat", "talk"],
+    ids=["twins", "chat", *talk.LINES.values()],
 )
 def test_what_is_written_from_patterns_is_what_stands_in_the_file(
     patterns: Path, rows: object, seed: int, target: Path
