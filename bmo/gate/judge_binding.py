@@ -18,7 +18,7 @@ from bmo.gate.judge_commands import REQUESTED, memories_of_command, told_for_goo
 from bmo.gate.judge_memories import Asked, is_wish, may_carry, open_memories
 from bmo.gate.open_coverage import missing
 from bmo.gate.other_moments import soon_over
-from bmo.gate.personal_words import tells_of_the_user
+from bmo.gate.personal_words import orders, tells_of_the_user
 from bmo.gate.requests import is_request
 from bmo.turn import Category, Decision, DialogueContext, Fact, Signal, Turn
 
@@ -43,7 +43,9 @@ EXTRA = 0.93
 REASON = 0.95
 """The same beside a standing wish, whose reason is told with it ("i read them in meetings")."""
 OF_ANYBODY: frozenset[Category] = frozenset({"personal_facts", "relationships", "goals"})
-"""Categories whose statements name the user or somebody of theirs; a rule at work need not."""
+"""Categories whose statements name the user or somebody of theirs."""
+ORDERED: frozenset[Category] = frozenset({"policies", "preferences"})
+"""Categories whose statements name them, or order something."""
 _SIGNALS: dict[Category, Signal] = {
     "relationships": "relationship",
     "preferences": "preference",
@@ -170,7 +172,10 @@ def _of_nobody(asked: Asked) -> bool:
     if language == "en" or asked.turn.assistant_before.rstrip().endswith("?"):
         return False
     likely = max(asked.whole.categories, key=lambda name: asked.whole.categories[name])
-    return likely in OF_ANYBODY and not tells_of_the_user(norm, language, asked.context.subjects)
+    if likely in ORDERED and orders(norm, language):
+        return False
+    named = likely in OF_ANYBODY or likely in ORDERED
+    return named and not tells_of_the_user(norm, language, asked.context.subjects)
 
 
 def _allowed(rules: Decision, asked: Asked, memories: Sequence[Fact]) -> Decision:

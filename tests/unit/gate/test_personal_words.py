@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bmo.gate import WriteGate
-from bmo.gate.personal_words import tells_of_the_user
+from bmo.gate.personal_words import orders, tells_of_the_user
 from bmo.language import LanguageCode, words
 from bmo.settings import load_settings
 from bmo.turn import Turn
@@ -30,6 +30,10 @@ def gate() -> WriteGate:
         ("fr", "je chante dans une chorale", True),
         ("fr", "on habite au troisième", True),
         ("fr", "la loire traverse orléans", False),
+        ("fr", "les conducteurs de bus arrêtent le travail jeudi", False),
+        ("fr", "notre planète a une seule lune", False),
+        ("de", "unsere katze schläft", True),
+        ("de", "unsere sonne ist ein stern", False),
         ("es", "trabajo de noche", True),
         ("es", "pasé veinte años en el mar", True),
         ("es", "me gusta el mar", True),
@@ -59,6 +63,11 @@ def test_a_name_the_conversation_knows_is_personal() -> None:
 def test_statements_about_the_world_are_not_stored(gate: WriteGate, text: str) -> None:
     decision = gate.decide(Turn(text=text))
     assert decision.verdict != "allow" and not decision.facts
+
+
+def test_a_rule_at_work_orders() -> None:
+    assert orders(words("geliefert wird nur dienstags", "de").norm, "de")
+    assert not orders(words("dienstags fließt der rhein", "de").norm, "de")
 
 
 def test_an_answer_needs_no_such_word(gate: WriteGate) -> None:
