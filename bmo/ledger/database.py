@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from sqlalchemy.engine import Connection, Engine
 
 from bmo.ledger.connections import reading, writing
-from bmo.ledger.engine import vacuum
+from bmo.ledger.engine import checkpoint, vacuum
 
 
 class Database:
@@ -21,6 +21,8 @@ class Database:
         # SQLite has one writer: waiting here is fair, waiting there is a busy loop.
         self._writer = threading.RLock()
         self._views = threading.local()
+        self._checkpoints = threading.Lock()
+        self._written = 0
 
     def close(self) -> None:
         """Closes all connections. Safe to call twice."""
@@ -31,8 +33,23 @@ class Database:
 
         PostgreSQL is left to its own vacuum: VACUUM there only marks pages for reuse.
         """
-        with self._writer:
+        # SQLite would not empty the log while another thread is moving it.
+        with self._writer, self._checkpoints:
             vacuum(self.engine)
+
+    @property
+    def written(self) -> int:
+        """Writing transactions of this process since the last ``checkpoint``."""
+        return self._written
+
+    def checkpoint(self) -> None:
+        """Moves SQLite's write-ahead log into the database, so that no commit has to.
+
+        Reading and writing go on meanwhile. PostgreSQL does it by itself.
+        """
+        with self._checkpoints:
+            self._written = 0
+            checkpoint(self.engine)
 
     @contextmanager
     def one_view(self) -> Iterator[None]:
@@ -64,4 +81,5 @@ class Database:
     def writing(self) -> Iterator[Connection]:
         """A writing transaction, for the modules beside this one."""
         with self._writer, writing(self.engine) as connection:
+            self._written += 1
             yield connection

@@ -233,6 +233,12 @@ class MemoryService:
         if self.settings.mem0_setting == "GATED":
             self.recaller.profile(turn.user_id, turn.at)
             self.recaller.familiarity(turn.text, turn.user_id, turn.at)
+            self.recaller.rehearse(plan, turn.user_id, turn.at)
+            told = Turn(text="my brother is called sam", user_id=turn.user_id)
+            try:
+                self.ledger.rehearse(told, self.write_gate.decide(told))
+            except Exception as error:  # the first real turn will say so again
+                logger.warning("ledger not warmed up", extra={"error": type(error).__name__})
         if self.index is not None and not self.index.unavailable:
             try:
                 self.index.search(turn.user_id, plan.query or turn.text, top_k=1, threshold=1.0)

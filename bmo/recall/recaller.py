@@ -111,6 +111,18 @@ class Recaller:
         """Ends its threads. Safe to call twice; one that is not closed ends them when it goes."""
         self._retriever.close()
 
+    def rehearse(self, plan: RecallPlan, user_id: str, now: datetime) -> None:
+        """Looks for what a user without memories has, as in a large memory.
+
+        A recall for him would end before it; what is compiled on the way stays for the others.
+        """
+        self._retriever.retrieve(plan, user_id, now, live=_COUNT_LARGE)
+        words = "one two three four five six seven eight nine ten".split()
+        for number in (1, 2, 4, 8, 10):
+            counts = dict.fromkeys(words[:number], 1)
+            self._ledger.search_words(user_id, " ".join(counts), 1, counts=counts)
+        self._ledger.facts_by_id(user_id, ["none"], live_at=now)
+
     def weights_of(self, user_id: str) -> Weights:
         """The user's weights: the defaults, moved by what helped and what was wrong so far."""
         judged = self._ledger.judged_items(user_id, limit=REMEMBERED)

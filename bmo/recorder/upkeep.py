@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from sqlalchemy.exc import DBAPIError
 
@@ -26,6 +27,9 @@ SETTLE_TIMEOUT_S = 300.0
 
 RETENTION_S = 24 * 3600.0
 """How often the words of old discarded turns are dropped, in seconds; first at the start."""
+
+CHECKPOINT_WRITES = 60
+"""Writing transactions (three or four a fact) after which the ledger's log is moved into it."""
 
 AT_ONCE: tuple[OutboxOp, ...] = ("add", "update", "delete", "purge")
 """What the recorder's thread applies itself when Mem0's extraction has a thread of its own."""
@@ -64,6 +68,8 @@ class Upkeep:
             self._worker = OutboxWorker(ledger, index, ops=self._ops, bounded=bounded)
         self._retention_at = 0.0
         self._settled = index is None
+        self._files = ThreadPoolExecutor(1, thread_name_prefix="bmo-recorder-files")
+        self._moved: Future[None] | None = None
 
     def free_leases(self) -> None:
         """Takes back what a process that died was about to apply."""
@@ -92,6 +98,7 @@ class Upkeep:
         """One round of everything that is due."""
         if time.monotonic() >= self._retention_at:
             self.drop_old_words()
+        self._move_log()
         if self._worker is None:
             return
         self._settle_once()
@@ -118,9 +125,25 @@ class Upkeep:
         return self._ledger.outbox_depth()[0] == 0
 
     def release(self) -> None:
-        """Gives the leases of this process back."""
+        """Gives the leases of this process back, and ends the thread beside."""
+        self._files.shutdown(wait=True)
         if self._worker is not None:
             self._worker.release()
+
+    def _move_log(self) -> None:
+        """Has the ledger's log moved into it on a thread beside: no turn must wait for the disk."""
+        moved = self._moved
+        if moved is not None:
+            if not moved.done():
+                return
+            self._moved = None
+            error = moved.exception()
+            if error is not None:
+                logger.warning(
+                    "the ledger's log was not moved", extra={"error": type(error).__name__}
+                )
+        if self._ledger.written >= CHECKPOINT_WRITES:
+            self._moved = self._files.submit(self._ledger.checkpoint)
 
     def _settle_once(self) -> None:
         """After a start: what the last process left undone, or a new embedder's empty store."""
