@@ -244,6 +244,7 @@ class MemoryService:
                 self.index.search(turn.user_id, plan.query or turn.text, top_k=1, threshold=1.0)
             except Exception as error:  # the first real search will say so again
                 logger.warning("index not warmed up", extra={"error": repr(error)})
+        _freeze_what_stays()
 
     async def aclose(self) -> None:
         """Flushes and closes sessions, recorder, index, ledger and judge. Safe to call twice."""
@@ -283,7 +284,8 @@ def _freeze_what_stays() -> None:
     """Tells the garbage collector to leave out what was loaded so far, until the service closes.
 
     A full collection walks through all libraries' objects (300,000, 0.1 s) while every thread,
-    the event loop's too, stands still.
+    the event loop's too, stands still. Called again when everything was run once: what that
+    compiled stays as well.
     """
     from bmo.index import release_free_pages
 
