@@ -55,6 +55,8 @@ class Analysis:
 
 def without_doubles(facts: list[Fact]) -> tuple[Fact, ...]:
     """Each statement once; the first one counts."""
+    if len(facts) == 1 and facts[0].slot != "name":
+        return (facts[0],)
     seen: set[tuple[str, str | None, str, str]] = set()
     kept: list[Fact] = []
     named = {f.subject.partition(":")[0] for f in facts if f.slot == "name" and ":" in f.subject}
@@ -398,7 +400,7 @@ def _speech_acts(
                 told = acts[-1][0] == "directive" and _tells_of_self(spoken, before, said)
                 act = act if told else acts[-1][0]
         acts.append((act, behind))
-    if "?" in spoken.text:
+    if "?" in spoken.text and len(clauses) > 1:
         asked = {c.sentence for c in clauses if "?" in c.closed_by}
         opened: dict[int, SpeechAct] = {}
         for clause, (act, _) in zip(clauses, acts, strict=True):

@@ -111,11 +111,12 @@ def _rewritten(spoken: Words, steps: list[tuple[int, _Step]]) -> Words:
 
 
 def _words(spoken: Words, tokens: list[_Token]) -> Words:
+    start, end = spoken.start, spoken.end
     return Words(
         spoken.text,
         [token.norm for token in tokens],
-        [spoken.start[token.at] for token in tokens],
-        [spoken.end[token.at] for token in tokens],
+        [start[token.at] for token in tokens],
+        [end[token.at] for token in tokens],
         [token.after for token in tokens],
         spoken.before,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from bmo.gate.captures import Capture, CaptureContext
 from bmo.gate.clause_head import proper
@@ -37,6 +38,7 @@ def surface(context: CaptureContext, start: int, end: int, proper_words: frozens
     """The words ``tokens[start:end]`` as they were said, first person turned to third."""
     parts: list[str] = []
     tokens, source, words = context.tokens, context.source, context.words
+    begins, ends = words.start, words.end
     for i in range(start, end):
         token = tokens[i]
         at = source[i]
@@ -47,7 +49,7 @@ def surface(context: CaptureContext, start: int, end: int, proper_words: frozens
             word = "US"
         if not word:
             if at >= 0:
-                raw = words.text[words.start[at] : words.end[at]]
+                raw = words.text[begins[at] : ends[at]]
                 word = raw if raw.lower() == token else token
             else:
                 word = token
@@ -103,11 +105,24 @@ def title_case(text: str) -> str:
 
 def fill(template: str, values: dict[str, str]) -> str:
     """Puts values into a template; ``{v+}`` is the value with its qualifiers."""
-    text = _PAST_TEMPLATE.sub(lambda m: values.get(m[1] + m[2], values.get(m[1], "")), template)
+    front, holes = _holes(template)
+    parts = [front]
+    for long, name, behind in holes:
+        value = values.get(long)
+        parts += (values.get(name, "") if value is None else value, behind)
+    text = "".join(parts)
     while "  " in text:
         text = text.replace("  ", " ")
     text = text.strip(" ,")
     return text[:1].upper() + text[1:]
+
+
+@lru_cache(maxsize=4096)
+def _holes(template: str) -> tuple[str, tuple[tuple[str, str, str], ...]]:
+    """A template's text before its first hole, and (name in full, name, text behind) of each."""
+    front, *rest = _PAST_TEMPLATE.split(template)
+    holes = zip(rest[::3], rest[1::3], rest[2::3], strict=True)
+    return front, tuple((name + mark, name, behind) for name, mark, behind in holes)
 
 
 def with_subject(text: str, who: Person | str, plural: bool, noun_text: bool) -> str:

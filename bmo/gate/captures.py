@@ -69,9 +69,10 @@ class CaptureContext:
         phrases = self.lexicons.get(name)
         if not phrases:
             return 0
-        for size in range(min(limit, end - i), 0, -1):
-            if tuple(self.tokens[i : i + size]) in phrases:
-                return size
+        if i < end and self.tokens[i] in _first_words(phrases):
+            for size in range(min(limit, end - i), 0, -1):
+                if tuple(self.tokens[i : i + size]) in phrases:
+                    return size
         return self._ending_at(name, i) if self.language != "en" and i < end else 0
 
     def _ending_at(self, name: str, i: int) -> int:
@@ -84,6 +85,11 @@ class CaptureContext:
 def endings_of(phrases: frozenset[tuple[str, ...]]) -> tuple[str, ...]:
     """The entries of a lexicon that are endings of words ("-allergie")."""
     return tuple(sorted(e[0][1:] for e in phrases if e[0].startswith("-") and len(e) == 1))
+
+
+@lru_cache(maxsize=512)
+def _first_words(phrases: frozenset[tuple[str, ...]]) -> frozenset[str]:
+    return frozenset(phrase[0] for phrase in phrases if phrase)
 
 
 Validator = Callable[[CaptureContext, int, int], Capture | None]

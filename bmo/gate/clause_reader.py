@@ -319,7 +319,7 @@ class ClauseReader:
 
 def _tells_more(facts: list[Fact], clause: Clause) -> bool:
     """Whether a clause says more than the names that were read ("my friend jo moves to spain")."""
-    if not facts or any(fact.rule_id != NAMED for fact in facts):
+    if not facts or {fact.rule_id for fact in facts} != {NAMED}:
         return False
     return clause.end - clause.start - _NAMING_WORDS * len(facts) >= _TELLING_WORDS
 

@@ -31,7 +31,7 @@ def with_details(facts: tuple[Fact, ...], norm: Sequence[str]) -> tuple[Fact, ..
         facts = _with_due_date(facts)
     if "called" in norm:
         facts = tuple(_with_firm(fact, norm) for fact in facts)
-    if not any(fact.rule_id == "thing_is" for fact in facts):
+    if "thing_is" not in [fact.rule_id for fact in facts]:
         return facts
     kept: list[Fact] = []
     for fact in facts:
@@ -45,8 +45,10 @@ def with_details(facts: tuple[Fact, ...], norm: Sequence[str]) -> tuple[Fact, ..
 
 def _with_breed(facts: tuple[Fact, ...], norm: Sequence[str]) -> tuple[Fact, ...]:
     """Reads "Has a dog named Schnitzel, a dachshund" where the turn names one pet and its breed."""
-    people = people_lexicon("en")
     named = [fact for fact in facts if fact.slot == "name" and fact.op != "retract"]
+    if not named:
+        return facts
+    people = people_lexicon("en")
     pets = []
     for fact in named:
         relation = people.forms.get((fact.subject.partition(":")[0].rpartition(".")[2],))

@@ -52,6 +52,7 @@ class FactualityLexicon:
             the front of a clause, longest first.
         of_turn: Phrases that take back the whole turn, wherever they stand ("yeah right").
         telling: The keys of ``cues``.
+        taking_back: The keys of ``of_turn``.
         asides: Phrases that are worded like a condition and are none ("if i am honest").
     """
 
@@ -59,6 +60,7 @@ class FactualityLexicon:
     leading: dict[str, dict[str, tuple[tuple[tuple[str, ...], Veto], ...]]]
     of_turn: Cues
     telling: frozenset[str]
+    taking_back: frozenset[str]
     asides: tuple[tuple[str, ...], ...] = ()
 
 
@@ -70,11 +72,13 @@ def factuality_lexicon(language: LanguageCode) -> FactualityLexicon:
     anywhere = dict(raw.get("anywhere", {}))
     anywhere["idiom"] = raw.get("idioms", [])
     cues = _cue_table(anywhere, by_telling_word=True)
+    of_turn = _cue_table(raw.get("turn", {}), by_telling_word=True)
     return FactualityLexicon(
         cues,
         _leading_table(raw.get("leading", {})),
-        _cue_table(raw.get("turn", {}), by_telling_word=True),
+        of_turn,
         frozenset(cues),
+        frozenset(of_turn),
         tuple(tuple(phrase.split()) for phrase in raw.get("asides", ())),
     )
 
@@ -108,18 +112,21 @@ def may_veto(words: Words, clauses: Sequence[Clause], language: LanguageCode) ->
     """Whether any cue's telling word, quotation mark or opener stands in the turn at all."""
     lexicon = factuality_lexicon(language)
     norm = words.norm
-    return (
-        not lexicon.telling.isdisjoint(norm)
-        or '"' in words.text
-        or any(norm[clause.start] in lexicon.leading for clause in clauses)
-    )
+    if not lexicon.telling.isdisjoint(norm) or '"' in words.text:
+        return True
+    leading = lexicon.leading
+    for clause in clauses:
+        if norm[clause.start] in leading:
+            return True
+    return False
 
 
 def vetoes_of_turn(words: Words, language: LanguageCode) -> Veto | None:
     """What takes back everything the turn says, openers included ("yeah right im a model")."""
-    cues = factuality_lexicon(language).of_turn
-    if cues.keys().isdisjoint(words.norm):
+    lexicon = factuality_lexicon(language)
+    if lexicon.taking_back.isdisjoint(words.norm):
         return None
+    cues = lexicon.of_turn
     for word in cues.keys() & set(words.norm):
         for phrase, at, veto in cues[word]:
             if _stands(words.norm, word, phrase, at):
@@ -148,7 +155,7 @@ def vetoes(words: Words, clause: Clause, language: LanguageCode) -> tuple[Veto, 
             found.append(veto_first)
     cues = lexicon.cues
     telling = lexicon.telling
-    for place, word in enumerate(norm):
+    for place, word in enumerate(norm) if not telling.isdisjoint(norm) else ():
         if word in telling:
             for phrase, at, veto in cues[word]:
                 begin = place - at

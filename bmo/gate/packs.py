@@ -90,6 +90,7 @@ class Pattern:
         entry_at: Where in the head the entry of a lexicon must begin that the first capture takes;
             0 when that is not certain.
         entry_words: The first words of that lexicon's entries.
+        needed: Words of which one stands in every head that matches; empty when none is certain.
     """
 
     source: str
@@ -97,6 +98,7 @@ class Pattern:
     captures: tuple[tuple[str, str], ...]
     entry_at: int = 0
     entry_words: frozenset[str] = frozenset()
+    needed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +189,7 @@ def compile_pattern(
     keys = _Keys()
     exact: int | None = 0  # words before this element, while that is certain
     entry_at, entry_words = 0, frozenset[str]()
+    needed = frozenset[str]()
     elements = list(_ELEMENT.finditer(source))
     for position, element in enumerate(elements):
         name, kind, entry, source_list, lexicon, group, optional, literal = element.groups()
@@ -201,6 +204,7 @@ def compile_pattern(
             continue
         if entry is not None:
             entries = _choices(source_list, None, None, lexicons)
+            needed = _rarer(needed, entries)
             parts.append(f"(?P<{entry}>{_alternatives(entries)})")
             captures.append((entry, source_list))
             keys.extend(entries, False)
@@ -211,6 +215,8 @@ def compile_pattern(
             keys.close(None)
             continue
         choices = _choices(lexicon, group, literal, lexicons)
+        if position and not optional:
+            needed = _rarer(needed, choices)
         keys.extend(choices, bool(optional))
         single = all(len(c) == 1 and not c[0].startswith("-") for c in choices)
         if lexicon is not None and single and exact is not None and exact < _KEY_WORDS:
@@ -224,7 +230,22 @@ def compile_pattern(
     if () in found:
         raise PackError(f"pattern {source!r} begins with a capture: put a word before it")
     regex = re.compile("".join(parts))
-    return Pattern(source, regex, tuple(captures), entry_at, entry_words), found
+    return Pattern(source, regex, tuple(captures), entry_at, entry_words, needed), found
+
+
+def _rarer(known: frozenset[str], choices: Sequence[tuple[str, ...]]) -> frozenset[str]:
+    """The first words of phrases of which one must stand in a head, if they tell more."""
+    if any(not choice or choice[0].startswith("-") for choice in choices):
+        return known
+    words = frozenset(choice[0] for choice in choices)
+    if not known:
+        return words
+    return min(known, words, key=lambda found: (not _COMMON.isdisjoint(found), len(found)))
+
+
+_COMMON = frozenset(
+    "S P a an and at be do for get go have in is it like my of on the to was we with you".split()
+)
 
 
 def _closed(entries: frozenset[tuple[str, ...]] | None) -> frozenset[tuple[str, ...]] | None:

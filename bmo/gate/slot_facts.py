@@ -85,7 +85,8 @@ def _values(match: RuleMatch, template: str) -> dict[str, str]:
             values[name + "+"] = translate(shown, context.language)
     if head.group is not None:
         values.update(verb_forms(head.group.lemma))
-        values["habit"] = " ".join(h for h in head.group.habits if h != "never")
+        habits = head.group.habits
+        values["habit"] = " ".join([h for h in habits if h != "never"]) if habits else ""
     if "{BE}" in template and "k" in values:
         values["BE"] = be_form(head, values["k"].split())
     if "PRED}" in template or "PRED}" in match.rule.data.value:
@@ -414,10 +415,10 @@ def _span(context: CaptureContext) -> tuple[int, int] | None:
     used = [s for s in context.source if s >= 0]
     if not used:
         return None
-    words = context.words
+    start, end = context.words.start, context.words.end
     # A clause that was written out has its words in another order than the turn.
-    return min([words.start[i] for i in used]), max([words.end[i] for i in used])
+    return min([start[i] for i in used]), max([end[i] for i in used])
 
 
 def _entities(values: dict[str, str], captures: dict[str, tuple[Capture, str]]) -> tuple[str, ...]:
-    return tuple(values[name].lower() for name in captures if values.get(name))
+    return tuple([values[name].lower() for name in captures if values.get(name)])

@@ -98,6 +98,8 @@ def _first_match(
     for _, _, rule, pattern in _candidates(pack, tokens, kinds, weak):
         if pattern.entry_at and not _may_be_entry(pattern, tokens):
             continue
+        if pattern.needed and pattern.needed.isdisjoint(tokens):
+            continue
         match = pattern.regex.match(line)
         if match is None:
             continue
@@ -109,8 +111,9 @@ def _first_match(
             )
         captures: dict[str, tuple[Capture, str]] = {}
         for name, kind in pattern.captures:
-            begin = head.line.count(" ", 0, match.start(name))
-            end = head.line.count(" ", 0, match.end(name))
+            first, last = match.span(name)
+            begin = line.count(" ", 0, first)
+            end = begin + line.count(" ", first, last)
             capture = validate(context, kind, begin, end)
             if capture is None:
                 break

@@ -59,7 +59,7 @@ def rules_verdict(analysis: Analysis, turn: Turn, spoken: Words) -> RulesVerdict
             "allow",
             signals,
             _reason(first),
-            max(f.confidence for f in facts),
+            max([f.confidence for f in facts]),
             first.rule_id,
             facts,
             bool(analysis.open_clauses),
@@ -90,7 +90,7 @@ def rules_verdict(analysis: Analysis, turn: Turn, spoken: Words) -> RulesVerdict
         return RulesVerdict("discard", signals, "nothing said", 0.9)
     if "question" in acts and all(len(c.norm) < 5 for c in substantive):
         return RulesVerdict("discard", signals, "question", 0.9)
-    still_open = any(c.open for c in substantive)
+    still_open = True in [c.open for c in substantive]
     if vetoed is not None:
         return RulesVerdict("hold", signals, vetoed, 0.8, open=still_open)
     return RulesVerdict("hold", signals, "no rule vouches", 0.5, open=still_open)
@@ -127,11 +127,14 @@ def _reason(fact: Fact) -> str:
         return "asked to forget" if fact.rule_id == "retraction" else "no longer so"
     if fact.op == "correct":
         return "correction"
-    return {
-        "relationships": "stated relationship",
-        "preferences": "stated preference",
-        "goals": "stated goal",
-        "personal_facts": "stated personal fact",
-        "policies": "stated policy",
-        "decisions": "stated decision",
-    }[fact.category]
+    return _STATED[fact.category]
+
+
+_STATED: dict[Category, str] = {
+    "relationships": "stated relationship",
+    "preferences": "stated preference",
+    "goals": "stated goal",
+    "personal_facts": "stated personal fact",
+    "policies": "stated policy",
+    "decisions": "stated decision",
+}

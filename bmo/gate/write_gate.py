@@ -186,7 +186,7 @@ class WriteGate:
                 secret = RulesVerdict("discard", ("sensitive",), "secret", 1.0, "sensitive")
                 return _Rules(secret, None, masked)
             return _Rules(self._beside_secret(masked, context), None, masked)
-        if scan.found:
+        if scan.identifiers:
             turn = replace(turn, text=scan.masked)
             if len(scan.identifiers) > _DUMP:
                 verdict = RulesVerdict("discard", ("sensitive",), "a list of identifiers", 1.0)
@@ -268,8 +268,8 @@ class WriteGate:
         if verdict.verdict == "allow" and sarcastic:
             return verdict._replace(verdict="hold", reason="sarcasm", facts=(), open=False)
         if found:
-            known = tuple(s for s in verdict.signals if s != "other")
-            return verdict._replace(signals=(*known, *(s for s in found if s not in known)))
+            known = [s for s in verdict.signals if s != "other"]
+            return verdict._replace(signals=(*known, *[s for s in found if s not in known]))
         short = (
             verdict.verdict == "hold"
             and turn.assistant_after != ""

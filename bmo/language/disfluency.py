@@ -121,6 +121,8 @@ def _filler_like(words: Words, i: int, fillers: frozenset[str]) -> bool:
 
 def _without_repetitions(norm: list[str], kept: list[int]) -> list[int]:
     """Collapses immediate repeats of one to four words ("i i", "ninth of june ninth of june")."""
+    if len(set(norm)) == len(norm):
+        return kept
     numbers = {word for word in norm if word in NUMBER_WORDS or word[0].isdigit()}
     result: list[int] = []
     said: list[str] = []

@@ -296,17 +296,18 @@ def _expanded(
     end: list[int] = []
     after: list[str] = []
     done = 0
+    starts, ends = spoken.start, spoken.end
     for i, token in enumerate(spoken.norm):
         expansion = contractions.get(token)
         if expansion is None and "'" not in token:
             continue
         # What stands before a contraction is taken over as it is.
         norm += spoken.norm[done:i]
-        start += spoken.start[done:i]
-        end += spoken.end[done:i]
+        start += starts[done:i]
+        end += ends[done:i]
         after += spoken.after[done:i]
         done = i + 1
-        first, last = spoken.start[i], spoken.end[i]
+        first, last = starts[i], ends[i]
         if expansion is not None:
             norm += expansion
             start += [first] * len(expansion)
@@ -321,8 +322,8 @@ def _expanded(
             after += [""] * (len(parts) - 1)
         after.append(spoken.after[i])
     norm += spoken.norm[done:]
-    start += spoken.start[done:]
-    end += spoken.end[done:]
+    start += starts[done:]
+    end += ends[done:]
     after += spoken.after[done:]
     return Words(spoken.text, norm, start, end, after, spoken.before)
 
