@@ -151,6 +151,8 @@ def _read_run(tokens: list[Token], first: int, words: NumberWords) -> DigitRun |
             last = index - 1
             continue
         else:
+            if word not in _SEPARATORS and word not in words.fillers:
+                break
             skipped = _separator_length(tokens, index, words)
             if not skipped:
                 break
@@ -162,12 +164,13 @@ def _read_run(tokens: list[Token], first: int, words: NumberWords) -> DigitRun |
         last = index - 1
     if not digits:
         return None
-    start, end = tokens[first].start, tokens[last].end
-    if len(values) == 1:
-        return DigitRun(first, last, start, end, "".join(digits), quantity, spoken, False, False)
-    counting = len(values) > 2 and {b - a for a, b in pairwise(values)} in ({1}, {-1})
-    singles = all(value < 10 for value in values)
-    return DigitRun(first, last, start, end, "".join(digits), quantity, spoken, counting, singles)
+    start, end = tokens[first][1], tokens[last][2]
+    counting = singles = False
+    if len(values) > 1:
+        counting = len(values) > 2 and {b - a for a, b in pairwise(values)} in ({1}, {-1})
+        singles = max(values) < 10
+    row = (first, last, start, end, "".join(digits), quantity, spoken, counting, singles)
+    return tuple.__new__(DigitRun, row)
 
 
 def _ascii_digits(word: str) -> str:

@@ -39,6 +39,7 @@ _IBAN = re.compile(r"(?<!\w)[a-z]{2}[ ]?\d{2}(?:[ -]?[a-z0-9]){11,30}(?!\w)", re
 _SSN = re.compile(r"(?<![\d-])\d{3}-\d{2}-\d{4}(?![\d-])")
 _MAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}+@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}")
 _PHONE = re.compile(r"(?<![\d\w.,/-])[+(]?\d(?:[ ().\-/]{0,2}\d){6,14}(?![\d\w]|[.,:]\d)")
+_DIGIT = re.compile(r"\d")
 _SPOKEN_DOMAINS = "com|org|net|io|de|fr|es|uk|eu|ch|at|ca|au|ie|info|edu|example|dev|me|co"
 
 IBAN_LENGTHS = range(15, 35)
@@ -122,6 +123,8 @@ def _secrets(text: str) -> Iterator[Found]:
         for match in _URL_LOGIN.finditer(text):
             if not match[1].startswith("["):
                 yield Found(match.start(1), match.end(1), "password", True)
+    if text.isascii() and not _DIGIT.search(text):
+        return  # a word without a digit is no key, and the rest are numbers
     for match in _LONG_TOKEN.finditer(text):
         if looks_random(match.group()):
             yield Found(match.start(), match.end(), "key", True)
@@ -133,7 +136,7 @@ def _secrets(text: str) -> Iterator[Found]:
         end = _iban_end(match.group())
         if end:
             yield Found(match.start(), match.start() + end, "account", True)
-    for match in _SSN.finditer(text):
+    for match in _SSN.finditer(text) if "-" in text else ():
         yield Found(match.start(), match.end(), "ssn", True)
 
 
@@ -146,8 +149,18 @@ def _iban_end(candidate: str) -> int:
     if not candidate.isascii():  # "K" may be the Kelvin sign, which no account has
         candidate = candidate[: next(i for i, char in enumerate(candidate) if ord(char) > 127)]
     expected = _IBAN_LENGTH_OF.get(candidate[:2].upper())
-    groups = [match.span() for match in _GROUP.finditer(candidate)]
-    whole = "".join(candidate[start:end] for start, end in groups)
+    longest = IBAN_LENGTHS.stop - 1 if expected is None else expected
+    groups: list[tuple[int, int]] = []
+    total = 0
+    for match in _GROUP.finditer(candidate):
+        start, end = match.span()
+        if total + end - start > longest:
+            break
+        total += end - start
+        groups.append((start, end))
+    if expected is not None and total != expected:
+        return 0
+    whole = "".join([candidate[start:end] for start, end in groups])
     sizes = list(accumulate(end - start for start, end in groups))
     for (_, end), size in zip(reversed(groups), reversed(sizes), strict=True):
         if size < IBAN_LENGTHS.start:
@@ -167,7 +180,7 @@ def _identifiers(text: str, lexicon: Lexicon) -> Iterator[Found]:
     spelled = any(f" {dot} " in lowered for dot in lexicon.words["dot"])
     for match in _spoken_mail(lexicon).finditer(text) if spelled else ():
         yield Found(match.start(), match.end(), "email", False)
-    for match in _PHONE.finditer(text):
+    for match in _PHONE.finditer(text) if _DIGIT.search(text) else ():
         if is_phone_number(match.group()):
             yield Found(match.start(), match.end(), "phone", False)
 

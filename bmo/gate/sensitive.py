@@ -16,6 +16,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from bmo.frozen import quickly_made
 from bmo.gate.digit_runs import find_runs, tokenise
 from bmo.gate.secret_shapes import find_shapes
 from bmo.gate.sensitive_lexicon import Found, load_lexicon
@@ -48,6 +49,7 @@ MAX_SCANNED = 20_000
 """Characters that are looked at; what lies behind is dropped from the masked text."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Span:
     """A sensitive stretch of the scanned text, in character offsets of the original."""

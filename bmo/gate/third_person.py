@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
 
+from bmo.frozen import quickly_made
 from bmo.gate.people import PeopleLexicon, people_lexicon
 from bmo.language import Words, past_lemma, third_person
 from bmo.language.lexicon import Phrases, match_phrase, phrase_table, surface_lexicon
@@ -33,6 +34,7 @@ _SENTENCE = re.compile(r"[^.!?]+[.!?]*")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Token:
     """One word on its way to canonical text.
@@ -136,15 +138,17 @@ def tokens_of(words: Words, start: int, end: int, names: Mapping[str, str]) -> l
     """
     lexicon = third_person_lexicon()
     found: list[Token] = []
+    text, norms, after, size = words.text, words.norm, words.after, len(words)
+    begins, ends = words.start, words.end
     for i in range(start, end):
-        norm = words.norm[i]
-        raw = words.raw(i)
+        norm = norms[i]
+        raw = text[begins[i] : ends[i]]
         if norm == "'s" and found:
             found[-1] = replace(found[-1], shown=found[-1].shown + "'s")
             continue
         shown = raw if raw.lower() == norm else norm
         # A bare answer ("Gdansk") is written as it was said; the first word of a sentence is not.
-        opens = (i == 0 or words.after[i - 1][:1] in (".", "!", "?")) and len(words) > 2
+        opens = (i == 0 or after[i - 1][:1] in (".", "!", "?")) and size > 2
         if (
             opens
             and shown[:1].isupper()
@@ -153,11 +157,11 @@ def tokens_of(words: Words, start: int, end: int, names: Mapping[str, str]) -> l
         ):
             shown = norm
         if shown.islower():
-            behind = words.norm[i + 1] if i + 1 < len(words) else ""
-            shown = _cased(norm, words.norm[i - 1] if i else "", behind, names, lexicon)
-        elif shown.isupper() and len(shown) > 4 and words.text.isupper():
+            behind = norms[i + 1] if i + 1 < size else ""
+            shown = _cased(norm, norms[i - 1] if i else "", behind, names, lexicon)
+        elif shown.isupper() and len(shown) > 4 and text.isupper():
             shown = shown.lower()
-        found.append(Token(norm, shown, words.after[i][:1] == "," and i + 1 < end))
+        found.append(Token(norm, shown, after[i][:1] == "," and i + 1 < end))
     return found
 
 

@@ -33,6 +33,8 @@ _TOKEN_WITH_ADDRESSES = re.compile(
 _PUNCTUATION = re.compile(r"[^\w\s']")
 _SPEECH_LENGTH = 400
 """Shorter texts are read piece by piece, and a piece that was read before is just looked up."""
+_FEW_PIECES = 60
+"""So are longer ones that say few things over and over."""
 
 _QUOTES = str.maketrans(
     {
@@ -173,8 +175,9 @@ def words(text: str, language: LanguageCode = "en") -> Words:
         The words; empty for a text without any.
     """
     text = clean(text)
-    if len(text) < _SPEECH_LENGTH:
-        found = _known_words(text, language)
+    pieces = text.split(" ")
+    if len(text) < _SPEECH_LENGTH or len(set(pieces)) < _FEW_PIECES:
+        found = _known_words(text, pieces, language)
         if found is not None:
             return found
     return _read_words(text, language)
@@ -246,13 +249,13 @@ def _pieces(language: LanguageCode) -> _Pieces:
     return _Pieces(language)
 
 
-def _known_words(text: str, language: LanguageCode) -> Words | None:
+def _known_words(text: str, pieces: list[str], language: LanguageCode) -> Words | None:
     """The words of a text with single spaces, piece by piece; None where that is not enough."""
     known = _pieces(language)
     norm: list[str] = []
     after: list[str] = []
     before = ""
-    for piece in text.split(" "):
+    for piece in pieces:
         row = known[piece]
         if row is None:
             return None
@@ -264,6 +267,8 @@ def _known_words(text: str, language: LanguageCode) -> Words | None:
                 before = lead
         norm += said
         after += marks
+    if len(norm) > MAX_TOKENS:
+        return None
     return Words.without_offsets(text, norm, after, before, partial(_spaced, text, language))
 
 
