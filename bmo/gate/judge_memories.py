@@ -21,6 +21,7 @@ from bmo.gate.open_text import OpenText
 from bmo.gate.open_wishes import is_order
 from bmo.gate.people import people_lexicon
 from bmo.gate.said_of_another import is_only_another
+from bmo.gate.third_person import third_person_lexicon, written_names
 from bmo.turn import Assessment, Category, DialogueContext, Fact, Kind, Turn
 
 if TYPE_CHECKING:
@@ -64,6 +65,27 @@ class Asked:
     analysis: Analysis
     whole: Assessment
     known: dict[str, Assessment]
+
+    def people(self) -> dict[str, str]:
+        """Lower-case name -> subject of whom the talk knows; "user" where only the name is known.
+
+        Names are those of memories without a slot and those the assistant wrote.
+        """
+        lexicon = third_person_lexicon()
+        spoken = [
+            name
+            for fact in (*self.context.recent_facts, *self.context.known)
+            if fact.category == "relationships"
+            for name in fact.entities
+        ]
+        for _, reply in self.context.recent_turns:
+            spoken += written_names(reply)
+        known = {
+            name: "user"
+            for name in spoken
+            if name.isalpha() and len(name) > 2 and name not in lexicon.capitalised
+        }
+        return known | dict(self.context.subjects)
 
     def odds(self, said: str) -> Assessment:
         """The judge on a part of the turn, asked once a part."""
@@ -148,7 +170,7 @@ def _memory(asked: Asked, group: Sequence[ClauseAnalysis]) -> Fact | None:
             asked.analysis.words,
             asked.turn.assistant_before,
             asked.analysis.language,
-            asked.context.subjects,
+            asked.people(),
             start=start,
             end=stop,
         )

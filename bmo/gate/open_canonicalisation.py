@@ -494,8 +494,8 @@ class _English:
     def _meant(self) -> tuple[str, str] | None:
         """Whom the assistant spoke of last: label and subject."""
         for low in reversed([n for n in self.names if n in self.before.lower()]):
-            subject = self.subjects.get(low)
-            if subject:
+            subject = self.subjects.get(low, "")
+            if subject.startswith("user."):
                 relation = subject.partition(":")[0].rpartition(".")[2].replace("_", " ")
                 return f"{relation} {self.names[low]}", subject
         named = list(_YOUR_PERSON.finditer(self.before))

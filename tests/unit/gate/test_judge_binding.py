@@ -9,7 +9,7 @@ from bmo.gate.analysis import analyse
 from bmo.gate.judge_memories import MAX_MEMORIES, may_carry
 from bmo.judge import Judge
 from bmo.settings import load_settings
-from bmo.turn import DialogueContext, Turn
+from bmo.turn import DialogueContext, Fact, Turn
 
 pytestmark = pytest.mark.unit
 
@@ -152,3 +152,11 @@ def test_words_of_another_language_are_not_kept_with_orders_among_them(gate: Wri
 def test_what_the_assistant_is_to_understand_is_no_memory(said: str, carries: bool) -> None:
     analysis = analyse(Turn(text=said), DialogueContext())
     assert any(may_carry(clause) for clause in analysis.clauses) is carries
+
+
+def test_names_of_the_talk_are_written_as_names(gate: WriteGate) -> None:
+    told = Fact(text="Zuleika is their eldest", category="relationships", entities=("zuleika",))
+    turn = Turn(text="zuleikas home for good, she has finished her degree in dublin")
+    for context in (DialogueContext(recent_facts=(told,)), DialogueContext(known=(told,))):
+        texts = " | ".join(fact.text for fact in gate.decide(turn, context).facts)
+        assert texts.startswith("Zuleika is home for good")
