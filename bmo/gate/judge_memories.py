@@ -87,6 +87,12 @@ class Asked:
         }
         return known | dict(self.context.subjects)
 
+    def whom(self, pronoun: str) -> tuple[str, str] | None:
+        """Label and subject of the person a pronoun means: the latest that fits."""
+        discourse = self.analysis.discourse
+        person = discourse.antecedent(pronoun) if discourse is not None else None
+        return (person.label, person.subject) if person is not None else None
+
     def odds(self, said: str) -> Assessment:
         """The judge on a part of the turn, asked once a part."""
         found = self.known.get(said)
@@ -165,12 +171,14 @@ def _tied(asked: Asked, clause: ClauseAnalysis) -> dict[str, bool]:
 
 def _memory(asked: Asked, group: Sequence[ClauseAnalysis]) -> Fact | None:
     found: list[OpenText] = []
+    people = asked.people()
     for start, stop in runs(group, asked.analysis.words):
         part = canonicalise(
             asked.analysis.words,
             asked.turn.assistant_before,
             asked.analysis.language,
-            asked.people(),
+            people,
+            whom=asked.whom,
             start=start,
             end=stop,
         )

@@ -9,7 +9,7 @@ assistant's words, or refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -53,7 +53,7 @@ MAX_WORDS = 60
 
 _SPEAKERS = frozenset(("i", "we", "he", "she", "they", "you"))
 _OPENS_PHRASE = frozenset(("my our the a an every most about around half nearly almost").split())
-_YOUR_PERSON = re.compile(r"\byour ([a-z]+) ([A-Z][a-zé'-]+)\b")
+_YOUR_PERSON = re.compile(r"\b[Yy]our ([a-z]+) ([A-Z][a-zé'-]+)\b")
 _HANGING = frozenset(("because cos cuz cause since although though or whereas so").split())
 _RELATIVE = frozenset(("who which whose").split())
 _NO_THINGS = frozenset("its this is yes theres was has does us always sometimes".split())
@@ -80,6 +80,14 @@ _EMPTY = frozenset(
 )
 
 
+Whom = Callable[[str], tuple[str, str] | None]
+"""A pronoun -> label and subject of the person it means, as the talk goes."""
+
+
+def _nobody(pronoun: str) -> tuple[str, str] | None:
+    return None
+
+
 def canonicalise(
     words: Words,
     assistant_before: str = "",
@@ -88,6 +96,7 @@ def canonicalise(
     *,
     start: int = 0,
     end: int | None = None,
+    whom: Whom = _nobody,
 ) -> OpenText | None:
     """Writes what a turn, or a part of it, states as one canonical text.
 
@@ -98,6 +107,7 @@ def canonicalise(
         subjects: Lower-case name -> subject of people the ledger knows.
         start: First word of the part.
         end: Index behind its last word; default is the end of the turn.
+        whom: Whom "he" or "she" means where the assistant's words do not tell.
 
     Returns:
         The text, or None when it states nothing that could be understood later.
@@ -108,7 +118,7 @@ def canonicalise(
     if language != "en":
         asked = assistant_before if start < ANSWER_WITHIN else ""
         return canonicalise_other(words, start, stop, language, asked)
-    return _English(words, assistant_before, subjects or {}).statement(start, stop)
+    return _English(words, assistant_before, subjects or {}, whom).statement(start, stop)
 
 
 def leaning(words: Words, assistant_before: str, start: int, end: int) -> str:
@@ -129,8 +139,11 @@ def leaning(words: Words, assistant_before: str, start: int, end: int) -> str:
 class _English:
     """One part of a turn on its way to canonical text."""
 
-    def __init__(self, words: Words, before: str, subjects: Mapping[str, str]) -> None:
+    def __init__(
+        self, words: Words, before: str, subjects: Mapping[str, str], whom: Whom = _nobody
+    ) -> None:
         self.words = words
+        self.whom = whom
         self.before = before
         self.subjects = subjects
         self.names = written_names(before) | {name: name.title() for name in subjects}
@@ -368,6 +381,8 @@ class _English:
     ) -> tuple[str, str, bool] | None:
         """One clause: text, subject, and whether it stands on its own; None refuses it."""
         tokens = without_double_subject(tokens[:MAX_WORDS])
+        if self._is_creole(tokens):
+            return f'said "{joined(tokens)}"', "user", True
         if tokens[0].comma or [t.norm for t in tokens[1:3]] == ["that", "is"]:
             tokens = put_in_front(tokens[:1], tokens[1:]) or tokens
         wanted = wish(tokens, self._has_verb) or about_user(tokens) or cleft(tokens)
@@ -402,6 +417,14 @@ class _English:
         if first in self.lexicon.bare_verbs:
             return joined(predicate(tokens)), "user", True
         return joined(inner(tokens)), self._subject(tokens), True
+
+    def _is_creole(self, tokens: Sequence[Token]) -> bool:
+        """Whether a clause follows another grammar: its words are quoted, not converted."""
+        norms = [token.norm for token in tokens]
+        pairs = (" ".join(pair) for pair in pairwise(norms))
+        return not self.lexicon.creole.isdisjoint(norms) or any(
+            pair in self.lexicon.creole_pairs for pair in pairs
+        )
 
     def _is_phrase(self, tokens: Sequence[Token]) -> bool:
         """Whether a part has no subject and verb of its own: it can only be an answer."""
@@ -441,9 +464,21 @@ class _English:
                     return ""
                 if front[-1].norm in _LEADS_ON:
                     return ""
+                if front[0].norm in _OPENS_PHRASE and self._is_subject(tokens, place):
+                    return ""
                 main = joined(predicate(tokens[place + 1 :]))
                 return f"{main} {joined(inner(front))}" if main else ""
         return ""
+
+    @staticmethod
+    def _is_subject(tokens: Sequence[Token], place: int) -> bool:
+        """Whether a noun and what "i" says of it are the subject ("the wine i like is a rioja")."""
+        return any(
+            tokens[at].norm in ("is", "are", "was", "were")
+            and tokens[at - 1].norm not in _LEADS_ON
+            and tokens[at - 1].norm not in _SPEAKERS
+            for at in range(place + 2, min(place + 6, len(tokens) - 1))
+        )
 
     def _deictic(
         self, tokens: list[Token], question: list[str], parts: Sequence[str]
@@ -453,7 +488,7 @@ class _English:
         if first in ("he", "she") and parts and not any(map(self._speaks_of_someone, parts)):
             meant = self._meant()
             if meant:
-                return f"{meant[0]} {joined(inner(tokens[1:]))}", meant[1], False
+                return f"{meant[0]} {joined(inner(tokens)[1:])}", meant[1], False
         if parts or first == "there" or (first == "one" and len(tokens) > 2):
             return joined(inner(tokens)), "user", True
         if first in ("that", "this", "those", "these") and self._determines(tokens):
@@ -462,10 +497,10 @@ class _English:
             copula = len(tokens) > 2 and tokens[1].norm in ("is", "are", "was")
             return self._answered(question, tokens[2:] if copula else tokens)
         if first in ("he", "she", "they"):
-            meant = self._meant()
+            meant = self._meant() or self.whom(first)
             if meant:
                 label, subject = meant
-                return f"{label} {joined(inner(tokens[1:]))}", subject, False
+                return f"{label} {joined(inner(tokens)[1:])}", subject, False
         if first in ("it", "that", "this") and tokens[1:2] and tokens[1].norm in ("is", "was"):
             said = [token for token in tokens[2:] if token.norm not in _EMPTY]
             if len(said) >= 3 and tokens[2].norm == "not":

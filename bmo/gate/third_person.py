@@ -66,6 +66,8 @@ class ThirdPersonLexicon:
     aside_phrases: Phrases
     announcements: Phrases
     requests: frozenset[str]
+    creole: frozenset[str]
+    creole_pairs: frozenset[str]
     yes: Phrases
     no: Phrases
     prepositions: frozenset[str]
@@ -103,6 +105,8 @@ def third_person_lexicon() -> ThirdPersonLexicon:
                 "base",
                 "bare_verbs",
                 "asides",
+                "creole",
+                "creole_pairs",
                 "requests",
                 "prepositions",
                 "fronted",
@@ -209,7 +213,7 @@ def inner(tokens: Sequence[Token]) -> list[Token]:
             found.append(replace(token, shown=pronouns[token.norm]))
         elif token.norm == "is" and before in _SINGULAR and _next(tokens, i) in ("got", "been"):
             found.append(replace(token, shown="has"))
-        elif token.norm == "is" and before in _SINGULAR and _has_done(tokens, i + 1):
+        elif token.norm == "is" and _one_before(tokens, i) and _has_done(tokens, i + 1):
             found.append(replace(token, shown="has"))
         elif token.norm == "is" and before == "there" and _counts_many(tokens, i + 1):
             found.append(replace(token, shown="are"))
@@ -220,13 +224,20 @@ def inner(tokens: Sequence[Token]) -> list[Token]:
     return found
 
 
+def _one_before(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a singular pronoun or a name stands before."""
+    return at > 0 and (tokens[at - 1].norm in _SINGULAR or tokens[at - 1].shown[:1].isupper())
+
+
 def _has_done(tokens: Sequence[Token], at: int) -> bool:
     """Whether "he's" is "he has": a participle and its object follow ("finished his degree")."""
     done = _next(tokens, at - 1)
     return (
         bool(past_lemma(done))
         and done not in _NAMED
-        and _next(tokens, at) in _OBJECTS
+        and (
+            _next(tokens, at) in _OBJECTS or _next(tokens, at) in third_person_lexicon().capitalised
+        )
         and not tokens[at].comma
     )
 

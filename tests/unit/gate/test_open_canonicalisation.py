@@ -109,3 +109,29 @@ def test_words_of_content_are_never_lost(parts: list[str]) -> None:
     if found is not None:
         for word in {"sister", "sam", "dog"} & set(repair(words(" ".join(parts))).norm):
             assert word in found.text.lower()
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("i wan start my own shop for lekki", 'Said "i wan start my own shop for lekki"'),
+        ("we don close that place", 'Said "we don close that place"'),
+        ("my uncle don lives here", "Uncle Don lives here"),
+    ],
+)
+def test_a_clause_of_another_grammar_is_quoted(said: str, text: str) -> None:
+    found = canonicalise(repair(words(said)))
+    assert found is not None and found.text == text
+
+
+def test_a_pronoun_means_whom_the_talk_speaks_of() -> None:
+    found = canonicalise(
+        repair(words("shes moved her stall to the square")),
+        whom=lambda pronoun: ("Sister Ana", "user.sister:ana") if pronoun == "she" else None,
+    )
+    assert found is not None
+    assert (found.text, found.subject) == (
+        "Sister Ana has moved her stall to the square",
+        "user.sister:ana",
+    )
+    assert canonicalise(repair(words("hes moved his stall"))) is None
