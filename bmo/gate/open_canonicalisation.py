@@ -56,6 +56,7 @@ _OPENS_PHRASE = frozenset(("my our the a an every most about around half nearly 
 _YOUR_PERSON = re.compile(r"\b[Yy]our ([a-z]+) ([A-Z][a-zé'-]+)\b")
 _HANGING = frozenset(("because cos cuz cause since although though or whereas so").split())
 _RELATIVE = frozenset(("who which whose").split())
+_ASKS_FOR_THING = frozenset("what which where when how whose".split())
 _NO_THINGS = frozenset("its this is yes theres was has does us always sometimes".split())
 """Words in -s that are no plurals."""
 _PICKED_UP = frozenset(("he she").split())
@@ -148,6 +149,8 @@ class _English:
         self.subjects = subjects
         self.names = written_names(before) | {name: name.title() for name in subjects}
         self.lexicon = third_person_lexicon()
+        self.gap = False
+        """Whether the first words answer what something is ("what's the dog called?")."""
         self.sentence = -1
         """Number of the sentence the clause before stands in."""
 
@@ -164,6 +167,7 @@ class _English:
             if settled_text:
                 parts.append(settled_text)
                 subject, whole = (meant[1] if meant else "user"), False
+        self.gap = question[:1] != [] and question[0] in _ASKS_FOR_THING
         for tokens in self._clauses(rest, start, stop):
             written = self._clause(tokens, question if not parts else [], parts)
             if written is None:
@@ -257,8 +261,10 @@ class _English:
         elif found and tokens[0].norm in _RELATIVE and len(tokens) > 1:
             found[-1][-1] = replace(found[-1][-1], comma=True)
             found[-1] += tokens
-        elif found and (
-            whole := put_in_front(found[-1], tokens) or named_at_last(found[-1], tokens)
+        elif (
+            found
+            and not (self.gap and len(found) == 1)
+            and (whole := put_in_front(found[-1], tokens) or named_at_last(found[-1], tokens))
         ):
             found[-1] = whole
         elif found and any(fits(found[-1], tokens) for fits in (hangs_on, elaborates, describes)):

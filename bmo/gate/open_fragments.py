@@ -175,7 +175,11 @@ def put_in_front(front: Sequence[Token], tokens: Sequence[Token]) -> list[Token]
         tokens: The clause behind it ("he is a cat", "we are called").
     """
     norms = [token.norm for token in tokens]
-    if len(norms) < 3 or not is_bare_name(front):
+    if len(norms) < 3 or not front:
+        return None
+    if _is_described(front) and norms[0] in ("he", "she") and is_verb(norms[1]):
+        return [*front[:-1], replace(front[-1], comma=True), *tokens[1:]]  # "the dog, rex, has"
+    if not is_bare_name(front):
         return None
     named = [replace(t, shown=_large(t.shown), comma=False) for t in front]
     if norms[0] in _NAMED_BY and norms[1] in ("am", "are", "is") and norms[2] == "called":
@@ -187,6 +191,16 @@ def put_in_front(front: Sequence[Token], tokens: Sequence[Token]) -> list[Token]
     if norms[0] in ("that", "this") and norms[1] in ("is", "was") and owned:
         return [*named, *tokens[1:]]
     return None
+
+
+def _is_described(front: Sequence[Token]) -> bool:
+    """Whether words are somebody and a name behind a comma ("the dog, buster")."""
+    return (
+        2 < len(front) <= _NP_WORDS + 1
+        and front[0].norm == "the"
+        and any(token.comma for token in front)
+        and not any(is_verb(token.norm) for token in front)
+    )
 
 
 def _large(word: str) -> str:

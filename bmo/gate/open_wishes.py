@@ -136,15 +136,25 @@ def _manner(tokens: Sequence[Token]) -> str:
     if "always" in norms[1:]:
         at = norms.index("always", 1)
         front, order = tokens[:at], tokens[at + 1 :]
-        if norms[0] in third_person_lexicon().prepositions and order:
+        lexicon = third_person_lexicon()
+        if norms[0] in lexicon.prepositions and order:
             base = order[0].norm.isalpha() and not order[0].norm.endswith(("ing", "ed", "s"))
-            if base and "you" in norms[at:]:
+            if base and ("you" in norms[at:] or order[0].norm in lexicon.requests):
                 return f"wants the assistant always to {_told(order)}, {_told(front)}"
+    if norms[-1] in ("always", "ever") and not _ME.isdisjoint(norms) and not _tells(norms):
+        return f"wants {_told(tokens)}"
     for at in range(1, len(norms) - 2):
         if norms[at] in ("when", "whenever") and norms[at + 1] == "you":
             named = not any(word in _SPEAKING or is_base_verb(word) for word in norms[:at])
             return f"wants {_told(tokens)}" if named and not _has_finite(norms[:at]) else ""
     return ""
+
+
+def _tells(norms: Sequence[str]) -> bool:
+    """Whether a clause has a subject or a verb of its own."""
+    return not _SPEAKING.isdisjoint(norms) or any(
+        is_base_verb(word) or word in FINITE or past_lemma(word) for word in norms[:-1]
+    )
 
 
 def _has_finite(norms: Sequence[str]) -> bool:

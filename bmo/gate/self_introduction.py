@@ -28,6 +28,8 @@ _NUMBER = re.compile(
 )
 _BEFORE_YOU_ASK = ("before", "you", "ask")
 _NAMED = (("my", "name", "is"), ("i", "am"), ("it", "is"), ("this", "is"))
+_OWN_CLAUSE = frozenset("i we he she it they you my our that this there".split())
+"""Words that open a clause, which needs nothing written in front."""
 _LONGEST_NAME = 3
 _LONGEST_PART = 5
 _EXTRAS = 2
@@ -63,7 +65,7 @@ def introduced(spoken: Words, assistant_before: str, occupations: Occupations) -
             continue
         parts = _parts(spoken, start, stop, asked, home, occupations)
         extras = sum(part.known for part in parts[1:])
-        if parts and extras >= (1 if asked else _EXTRAS):
+        if len(parts) > 1 and extras >= (0 if asked else _EXTRAS):
             return _written(spoken, start, stop, parts)
         start = stop
     return spoken
@@ -104,6 +106,9 @@ def _parts(
             if named is None:
                 return []
             found.append(named)
+            continue
+        if spoken.norm[words[0]] in _OWN_CLAUSE:
+            found.append(_Part(tuple(words)))
             continue
         job = _job_length(spoken, words, occupations)
         if job:

@@ -23,6 +23,8 @@ _NOT_NAMES = frozenset("i the a an of and my your this that it not no you we he 
 _OPENS_CLAUSE = frozenset({"and", "but", "or"})
 _NAMED_BEHIND = frozenset(("called named aunt auntie uncle doctor dr mr mrs ms").split())
 _NAMED = frozenset("called named made".split())
+_HAPPENED = frozenset("started moved passed died begun become come fallen grown joined".split())
+"""Participles behind which "he's" is "he has" without an object."""
 _OBJECTS = frozenset("his her their the a an my our me us him them it".split())
 _SAME_IN_PAST = frozenset("split cost burst spread hit bet".split())
 _SINGULAR = frozenset("he she it that who there".split())
@@ -232,6 +234,8 @@ def _one_before(tokens: Sequence[Token], at: int) -> bool:
 def _has_done(tokens: Sequence[Token], at: int) -> bool:
     """Whether "he's" is "he has": a participle and its object follow ("finished his degree")."""
     done = _next(tokens, at - 1)
+    if done in _HAPPENED:
+        return True
     return (
         bool(past_lemma(done))
         and done not in _NAMED

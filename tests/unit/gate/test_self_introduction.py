@@ -43,6 +43,16 @@ pytestmark = pytest.mark.unit
             ],
         ),
         ("What a pretty name. And what is yours?", "kwasi. and she's asleep", ["Is named Kwasi"]),
+        (
+            "What's your name?",
+            "it's desmond, des to my friends, and i'm seventy",
+            ["Is named Desmond", "Is 70 years old"],
+        ),
+        (
+            "Who am I speaking with?",
+            "this is ama, i'm a midwife in tema",
+            ["Is named Ama", "Is a midwife", "Works in tema"],
+        ),
         # None of these introduces anybody.
         ("", "milk, eggs, a dozen buns", []),
         ("", "grace, a plumber, came by at forty", []),
