@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from bmo.gate.appositives import written_out
 from bmo.gate.clause_reader import LIFTING, ClauseAnalysis, ClauseReader, asked
@@ -287,32 +288,58 @@ def _with_known_changes(analysis: Analysis, turn: Turn, context: DialogueContext
     live = [old for key, old in known.items() if (key[0], key[1].lower()) not in told]
     names = analysis.discourse.names if analysis.discourse is not None else {}
 
-    def read(norm: Sequence[str]) -> KnownChange | None:
-        return changes_in(norm, live, names, analysis.language, turn.at, turn.text)
+    def read(norm: Sequence[str], *, request: bool) -> KnownChange | None:
+        return changes_in(norm, live, names, analysis.language, turn.at, turn.text, request=request)
 
-    stated = [c for c in analysis.clauses if c.speech_act == "statement" and not c.vetoes]
+    stated = [c for c in analysis.clauses if c.speech_act in _CHANGING and not c.vetoes]
     ended: list[Fact] = []
     only_changes: list[Fact] = []  # "Said in French about a change": it has been made
     for clause in stated:
-        change = read(clause.norm)
+        change = read(clause.norm, request=clause.speech_act != "statement")
         if change is not None:
             ended += _beside(change, clause)
             if not change.tells_more:
                 only_changes += [f for f in clause.facts if f.slot == "change"]
             _close(analysis, [] if change.tells_more else [clause])
-    whole = analysis.words.norm
-    if not ended and 1 < len(stated) == len(analysis.clauses) and len(whole) <= _SHORT_TURN:
-        change = read(whole)
+    for run in _runs(analysis, stated) if not ended else ():
+        change = read(
+            _norm_of(analysis, run), request=any(c.speech_act != "statement" for c in run)
+        )
         if change is not None:
             ended += change.facts
-            _close(analysis, [] if change.tells_more else stated)
+            _close(analysis, [] if change.tells_more else run)
+            break
     if ended:
         told_still = [fact for fact in analysis.facts if fact not in only_changes]
         analysis.facts = without_doubles([*ended, *told_still])
 
 
+_CHANGING: frozenset[SpeechAct] = frozenset({"statement", "directive", "instruction", "forget"})
 _SHORT_TURN = 18
 """Words up to which a change may run through several clauses ("we're done, steve and i")."""
+
+
+def _runs(analysis: Analysis, stated: Sequence[ClauseAnalysis]) -> list[list[ClauseAnalysis]]:
+    """Clauses through which one change may run: a short turn as a whole, then pairs."""
+    if len(stated) < 2:
+        return []
+    pairs = [
+        [one, other]
+        for one, other in pairwise(analysis.clauses)
+        if one in stated and other in stated
+    ]
+    short = len(stated) == len(analysis.clauses) and len(analysis.words.norm) <= _SHORT_TURN
+    return [list(stated), *pairs] if short else pairs
+
+
+def _norm_of(analysis: Analysis, run: Sequence[ClauseAnalysis]) -> list[str]:
+    """The words from the first of some clauses to the last, those between them too."""
+    words, first, last = analysis.words, run[0].span[0], run[-1].span[1]
+    return [
+        word
+        for word, start, end in zip(words.norm, words.start, words.end, strict=True)
+        if first <= start and end <= last
+    ]
 
 
 def _beside(change: KnownChange, clause: ClauseAnalysis) -> list[Fact]:

@@ -72,6 +72,7 @@ def _against_recent(fact: Fact, context: DialogueContext) -> Fact:
 
 _LEADS = frozenset(
     (
+        "what saying about "
         "actually am at call called for from go goes he him her i in is it mean meant named no "
         "nope nah on oops or said say she so sorry that they to wait was with yeah well you my not "
         "correction rather make thing name 's hang hold sec um uh"
@@ -172,12 +173,23 @@ def _right_and_wrong(norm: list[str]) -> tuple[str, str] | None:
     return (" ".join(right), " ".join(wrong)) if is_value(right) and is_value(wrong) else None
 
 
+_LATEST = 3
+"""Latest facts whose texts may have the word that was wrong."""
+
+
 def _not_this(norm: list[str], context: DialogueContext) -> tuple[str, str] | None:
     """The right and the wrong value of "sorry not york, leeds": "york" is what was stored."""
     at = next((i for i, word in enumerate(norm) if word == "not"), 0)
     if not at or at + 2 >= len(norm) or not all(word in _LEADS for word in norm[:at]):
         return None
     values = {value_words(f.value)[-1] for f in context.recent_facts if f.value.strip()}
+    values |= {  # a memory without a slot has its values in its text
+        word
+        for fact in context.recent_facts[:_LATEST]
+        if fact.slot is None
+        for word in re.findall(r"[^\W_]+", fact.text.lower())
+        if len(word) > 3
+    }
     for border in range(at + 2, min(at + 2 + _NAME_WORDS, len(norm))):
         right = _value(norm[border:])
         if norm[border - 1] in values and right and is_value(right):

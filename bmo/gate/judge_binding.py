@@ -42,6 +42,8 @@ EXTRA = 0.93
 """P(allow) that a clause alone must reach to be stored beside what the rules wrote of the turn."""
 REASON = 0.95
 """The same beside a standing wish, whose reason is told with it ("i read them in meetings")."""
+BESIDE_AN_END = 0.3
+"""The same, where the rules only ended something: what takes its place is told with it."""
 OF_ANYBODY: frozenset[Category] = frozenset({"personal_facts", "relationships", "goals"})
 """Categories whose statements name the user or somebody of theirs."""
 ORDERED: frozenset[Category] = frozenset({"policies", "preferences"})
@@ -120,6 +122,8 @@ def _beside_rules(rules: Decision, asked: Asked) -> Decision:
         kept, more = told_with_rules(asked, kept, more)
         alone = [c for c in more if stands_alone(asked, c) and missing(c.norm, kept)]
         needed = REASON if any(is_wish(c) for c in asked.analysis.clauses) else EXTRA
+        if kept and all(fact.op == "retract" for fact in kept):
+            needed = BESIDE_AN_END
         kept += open_memories(asked, alone, needed)
     if kept:
         facts = without_doubles(kept)

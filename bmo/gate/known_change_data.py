@@ -14,10 +14,11 @@ from bmo.gate.people import people_lexicon
 from bmo.language import LanguageCode
 from bmo.turn import Fact
 
-ChangeKind = Literal["over", "swap", "moved", "gone"]
-"""``over`` ends, ``swap`` puts another thing, ``moved`` another time; ``gone`` is of people."""
+ChangeKind = Literal["over", "swap", "moved", "gone", "forget"]
+"""``over`` ends, ``swap`` puts another thing, ``moved`` another time; ``gone`` is of people;
+``forget`` asks that no record is kept."""
 
-_WORD = re.compile(r"[^\W_]+(?:['’:-][^\W_]+)*")
+_WORD = re.compile(r"[^\W_]+(?:['’:][^\W_]+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +42,13 @@ class ChangeRule:
         opens: First words of memories it may end; empty for any.
         slots: Slots of memories it may end; empty for any but ``kept``.
         kept: Slots of memories it never ends.
+        categories: Categories of memories without a slot it may end, whatever their words.
         relations: Relations of people it may end ("boss"); empty for none.
         people: Whether a name stands for all that is known of whoever has it.
         negative: Whether it may end a denial ("Does not eat meat").
         tells_more: The clause is kept as a memory of its own as well.
+        loose: All that is named has to stand in the memory, anywhere in it.
+        requests: It may be put as a request ("you can stop the whispering now").
     """
 
     id: str
@@ -55,17 +59,23 @@ class ChangeRule:
     opens: frozenset[str] = frozenset()
     slots: frozenset[str] = frozenset()
     kept: frozenset[str] = frozenset()
+    categories: frozenset[str] = frozenset()
     relations: frozenset[str] = frozenset()
     people: bool = False
     negative: bool = False
     tells_more: bool = False
+    loose: bool = False
+    requests: bool = False
 
     def may_end(self, old: Fact) -> bool:
         """Whether a memory is of the sort this construction ends."""
-        if old.slot is not None and old.slot in self.kept and old.slot not in self.slots:
+        never = old.slot is not None and old.slot in self.kept and old.slot not in self.slots
+        if never and self.kind != "moved":
             return False
         if not self.negative and (old.polarity == "negative" or _DENIES.search(old.text)):
             return False
+        if old.slot is None and old.category in self.categories:
+            return True
         if self.slots and old.slot not in self.slots and not (old.slot is None and self.opens):
             return False
         if _WAS.match(old.text) or (_LIKES.match(old.text) and "likes" not in self.opens):
@@ -185,10 +195,13 @@ def _rule(one: Mapping[str, Any], raw: Mapping[str, Any], macros: Mapping[str, s
         opens=frozenset(sort.get("opens", ())),
         slots=frozenset(sort.get("slots", ())),
         kept=frozenset(raw["sorts"]["never"]["slots"]) | frozenset(one.get("kept", ())),
+        categories=frozenset(sort.get("categories", ())),
         relations=frozenset(sort.get("relations", ())),
         people=bool(one.get("people", False)),
         negative=bool(one.get("negative", False)),
         tells_more=bool(one.get("tells_more", False)),
+        loose=bool(one.get("loose", False)),
+        requests=bool(one.get("requests", False)),
     )
 
 

@@ -49,6 +49,8 @@ def changes_in(
     language: LanguageCode,
     at: datetime,
     said: str = "",
+    *,
+    request: bool = False,
 ) -> KnownChange | None:
     """Reads what a clause ends or replaces of the known memories.
 
@@ -59,6 +61,7 @@ def changes_in(
         language: Whose constructions apply.
         at: When it was said.
         said: The words as they were said, for capitals.
+        request: The clause asks for something: only constructions that may be requests count.
 
     Returns:
         None where no construction matches, or nothing known is named.
@@ -68,7 +71,7 @@ def changes_in(
         return None
     line = " ".join(norm)
     for rule in table.rules:
-        if rule.tells and rule.tells.isdisjoint(norm):
+        if rule.tells.isdisjoint(norm) or (request and not rule.requests):
             continue
         for pattern in rule.patterns:
             hit = pattern.search(line)
@@ -102,6 +105,8 @@ def _read(
     if not rows or len(rows) > _MOST_ENDED:
         return []
     new = _as_said((groups.get("new") or "").strip(), said)
+    if rule.kind == "forget":
+        return [_forgotten(rule, named, rows[0])]
     retracted = [_retraction(rule, old) for old in rows]
     if rule.kind in ("over", "gone") or not new:
         return retracted
@@ -136,11 +141,10 @@ def _whose(
     for name in (last, last.removesuffix("s"), last.removesuffix("'s")):
         if name in subjects:
             return frozenset({subjects[name]})
-    phrases = (" ".join(words), " ".join(words).removesuffix("s"))
-    relation = next((table.relations[p] for p in phrases if p in table.relations), None)
+    relation = _relation(" ".join(words), table)
     if relation is None:
         return None
-    theirs = {old.subject for old in known if old.subject.partition(":")[0] == f"user.{relation}"}
+    theirs = {old.subject for old in known if old.subject.partition(":")[0] == relation}
     named = {subject for subject in theirs if ":" in subject}
     return frozenset(theirs) if len(named) < 2 and theirs else None
 
@@ -157,26 +161,47 @@ def _meant(
     asked = table.words_of(named)
     while len(asked) > 1 and asked[0] in table.light:
         asked = asked[1:]
+    if rule.loose:
+        asked = [word for word in asked if table.stem(word) not in table.general] or asked
     if not 0 < len(asked) <= _MOST_WORDS:
         return
     wanted = {table.stem(word) for word in asked}
+    relation = _relation(asked[0], table) if len(asked) > 1 else None
     person = subjects.get(asked[-1]) or subjects.get(asked[-1].removesuffix("s"))
     alias = table.aliases.get(" ".join(asked))
     for old in known:
         if old.op == "retract":
             continue
         core = core_of(old.text, table, old.subject)
+        if relation is not None and old.subject.partition(":")[0] == relation:
+            # "mum's birthday" of "Mother's birthday is ...", whose subject is the mother
+            if rule.may_end(old) and _names(
+                asked[1:], wanted - {table.stem(asked[0])}, core, table
+            ):
+                yield old
+            continue
         other = alias is not None and (
             old.slot in alias.slots or not alias.words.isdisjoint(core.words)
         )
         if wanted.isdisjoint(core.words) and not other and old.subject != person:
             continue
-        named_by = other or _names(asked, wanted, core, table)
+        if rule.loose:
+            named_by = wanted <= core.words
+        else:
+            named_by = other or _names(asked, wanted, core, table)
         if rule.people and rule.of_relation(old.subject):
             if old.subject == person or (":" not in old.subject and named_by):
                 yield old
-        elif named_by and old.subject in whose and rule.may_end(old):
+        elif named_by and (rule.kind == "forget" or (old.subject in whose and rule.may_end(old))):
             yield old
+
+
+def _relation(word: str, table: KnownChanges) -> str | None:
+    """The subject of a relation's word ("mums" -> "user.mother")."""
+    for form in (word, word.removesuffix("'s"), word.removesuffix("s")):
+        if form in table.relations:
+            return f"user.{table.relations[form]}"
+    return None
 
 
 def _names(asked: Sequence[str], wanted: set[str], core: MemoryCore, table: KnownChanges) -> bool:
@@ -198,6 +223,20 @@ def _names(asked: Sequence[str], wanted: set[str], core: MemoryCore, table: Know
             core,
             table,
         )
+    )
+
+
+def _forgotten(rule: ChangeRule, named: str, old: Fact) -> Fact:
+    """A request to keep no record, as the ledger reads it: what it names is erased."""
+    return Fact(
+        text=named,
+        category=old.category,
+        op="retract",
+        scope="value",
+        value=named,
+        confidence=CONFIDENCE,
+        rule_id="retraction",
+        extraction_method=f"pattern:{rule.id}",
     )
 
 

@@ -13,7 +13,7 @@ from bmo.gate.known_change_data import KnownChanges
 from bmo.gate.people import label_of
 
 _QUOTED = re.compile(r': "(.+?)"')
-_WORD = re.compile(r"[^\W_]+(?:['’:-][^\W_]+)*|[;,.]")
+_WORD = re.compile(r"[^\W_]+(?:['’:][^\W_]+)*|[;,.]")
 
 _MONTHS = frozenset(
     (
