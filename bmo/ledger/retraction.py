@@ -86,7 +86,7 @@ def _about_subject(fact: Fact, known: Sequence[StoredFact], near: Mapping[str, f
         # "My brother" is nobody's name, though it is known whom it means: asked back as well.
         spoken = content_words([fact.value or fact.text])
         named = bool(spoken & content_words([name_of(fact.subject)]))
-        return Target(tuple(_about_named(fact.subject, known)), "subject", wide=not named)
+        return Target(_once(_about_named(fact.subject, known)), "subject", wide=not named)
     if is_person(fact.subject):
         rows = [row for row in known if relation_of(row.subject) == fact.subject]
         nested = [row for row in known if row.subject.startswith(f"{fact.subject}.")]

@@ -33,6 +33,12 @@ def test_named_person_is_narrow_and_takes_mentions_along() -> None:
     assert meant(said) == ({SAM.text, NURSE.text, WITH_SAM.text}, False)
 
 
+def test_a_fact_that_is_about_and_mentions_somebody_is_meant_once() -> None:
+    said = retract("brother Sam", subject="user.brother:sam", scope="subject")
+    target = target_of(said, KNOWN, latest=(), near={})
+    assert len(target.facts) == len({row.id for row in target.facts})
+
+
 def test_unnamed_relation_is_wide() -> None:
     said = retract("brother", subject="user.brother", scope="subject")
     assert meant(said) == ({SAM.text, NURSE.text, TOM.text}, True)
