@@ -19,6 +19,7 @@ from rich.console import Console
 
 from bmo.agent import MemoryAgent, prepare, user_turn
 from bmo.agent.models import google_llm
+from bmo.chat.acknowledgement import Kept, kept_of
 from bmo.chat.commands import Commands
 from bmo.chat.listening import lines_of
 from bmo.chat.responder import NAME as OFFLINE_NAME
@@ -45,6 +46,9 @@ REPLY_TIMEOUT_S = 60.0
 
 RECALL_DEADLINE_MS = 1000
 """Milliseconds recall may take for a typed turn, unless BMO_RECALL_DEADLINE_MS says otherwise."""
+
+OUTCOME_TIMEOUT_S = 2.0
+"""Longest wait of an offline reply for what became of the turn."""
 
 RECORD_TIMEOUT_S = 5.0
 """Longest wait for a turn's record before its line is shown without it."""
@@ -86,6 +90,8 @@ async def run_chat(
             memory = service.session(user_id=settings.bmo_user_id)
             agent = MemoryAgent(memory=memory, instructions=INSTRUCTIONS)
             await prepare(agent)
+            if isinstance(model, OfflineResponder):
+                model.outcome = _Outcome(agent)
             _welcome(screen, settings, model, [notice.message for notice in service.notices])
             session: AgentSession[Any] = AgentSession(
                 llm=model,
@@ -176,6 +182,29 @@ class _Conversation:
             trouble,
             kept=not memory.off_record,
         )
+
+
+class _Outcome:
+    """What became of the latest turn: what the offline responder may say of it."""
+
+    def __init__(self, agent: MemoryAgent) -> None:
+        self._agent = agent
+
+    async def __call__(self, words: str) -> Kept | None:
+        heard = self._agent.conversation.latest
+        if heard is None or heard.decision is None or heard.said != words:
+            return None
+        memory = self._agent.conversation.memory
+        try:
+            async with asyncio.timeout(OUTCOME_TIMEOUT_S):
+                decision = await asyncio.shield(heard.decision)
+                recorded = await memory.recorded(heard.turn.id)
+        except Exception as error:  # TimeoutError, or the ledger's: then nothing is claimed
+            logger.warning("nothing known of the turn", extra={"error": repr(error)})
+            return None
+        if recorded is None and not memory.off_record:
+            return None
+        return kept_of(decision, recorded, off_record=memory.off_record)
 
 
 async def _talk(conversation: _Conversation, source: TextIO, leave: asyncio.Event) -> None:

@@ -8,6 +8,7 @@ none, and claims nothing about what it did.
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from livekit.agents import (
@@ -20,6 +21,7 @@ from livekit.agents import (
 )
 
 from bmo.agent.placement import memory_blocks
+from bmo.chat.acknowledgement import Kept
 from bmo.chat.wording import answer
 from bmo.gate import WriteGate
 from bmo.settings import Settings, load_settings
@@ -32,7 +34,13 @@ NAME = "offline responder"
 
 
 class OfflineResponder(llm.LLM[Any]):
-    """Answers from the memory blocks in its chat context."""
+    """Answers from the memory blocks in its chat context.
+
+    Attributes:
+        rules: Tell a question from a command.
+        outcome: What became of the turn with these words, once it is written; None: nobody knows,
+            and nothing is claimed.
+    """
 
     def __init__(self, settings: Settings | None = None) -> None:
         """Prepares the rules that tell a question from a command.
@@ -44,6 +52,7 @@ class OfflineResponder(llm.LLM[Any]):
         # Its look at the words is no decision about them: nothing of it is logged.
         quiet = (settings or load_settings()).model_copy(update={"gatekeeper_debug": False})
         self.rules = WriteGate.from_settings(quiet, load_judge=False)
+        self.outcome: Callable[[str], Awaitable[Kept | None]] | None = None
 
     @property
     def model(self) -> str:
@@ -92,9 +101,12 @@ class _Reply(llm.LLMStream):
         except Exception as error:  # whatever part of memory fails, the reply comes
             logger.error("no signals for the offline reply", extra={"error": repr(error)})
             signals = ()
+        kept = None if self._responder.outcome is None else await self._responder.outcome(words)
         self._event_ch.send_nowait(
             llm.ChatChunk(
                 id=utils.shortuuid(),
-                delta=llm.ChoiceDelta(role="assistant", content=answer(words, blocks, signals)),
+                delta=llm.ChoiceDelta(
+                    role="assistant", content=answer(words, blocks, signals, kept)
+                ),
             )
         )

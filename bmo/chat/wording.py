@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Sequence
 from functools import cache
-from importlib.resources import files
-from typing import Any
 
+from bmo.chat.acknowledgement import HEARD, Kept, about_forgetting, acknowledge
+from bmo.chat.second_person import (
+    NAMED,
+    OWN_NAME,
+    UNTIL,
+    phrase_set,
+    phrases,
+    second_person,
+)
 from bmo.turn import Signal
 
 MOST_LINES = 4
@@ -21,7 +27,6 @@ NO_MODEL = "I can't answer that without a language model: I only know what you t
 CANNOT_DO = "I can't do that without a language model: I only remember what you tell me."
 NEEDS_MODEL = "For more than that I need a language model."
 DONT_KNOW = "I don't know that. You haven't told me, or I didn't keep it."
-HEARD = "I hear you."
 FORGETTING = "I'll forget that, if I know it."
 SOURCE = "Type /why and a word of it: then I show when and in which words you told me."
 ABOUT = (
@@ -33,59 +38,48 @@ ABOUT = (
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _BULLET = re.compile(r"^\s*-\s+(?P<text>.+?)\s*$")
 _TAIL = re.compile(r"\s*(?:\([^()]*\)|\[[^\[\]]*\])\s*$")
-_UNTIL = re.compile(r"^(?P<text>.+?) \(until (?P<day>[\d-]+), no longer true\)$")
 _TAIL_NOTE = re.compile(r"\s*\[[^\[\]]*\]$")
 _NOTICE = re.compile(r"<memory_notice>(?P<text>.*?)</memory_notice>", re.DOTALL)
 _WISHES = "Standing wishes:"
 _PROFILE = "<profile>"
-_NAMED = re.compile(r"^Has an? (?P<who>[\w' -]+?) (?:named|called) (?P<name>[^,;]{1,40})$")
-_OWN_NAME = re.compile(r"^(?:Is (?:named|called)|Name is|Goes by)\s+(?P<name>\w[\w' -]{0,30})$")
-_WIDE = re.compile(r"\b(?:about me|everything|anything)\b", re.IGNORECASE)
-_OWN = (
-    (re.compile(r"\btheirs\b"), "yours"),
-    (re.compile(r"\btheir\b"), "your"),
-    (re.compile(r"\bthemselves\b"), "yourself"),
-)
+_WIDE = re.compile(r"\b(?:everything|anything)\b", re.IGNORECASE)
+_ABOUT_ME = re.compile(r"\babout (?:me|myself|us)\b", re.IGNORECASE)
+_TELLING = frozenset({"anything", "everything", "ever", "far", "said", "say", "told"})
 
 
-@cache
-def _phrases() -> dict[str, Any]:
-    text = (files("bmo.chat") / "phrases.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
-
-
-@cache
-def _set(name: str) -> frozenset[str]:
-    return frozenset(_phrases()[name])
-
-
-def answer(words: str, blocks: Sequence[str], signals: Sequence[Signal]) -> str:
+def answer(
+    words: str, blocks: Sequence[str], signals: Sequence[Signal], kept: Kept | None = None
+) -> str:
     """What the offline responder says.
 
     Args:
         words: The person's words.
         blocks: The memory blocks in the model's context, profile first.
         signals: What the write gate saw in the words: a question, a command, ...
+        kept: What became of the turn; None where nobody knows.
     """
     notices = [found["text"] for block in blocks for found in _NOTICE.finditer(block)]
     if notices:
         return " ".join(spoken_notice(text) for text in notices)
     if "forget" in signals:
-        return FORGETTING
+        return FORGETTING if kept is None else about_forgetting(kept)
     plain = _plain(words)
     if any(ask in f" {plain} " for ask in _padded("source_asks")):
         return SOURCE
-    if plain in _set("about_asks"):
+    if plain in phrase_set("about_asks"):
         return ABOUT
     recalled = [t for b in blocks if not b.startswith(_PROFILE) for t in memories_of(b)]
     if "question" in signals or words.rstrip().endswith("?"):
         return _to_question(words, blocks)
+    if kept is not None and (kept.added or kept.confirmed or kept.ended):
+        return acknowledge(words, kept)
     if recalled and "greeting" not in signals:
         known = " ".join(second_person(text) for text in recalled[:MOST_LINES])
         return f"{known} {NEEDS_MODEL}"
     if "command" in signals:
         return CANNOT_DO
-    return _to_pleasantry(words, [text for block in blocks for text in memories_of(block)])
+    memories = [text for block in blocks for text in memories_of(block)]
+    return _to_pleasantry(words, memories, signals, kept)
 
 
 def _to_question(words: str, blocks: Sequence[str]) -> str:
@@ -93,39 +87,47 @@ def _to_question(words: str, blocks: Sequence[str]) -> str:
     if fitting:
         return " ".join(second_person(text) for text in fitting)
     asked = _plain(words)
-    for frame in _phrases()["asking_frames"]:
+    for frame in phrases()["asking_frames"]:
         asked = asked.removeprefix(f"{frame} ")
     said = set(asked.split())
     # Who asks for advice asks for more than a memory: "what should i cook".
-    return DONT_KNOW if said & _set("first_person") and not said & _set("advice") else NO_MODEL
+    return (
+        DONT_KNOW
+        if said & phrase_set("first_person") and not said & phrase_set("advice")
+        else NO_MODEL
+    )
 
 
-def _to_pleasantry(words: str, memories: Sequence[str]) -> str:
+def _to_pleasantry(
+    words: str, memories: Sequence[str], signals: Sequence[Signal], kept: Kept | None
+) -> str:
     """The reply to what asks for nothing: a greeting gets one, with the name where it is known."""
     name = _name_of(memories)
     to_whom = f", {name}." if name else "."
     said = [token.casefold() for token in _WORD.findall(words)]
     if said and len(said) <= SHORT:
-        if said[0] in _set("greetings"):
+        if said[0] in phrase_set("greetings"):
             return f"Hello{to_whom}"
-        if said[-1] in _set("farewells"):
+        if said[-1] in phrase_set("farewells"):
             return f"Goodbye{to_whom}"
-        if said[0] in _set("thanks"):
+        if "greeting" in signals:
+            return f"Hello{to_whom}"
+        if said[0] in phrase_set("thanks"):
             return "You're welcome."
-    return HEARD
+    return HEARD if kept is None else acknowledge(words, kept)
 
 
 def _plain(words: str) -> str:
     """The words in lower case, without punctuation, apostrophes and lead-ins."""
     said = [token.casefold().replace("'", "").replace("’", "") for token in _WORD.findall(words)]
-    while said and said[0] in _set("lead_ins"):
+    while said and said[0] in phrase_set("lead_ins"):
         del said[0]
     return " ".join(said)
 
 
 @cache
 def _padded(name: str) -> tuple[str, ...]:
-    return tuple(f" {phrase} " for phrase in _phrases()[name])
+    return tuple(f" {phrase} " for phrase in phrases()[name])
 
 
 def spoken_notice(text: str) -> str:
@@ -169,17 +171,22 @@ def fitting_memories(words: str, blocks: Sequence[str]) -> list[str]:
     recalled = [text for b in blocks if not b.startswith(_PROFILE) for text in memories_of(b)]
     profile = [text for b in blocks if b.startswith(_PROFILE) for text in memories_of(b)]
     lines = list(dict.fromkeys(recalled or profile))
-    if _WIDE.search(words):
+    if _ABOUT_ME.search(words) or (_WIDE.search(words) and not asked - _TELLING):
         return lines
-    names = bool(_set("name_asks") & {token.casefold() for token in _WORD.findall(words)})
-    if not names:
+    asked -= _TELLING
+    names = bool(phrase_set("name_asks") & {token.casefold() for token in _WORD.findall(words)})
+    if not names or asked:  # "who does my books" is not answered by a name alone
         recalled, lines = _without_own_name(recalled), _without_own_name(lines)
     sharing = _closest(asked, lines, names=names)
-    if names and not asked and not recalled:
-        sharing = [text for text in lines if _OWN_NAME.match(text)]
+    if names and not asked:
+        own = [text for text in lines if OWN_NAME.match(text)]
+        if own:
+            return own
     # What the profile says already is not recalled again; about food it must be said.
-    known = [*recalled, *profile] if recalled and asked & _set("food") else recalled
-    careful = [text for text in known if text not in sharing and _stems(text) & _set("hazards")]
+    known = [*recalled, *profile] if recalled and asked & phrase_set("food") else recalled
+    careful = [
+        text for text in known if text not in sharing and _stems(text) & phrase_set("hazards")
+    ]
     return list(dict.fromkeys([*careful, *(sharing or recalled)]))[:MOST_LINES]
 
 
@@ -190,83 +197,33 @@ def _closest(asked: set[str], lines: Sequence[str], *, names: bool) -> list[str]
     if not most:
         return []
     best = [text for text, count in zip(lines, shared, strict=True) if count == most]
-    named = [text for text in best if _NAMED.match(text)] if names else []
+    named = [text for text in best if NAMED.match(text)] if names else []
     return named or best
 
 
 def _without_own_name(memories: Sequence[str]) -> list[str]:
-    return [text for text in memories if _OWN_NAME.match(text) is None]
+    return [text for text in memories if OWN_NAME.match(text) is None]
 
 
 def _bare(text: str) -> str:
-    if _UNTIL.match(text):
+    if UNTIL.match(text):
         return text
     while (shorter := _TAIL.sub("", text)) != text and shorter:
         text = shorter
     return text.rstrip(".")
 
 
-def second_person(memory: str) -> str:
-    """A canonical memory as a sentence for the person it is about.
-
-    Args:
-        memory: Third person without a subject word for the user ("Is allergic to nuts").
-
-    Returns:
-        A sentence ("You are allergic to nuts.").
-    """
-    ended = _UNTIL.match(memory.strip())
-    if ended:
-        return f"Until {ended['day']}: {second_person(ended['text'])}"
-    if memory[:1].islower():
-        # No canonical memory but the person's own words, as MEM0_SETTING=NORMAL keeps them.
-        return f"You said: {memory.strip()!r}."
-    text = memory.strip().rstrip(".")
-    for pattern, own in _OWN:
-        text = pattern.sub(own, text)
-    own_name = _OWN_NAME.match(text)
-    if own_name:
-        return f"Your name is {own_name['name'].strip()}."
-    named = _NAMED.match(text)
-    if named and " " not in named["name"].strip():
-        return f"Your {named['who']} is named {named['name'].strip()}."
-    first, _, rest = text.partition(" ")
-    second = rest.partition(" ")[0].casefold()
-    lowered = first.casefold().removesuffix("'s").removesuffix("’s")
-    if lowered in _set("relations"):
-        return f"Your {first[0].lower()}{first[1:]} {rest}".rstrip() + "."
-    if first.lower().endswith(("'s", "’s")) and first.casefold() not in _phrases()["verbs"]:
-        return f"{text}."
-    if not rest or second in _set("finite_verbs") or lowered in ("the", "never", "always"):
-        return f"{text}."
-    verb = _second_person_verb(first.casefold())
-    return f"You {verb} {rest}."
-
-
-def _second_person_verb(verb: str) -> str:
-    irregular: dict[str, str] = _phrases()["verbs"]
-    if verb in irregular:
-        return irregular[verb]
-    if not verb.endswith("s") or verb.endswith("ss"):
-        return verb
-    if verb.endswith("ies"):
-        return verb[:-1] if len(verb) <= 4 else f"{verb[:-3]}y"
-    if verb.endswith(("sses", "shes", "ches", "xes", "zzes", "oes")):
-        return verb[:-2]
-    return verb[:-1]
-
-
 def _stems(text: str) -> set[str]:
     """Content words without plural and possessive endings."""
     words = (token.casefold().replace("’", "'") for token in _WORD.findall(text))
     bare = (word.removesuffix("'s").replace("'", "") for word in words)
-    kept = (word for word in bare if word not in _set("stop_words"))
+    kept = (word for word in bare if word not in phrase_set("stop_words"))
     return {word[:-1] if len(word) > 3 and word.endswith("s") else word for word in kept}
 
 
 def _name_of(memories: Sequence[str]) -> str:
     for text in memories:
-        match = _OWN_NAME.match(text)
+        match = OWN_NAME.match(text)
         if match:
             return match["name"].strip()
     return ""

@@ -171,6 +171,29 @@ def test_requests_get_honest_answers(tmp_path: Path) -> None:
     lines = b"i like jazz\nremind me to buy milk\nforget that i like jazz\nwhat can you do\n"
     text = shown(chat(tmp_path / "home", lines))
     assert "bmo> I can't do that without a language model" in text
-    assert "bmo> I'll forget that, if I know it." in text
+    assert "bmo> Done. That is forgotten." in text
     assert "- Likes jazz" in text
     assert "put a GOOGLE_API_KEY into .env" in text
+
+
+def test_it_says_what_it_kept_and_never_what_is_secret_or_gone(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    lines = (
+        b"my sister hanna has a dog called pickle\nthe alarm code is 5 8 0 2\n"
+        b"my passport number is 533401227\ni might move to spain\nforget that i like golf\n"
+        b"my sister hanna has a dog called pickle\nforget everything about my sister\nyes\n"
+    )
+    replies = [
+        part.partition("bmo> ")[2] for part in shown(chat(home, lines)).split("you> ") if part
+    ][1:]
+    assert "your sister Hanna has a dog named Pickle" in replies[0]
+    assert replies[1].startswith("That sounds like a secret. I keep it nowhere.")
+    assert "number is" not in replies[2]
+    assert replies[3].startswith("I see. Tell me when it's settled.")
+    assert replies[4].startswith("I have nothing like that to forget.")
+    assert replies[5].startswith("Yes, I know: ")
+    assert "Shall I erase them for good?" in replies[6]
+    assert "erased for good" in replies[7]
+    written = b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file())
+    for word in (b"anna", b"ickle", b"5 8 0 2", b"533401227"):
+        assert word not in written
