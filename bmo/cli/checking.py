@@ -91,6 +91,8 @@ def health_command(
 
 def stats_row(found: Stats) -> dict[str, Any]:
     """Statistics as the documented JSON object."""
+    from bmo.evaluation.metrics import percentile
+
     times = found.recalls.elapsed_ms
     return {
         "days": found.days,
@@ -122,7 +124,7 @@ def stats_row(found: Stats) -> dict[str, Any]:
             "tokens": found.recalls.tokens,
             "triggers": dict(found.recalls.triggers),
             "median_ms": round(statistics.median(times), 2) if times else None,
-            "p95_ms": round(times[int(0.95 * (len(times) - 1))], 2) if times else None,
+            "p95_ms": round(percentile(times, 0.95), 2) if times else None,
         },
     }
 

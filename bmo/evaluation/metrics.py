@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -55,3 +56,13 @@ def share(outcomes: Sequence[bool]) -> Share:
     draws = np.random.default_rng(BOOTSTRAP_SEED).binomial(total, hits / total, BOOTSTRAP_ROUNDS)
     low, high = np.percentile(draws / total, (2.5, 97.5))
     return Share(hits, total, float(low), float(high))
+
+
+def percentile(ascending: Sequence[float], part: float) -> float:
+    """The smallest value that at least ``part`` of the values do not exceed (nearest rank).
+
+    Args:
+        ascending: Values in ascending order, at least one.
+        part: Between 0 (exclusive) and 1.
+    """
+    return ascending[max(math.ceil(part * len(ascending)), 1) - 1]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bmo.evaluation.annotated import AnnotatedFact, holds
-from bmo.evaluation.metrics import share
+from bmo.evaluation.metrics import percentile, share
 from bmo.turn import Fact
 
 pytestmark = pytest.mark.unit
@@ -37,3 +37,10 @@ def test_a_fact_counts_with_its_category() -> None:
     memory = Fact(text="Has a brother named Sam", category="personal_facts")
     assert not wanted.found_in(memory)
     assert wanted.found_in(memory, with_category=False)
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=50).map(sorted))
+def test_a_percentile_is_one_of_the_values_and_not_below_the_median(values: list[float]) -> None:
+    assert percentile(values, 0.95) in values
+    assert percentile(values, 0.95) >= percentile(values, 0.5)
+    assert percentile(values, 1.0) == values[-1]
