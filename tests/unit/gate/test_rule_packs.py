@@ -63,6 +63,11 @@ def test_every_rule_has_examples() -> None:
     assert not bare
 
 
+def test_every_slot_has_counter_examples() -> None:
+    told = {(code, rule.slot) for code, rule in RULES if rule.non_examples}
+    assert not {(code, rule.slot) for code, rule in RULES} - told
+
+
 def test_english_has_at_least_seventy_slot_families() -> None:
     assert len({rule.slot for code, rule in RULES if code == "en"}) >= 70
 
