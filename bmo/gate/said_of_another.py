@@ -21,6 +21,8 @@ _ALSO = frozenset({"too", "also", "likewise"})
 _SAME = frozenset({"so", "neither", "nor"})
 _AUXILIARIES = frozenset("am are can could did do does had has have is was were will would".split())
 _PRONOUNS = frozenset({"i", "we", "he", "she", "they"})
+_SUBJECTS = _PRONOUNS | {"me"}
+_AS_SUBJECT = {"me": "i", "the": "my"}
 _OF_ONE = {"am": "is", "are": "is", "have": "has", "do": "does"}
 _OF_MANY = {"am": "are", "is": "are", "has": "have", "does": "do"}
 _OWNERS = frozenset({"my", "our", "the"})
@@ -71,15 +73,15 @@ def with_verb_said(
     predicate = _predicate(said, people, stops, names)
     if not predicate:
         return spoken, False
-    verb = _agreeing(said.norm, predicate, [norm[i] for i in subject], people)
-    line = [*(norm[i] for i in subject), *verb]
+    who = [_AS_SUBJECT.get(norm[i], norm[i]) for i in subject]
+    line = [*who, *_agreeing(said.norm, predicate, who, people)]
     if said.text is not spoken.text:  # the words before have no place in this turn's text
         order = [*subject, *([subject[-1]] * len(predicate))]
         return _line(spoken, line, order, [""] * len(order)), True
     front = [i for i in range(lead) if not (i == lead - 1 and norm[i] in _LEADS)]
     order = [*front, *subject, *predicate]
     after = [spoken.after[i] for i in order]
-    after[len(front) - 1] = after[len(front) - 1] or ","
+    after[len(front) - 1] = "."
     return _line(spoken, [*(norm[i] for i in front), *line], order, after), False
 
 
@@ -170,7 +172,7 @@ def _subject_end(
     norm = spoken.norm
     if i >= len(norm):
         return 0
-    if norm[i] in _PRONOUNS or norm[i] in names:
+    if norm[i] in _SUBJECTS or norm[i] in names:
         return i + 1
     if norm[i] not in _OWNERS:
         return 0

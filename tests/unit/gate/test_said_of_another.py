@@ -45,6 +45,9 @@ def texts(decision: Decision) -> list[str]:
         ("my son is allergic to nuts and my daughter is as well", "Daughter is allergic to nuts"),
         ("i cant swim neither can my brother", "Brother cannot swim"),
         ("my brother is vegan, same with my sister", "Sister is vegan"),
+        ("my dad collects stamps and so does my uncle", "Uncle collects stamps"),
+        ("my kids love pizza and me too", "Loves pizza"),
+        ("we love sushi and so do the kids", "Children love sushi"),
     ],
 )
 def test_the_verb_is_taken_from_the_clause_before(gate: WriteGate, said: str, stored: str) -> None:
@@ -58,6 +61,7 @@ def test_the_verb_is_taken_from_the_clause_before(gate: WriteGate, said: str, st
         ("my daughter is allergic to eggs", "my son too", ["Son is allergic to eggs"]),
         ("i love hiking", "so does my wife", ["Wife loves hiking"]),
         ("my brother is vegan", "so am i", ["Is vegan"]),
+        ("my kids love pizza", "me too", ["Loves pizza"]),
         ("i dont eat pork", "neither does my husband", ["Husband does not eat pork"]),
     ],
 )
