@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bmo.gate.captures import Capture, CaptureContext, lex, trim
-from bmo.gate.clause_head import is_cased, is_name_at
+from bmo.gate.captures import Capture, CaptureContext, lex, strip_tail, trim
+from bmo.gate.clause_head import ABBREVIATED_TITLES, is_cased, is_name_at
 
 
 def name(context: CaptureContext, start: int, end: int) -> Capture | None:
@@ -18,7 +18,8 @@ def certain_name(context: CaptureContext, start: int, end: int) -> Capture | Non
     if found is None:
         return None
     word = tokens[start]
-    if word in context.people.names:
+    titled = word in ABBREVIATED_TITLES and found.end - start > 1
+    if word in context.people.names or titled:
         return found
     at = context.source[start]
     if context.language == "de":
@@ -38,7 +39,10 @@ def known_name(context: CaptureContext, start: int, end: int) -> Capture | None:
     if context.tokens[start] not in context.people.names:
         return None
     found = _name(context, start, end, strict=False)
-    if found is None or not _ANNOUNCING.issuperset(context.tokens[found.end : end]):
+    if found is None:
+        return None
+    last = strip_tail(context, found.end, end)
+    if not _ANNOUNCING.issuperset(context.tokens[found.end : last]):
         return None
     return found
 

@@ -28,7 +28,7 @@ _TITLES = frozenset(
         "professor sister uncle"
     ).split()
 )
-_ABBREVIATED = frozenset({"dr", "mr", "mrs", "ms"})
+ABBREVIATED_TITLES = frozenset({"dr", "mr", "mrs", "ms"})
 """Titles that stand before a name and nowhere else: "my landlord is mr singh"."""
 _LEADING = frozenset({"called", "named"})
 
@@ -81,7 +81,7 @@ def is_name_at(
     titled = norm[i] in _TITLES and i + 1 < end and norm[i + 1] not in stops
     if titled:
         count = 1
-    surname = titled and (not strict or norm[i] in _ABBREVIATED)
+    surname = titled and (not strict or norm[i] in ABBREVIATED_TITLES)
     while i + count < end and count < 3:
         word = norm[i + count]
         if not word[0].isalpha() or (

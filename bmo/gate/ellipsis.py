@@ -91,7 +91,39 @@ def completed(
         return _same_language(spoken, clause, lexicons)
     if norm[clause.start] in ("a", "an") and previous is not None:
         return _had_too(spoken, clause, previous)
+    return _put_first(spoken, clause)
+
+
+def _put_first(spoken: Words, clause: Clause) -> Words | None:
+    """Reads "six hives i have now", "coriander i cannot stand" with the object behind its verb."""
+    norm, start, end = spoken.norm, clause.start, clause.end
+    while end - start > 2 and norm[end - 1] in _NOW:
+        end -= 1
+    for at in range(start + 1, min(end - 1, start + _OBJECT_WORDS + 1)):
+        if norm[at] in ("i", "we"):
+            if tuple(norm[at + 1 : end]) not in _TAKES_OBJECT or norm[start] in _NO_FRONT:
+                return None
+            return spoken.select([*range(at, end), *range(start, at)])
     return None
+
+
+_OBJECT_WORDS = 4
+_NOW = frozenset({"now", "there", "so", "really", "though"})
+_NO_FRONT = frozenset(
+    (
+        "all and any as because but every everything how if it like me nothing one or so something "
+        "than that the them these they thing things this those what whatever when where which who "
+        "why because everyone everybody"
+    ).split()
+)
+_TAKES_OBJECT = frozenset(
+    tuple(words.split())
+    for words in (
+        "have|own|keep|have got|love|like|adore|hate|loathe|detest|can not stand|can not abide|"
+        "can not eat|can not have|can not drink|do not eat|do not like|do not drink|do not touch|"
+        "never eat|never drink|never touch|collect|avoid"
+    ).split("|")
+)
 
 
 def _had_too(spoken: Words, clause: Clause, previous: Clause) -> Words | None:

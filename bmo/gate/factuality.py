@@ -114,6 +114,8 @@ def may_veto(words: Words, clauses: Sequence[Clause], language: LanguageCode) ->
     norm = words.norm
     if not lexicon.telling.isdisjoint(norm) or '"' in words.text:
         return True
+    if tuple(norm[-_TAKEN_BACK:]) in _TAKES_BACK:
+        return True
     leading = lexicon.leading
     for clause in clauses:
         if norm[clause.start] in leading:
@@ -166,6 +168,8 @@ def vetoes(words: Words, clause: Clause, language: LanguageCode) -> tuple[Veto, 
                     and not _is_vouched_for(norm, begin, phrase)
                 ):
                     found.append(veto)
+    if len(norm) > _TAKEN_BACK and tuple(norm[-_TAKEN_BACK:]) in _TAKES_BACK:
+        found.append("hedge")
     if len(found) > 1:
         found.sort(key=get_args(Veto).index)
     if '"' in words.text and "quotation" not in found and _quoted(words, start, end):
@@ -187,6 +191,11 @@ def _without_asides(norm: list[str], lexicon: FactualityLexicon) -> list[str]:
 _IF = frozenset({"if"})
 
 
+_TAKEN_BACK = 3
+_TAKES_BACK = frozenset(
+    tuple(words.split()) for words in ("no do not", "no forget it", "no never mind")
+)
+"""Ends of a clause that take back what it says: "call me hattie no dont"."""
 _VERBS_OF_DOUBT = frozenset(
     (
         "know wonder ask asked see tell check sure mind say remember care matter as ok okay fine "

@@ -80,7 +80,10 @@ def _values(match: RuleMatch, template: str) -> dict[str, str]:
         values[name] = translate(shown, context.language)
         if values[name] != shown:
             values[name + "*"] = shown
-        if capture.long_end > capture.end:
+        if kind == "AGE":
+            said = surface(context, capture.start, capture.end, flat)
+            values[name + "+"] = shown if said == shown else f"{shown} ({said})"
+        elif capture.long_end > capture.end:
             shown = capture_text(context, capture, kind, True, flat)
             values[name + "+"] = translate(shown, context.language)
     if head.group is not None:
@@ -211,7 +214,8 @@ def _rest_of_clause(match: RuleMatch) -> str:
 
 
 _REST_OPENS = frozenset(
-    "at by every for from in near next on opposite outside since when with without".split()
+    "at by daily every for from in near next nightly on once opposite outside since three times "
+    "twice weekly when with without".split()
 )
 _REST_WORDS = 9
 _NO_WORDS = frozenset({"too", "also", "now", "currently"})

@@ -21,6 +21,8 @@ def gate() -> WriteGate:
 @pytest.mark.parametrize(
     ("asked", "said", "stored"),
     [
+        ("Do you deploy on Fridays?", "god no", ["The team does not deploy on Fridays"]),
+        ("Do you have kids?", "afraid not", ["Does not have kids"]),
         ("Where did you two meet?", "at university in glasgow", ["Met at university in Glasgow"]),
         ("Do you play an instrument?", "the cello", ["Plays cello"]),
         ("What's your son's name?", "elias", ["Has a son named Elias"]),
@@ -43,7 +45,7 @@ def gate() -> WriteGate:
         ("What did you study?", "geology", ["Studied geology"]),
         ("What does your wife do?", "nurse", ["Wife is a nurse"]),
         ("Where does your sister live?", "in oslo", ["Sister lives in Oslo"]),
-        ("How old is your daughter?", "nearly three", ["Daughter is 3 years old"]),
+        ("How old is your daughter?", "nearly three", ["Daughter is 3 (three) years old"]),
         ("What kind of music are you into?", "mostly jazz", ["Is into jazz"]),
         (
             "What are you training for?",

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.unit
         (
             "Who am I helping today?",
             "imre, from szeged, fifty two and should have stayed in bed",
-            ["Is named Imre", "Comes from Szeged", "Is 52 years old"],
+            ["Is named Imre", "Comes from Szeged", "Is 52 (fifty two) years old"],
         ),
         (
             "Lovely. And your name?",
@@ -30,14 +30,14 @@ pytestmark = pytest.mark.unit
         (
             "Who do I have the pleasure of talking to?",
             "Priya, thirty-one, a dental nurse from Leicester",
-            ["Is named Priya", "Is 31 years old", "Is a dental nurse", "Comes from Leicester"],
+            ["Is named Priya", "Is 31 (thirty-one) years old", "Is a dental nurse", "Comes from Leicester"],
         ),
         (
             "",
             "Right then. Rachel, forty-four, tax lawyer, Golders Green, which says it all.",
             [
                 "Is named Rachel",
-                "Is 44 years old",
+                "Is 44 (forty-four) years old",
                 "Is a tax lawyer",
                 "Lives in Golders Green",
             ],
