@@ -5,7 +5,8 @@
 
 Data: the recall cases in ``tests/recall_cases/developed.yaml`` (texts written by hand) and the
 annotated conversations in ``tests/scenarios``, played through the memory service: of every turn
-with ``injects`` the memories that were live. ``kept_apart.yaml`` is not read. Logistic regression
+with ``injects`` the memories that were live; and ``recall_talks.txt``, what people tell and ask
+later, through the write gate. ``kept_apart.yaml`` is not read. Logistic regression
 with a ridge, Newton's method.
 """
 
@@ -29,6 +30,7 @@ from bmo.recall import ReadGate
 from bmo.recall.relevance import SMALL, Evidence
 from bmo.settings import load_settings
 from bmo.turn import RecallPlan
+from training.recall_talks import ASKED_AT, asked_later, read_talks
 
 CASES = Path("tests/recall_cases/developed.yaml")
 CONVERSATIONS = Path("tests/scenarios")
@@ -62,7 +64,7 @@ def rows_of_cases(home: Path) -> Iterator[Row]:
 async def rows_of_conversations(home: Path) -> list[Row]:
     """Evidence for the turns of annotated conversations that want a live memory."""
     found: list[Row] = []
-    settings = load_settings(bmo_home=home)
+    settings = load_settings(bmo_home=home, bmo_recall_deadline_ms=5000)
     service = await MemoryService.open(settings)
     try:
         for name, turns in read_conversations(CONVERSATIONS):
@@ -75,6 +77,27 @@ async def rows_of_conversations(home: Path) -> list[Row]:
                 labels = [int(any(holds(f.text, parts) for parts in wanted)) for f, _ in weighed]
                 if any(labels) and len(weighed) <= SMALL:
                     found.append((name, row.turn.text, [e for _, e in weighed], labels))
+    finally:
+        await service.aclose()
+    return found
+
+
+async def rows_of_talks(home: Path) -> list[Row]:
+    """Evidence for the questions of ``recall_talks.txt`` whose memories the write gate kept."""
+    found: list[Row] = []
+    settings = load_settings(bmo_home=home, bmo_recall_deadline_ms=5000)
+    service = await MemoryService.open(settings)
+    try:
+        for talker in read_talks():
+            async for asking in asked_later(service, talker):
+                wanted = frozenset().union(*asking.needed)
+                plan = needed(asking.plan, asking.said)
+                weighed = service.recaller.weighed(plan, asking.person, ASKED_AT)
+                labels = [
+                    1 if f.id in wanted else -1 if f.id in asking.beside else 0 for f, _ in weighed
+                ]
+                if 1 in labels:
+                    found.append((talker.name, asking.said, [e for _, e in weighed], labels))
     finally:
         await service.aclose()
     return found
@@ -130,11 +153,14 @@ def main() -> None:
     with TemporaryDirectory() as one, TemporaryDirectory() as two:
         cases = list(rows_of_cases(Path(one)))
         talks = asyncio.run(rows_of_conversations(Path(two)))
-    rows = [*cases, *talks]
+    with TemporaryDirectory() as three:
+        later = asyncio.run(rows_of_talks(Path(three)))
+    rows = [*cases, *talks, *later]
     halves = [fitted(rows[::2]), fitted(rows[1::2])]
     print("by folds:", ranked(rows[1::2], halves[0]), ranked(rows[::2], halves[1]))
     weights = fitted(rows)
-    print("cases:", ranked(cases, weights), " conversations:", ranked(talks, weights))
+    for name, part in (("cases", cases), ("conversations", talks), ("talks", later)):
+        print(f"{name}:", ranked(part, weights))
     named = {name: round(float(w), 3) for name, w in zip(NAMES, weights, strict=True)}
     print(json.dumps(named, indent=1))
     x, y = design(rows)

@@ -15,7 +15,6 @@ class OwnStore(EntryStore, Protocol):
     """An embedded store: what Mem0 calls, what MemoryIndex calls, and its vectors."""
 
     insert: Any
-    search: Any
     update: Any
     delete: Any
     list: Any

@@ -31,6 +31,15 @@ class Entry:
 class EntryStore(Protocol):
     """What MemoryIndex needs beside Mem0's own calls."""
 
+    def search(
+        self,
+        query: str,
+        vectors: Sequence[float],
+        top_k: int = 5,
+        filters: Filters | None = None,
+    ) -> Sequence[Entry]:
+        """The nearest entries that match, by cosine similarity."""
+
     def get(self, vector_id: str) -> Any:
         """The entry of that id, or None."""
 

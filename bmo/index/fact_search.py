@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bmo.index.access import IndexAccess, storable
@@ -13,7 +13,12 @@ from bmo.settings import checked_user_id
 from bmo.turn import Category
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from bmo.index.vector_cache import VectorCache
+
+    Vector = NDArray[np.float32]
 
 logger = logging.getLogger(__name__)
 
@@ -76,6 +81,7 @@ class FactSearch(IndexAccess):
         threshold: float,
         categories: Sequence[Category] = (),
         domains: Sequence[str] = (),
+        turned: Callable[[Vector], Vector] | None = None,
     ) -> list[tuple[str, float]]:
         """Which facts of a user are near in meaning, and how near, nearest first.
 
@@ -89,6 +95,7 @@ class FactSearch(IndexAccess):
             categories: Only these; empty means all.
             domains: Facts of these topics and facts of none; empty means all. The store, which
                 answers until the vectors are in memory, has no index for topics and gives all.
+            turned: What is done to the query's vector first.
 
         Returns:
             (fact id, cosine).
@@ -108,13 +115,25 @@ class FactSearch(IndexAccess):
             self._connection.last.keep(words, vector)
             found = cache.search(
                 user_id,
-                vector,
+                vector if turned is None else turned(vector),
                 top_k=top_k,
                 threshold=min(max(threshold, 0.0), 1.0),
                 filters=_gated(categories, domains=domains),
             )
             if found is not None:
                 return [(fact_id, score) for fact_id, score in found if fact_id]
+        if turned is not None:
+            vector = turned(self.embedder.embed([words])[0])
+            filters = {**_gated(categories), "user_id": user_id}
+            with self._reading() as (_, store):
+                entries = store.search(words, vector.tolist(), top_k, filters)
+            return [
+                (str(entry.payload["fact_id"]), float(entry.score))
+                for entry in entries
+                if entry.payload.get("user_id") == user_id
+                and entry.payload.get("fact_id")
+                and entry.score >= threshold
+            ]
         hits = self.search(user_id, query, top_k=top_k, threshold=threshold, categories=categories)
         return [(hit.fact_id, hit.score) for hit in hits if hit.fact_id]
 

@@ -15,7 +15,14 @@ from bmo.recall.addressing import address
 from bmo.recall.budget import prefers_accuracy, token_budget
 from bmo.recall.classify import Classification, classify
 from bmo.recall.lexer import Words
-from bmo.recall.packs import LANGUAGES, Pack, Reading, guess_language, load_pack
+from bmo.recall.packs import (
+    LANGUAGES,
+    Pack,
+    Reading,
+    function_words,
+    guess_language,
+    load_pack,
+)
 from bmo.recall.relevance import Familiarity
 from bmo.recall.subjects import belongs
 from bmo.settings import Settings, load_settings
@@ -32,6 +39,9 @@ FOLLOW_UP_WORDS: Final = 7
 
 BARE_WORDS: Final = 2
 """One of at most this many words leans on it whatever they are."""
+
+WHOLE_WORDS: Final = 2
+"""Content words from which a question that leans on nothing is about something of its own."""
 
 _GOES_ON = frozenset("and or but so also same und oder aber et ou mais y o pero".split())
 """First words by which a short question goes on from the turn before."""
@@ -342,6 +352,8 @@ class ReadGate:
 
     def _inherited(self, ask: _Ask, previous: RecallPlan) -> RecallPlan:
         plan = self._wanted(ask, "follow_up", include_all=previous.include_all)
+        if _is_whole(ask.reading.words):
+            return replace(plan, include_all=False)
         return replace(
             plan,
             intent="continuation",
@@ -390,6 +402,17 @@ def _follows(words: Words) -> bool:
         return False
     leans = words.classes & _ABOUT_SOMEBODY or not _LEANING.isdisjoint(said)
     return bool(leans) or len(said) <= BARE_WORDS or said[0] in _GOES_ON
+
+
+def _is_whole(words: Words) -> bool:
+    """Whether a question after a recall has a subject of its own ("what animal is in my shed").
+
+    It needs memory as the one before did, but is not about the same.
+    """
+    said = words.words
+    telling = [word for word in said if word not in function_words() and word not in _LEANING]
+    leans = "pronoun" in words.classes or said[0] in _GOES_ON or not _LEANING.isdisjoint(said)
+    return not leans and len(telling) >= WHOLE_WORDS
 
 
 def _not(kind: Classification, trigger: str, depth: Depth) -> RecallPlan:

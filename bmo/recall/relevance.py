@@ -90,6 +90,9 @@ class Evidence:
         answered: 1 when another memory stands in a slot that the plan names, and this one's slot
             is not one that may matter beside it.
         linked: 1 when it shares a rare word with a memory that shares a word with the turn.
+        behind: Cosine behind the nearest memory's, at most 0: a question that is far from all is
+            answered by the least far one.
+        above: Cosine above the mean of all memories.
     """
 
     nearness: float
@@ -103,6 +106,8 @@ class Evidence:
     beside: float
     answered: float
     linked: float
+    behind: float
+    above: float
 
 
 _VALUES: Final = attrgetter(*(field.name for field in fields(Evidence)))
@@ -154,9 +159,12 @@ def evidence(
     rare = _Rareness(max(_FEWEST, len(facts)))
     named = set(plan.slots)
     in_slots = sum(fact.slot in named for fact in facts)
+    near = [nearness.get(fact.id, 0.0) for fact in facts]
+    nearest = max(near, default=0.0)
+    middle = sum(near) / max(1, len(near))
     return [
         Evidence(
-            nearness=max(0.0, nearness.get(fact.id, 0.0)),
+            nearness=max(0.0, cosine),
             words=rare.of(asked & words, of_words),
             stems=rare.of(alike, of_stems),
             topics=rare.of(shared, of_topics),
@@ -167,8 +175,10 @@ def evidence(
             beside=float(bool(named) and fact.slot is not None and fact.slot not in named),
             answered=float(in_slots > (fact.slot in named) and fact.slot not in plan.soft_slots),
             linked=float(asked.isdisjoint(words) and not hinges.isdisjoint(words)),
+            behind=cosine - nearest,
+            above=cosine - middle,
         )
-        for fact, words, alike, shared in zip(facts, held, stems, told, strict=True)
+        for fact, words, alike, shared, cosine in zip(facts, held, stems, told, near, strict=True)
     ]
 
 

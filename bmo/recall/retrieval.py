@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from bmo.recall.calibration import Calibration, reference_calibration
 from bmo.recall.candidates import Asked, Candidate, Retrieved
+from bmo.recall.question_map import question_map
 from bmo.recall.relevance import SMALL, Evidence, evidence, words_of
 from bmo.recall.small_memory import fitting
 from bmo.recall.spelling import may_be_misspelt, meant
@@ -188,7 +189,13 @@ class Retriever:
             return {}, ""
         try:
             with memory_span("bmo.recall.search", "search_memory"):
-                found = self._index.near(user_id, plan.query, top_k=2 * memories, threshold=0.0)
+                found = self._index.near(
+                    user_id,
+                    plan.query,
+                    top_k=2 * memories,
+                    threshold=0.0,
+                    turned=question_map(self._index.embedder.name),
+                )
         except _index_errors() as error:
             return {}, f"search index: {error}"
         except Exception as error:  # a broken index leaves the ledger's slots and words

@@ -25,14 +25,14 @@ CERTAINTY: Final[Mapping[str, float]] = {
 """Log odds that a plan adds by how sure it is that memory is needed: where it surely is, one of few
 memories is it, and a lack of words in common says less."""
 
-NOT_THEM: Final = 1.5
+NOT_THEM: Final = 0.8
 """Log odds that a memory of the user loses when somebody else is asked about: "the hostel i want to
 open with my sister" may stand under the user alone."""
 
 BOTH: Final = 0.5
 """The same where the user is asked about as well ("when could my sister ring me")."""
 
-NOT_THEIR_SLOT: Final = 3.0
+NOT_THEIR_SLOT: Final = 2.0
 """The same when it is asked for one thing of theirs ("my trainer's name")."""
 
 INTRODUCTION_SHARE: Final = 0.4
@@ -45,20 +45,31 @@ OF_THE_ASKED: Final = 0.65
 LEAST: Final = 0.3
 """Probability below which a memory is no candidate, however new or important it is."""
 
-PASSES: Final = 0.5
-"""Probability from which a memory answers; below it for all, the nearest in meaning are given."""
+FEW: Final = 3
+"""Memories given where none surely answers, at most."""
 
-NEAR: Final = 0.28
-"""Least cosine of these, the middle of the reference embedder's calibration."""
+FLOOR: Final[Mapping[str, float]] = {
+    "indirect_need": -3.2,
+    "command_needs_fact": -3.2,
+    "judge": -3.2,
+}
+"""Log odds, the plan's certainty included, that each of these few needs ..."""
 
-NEAR_BESIDE: Final = 0.345
-"""The same for a memory in another slot than the one asked for (calibrated share .8)."""
+FLOOR_ASKED: Final = -1.2
+"""... and where one thing is asked for, which may never have been told ("do you know my blood
+group"), ..."""
 
-NEAR_TOGETHER: Final = 0.5
-"""Log odds behind the best of these within which another is given too."""
+FLOOR_OF_SLOT: Final = -0.4
+"""... the more where it has a slot that holds nothing ..."""
 
-OF_THE_NEAR: Final = 0.55
-"""Similarity that these are given."""
+SPREAD: Final = 2.6
+"""... and how far behind the best of them it may be."""
+
+BESIDE_SURE: Final = -1.5
+"""Log odds from which a memory is given beside one that stands in the very slot asked for."""
+
+OF_THE_FEW: Final = 0.63
+"""Similarity that these are given: enough to stand beside a slot's."""
 
 GAP: Final = 2.0
 """Log odds behind the best memory beyond which another is none; a request may depend on several
@@ -83,7 +94,12 @@ def fitting(
         weighed: Every memory with what speaks for it.
     """
     certainty = CERTAINTY.get(plan.trigger, 0.0)
-    odds = {fact.id: log_odds(row) + certainty for fact, row in weighed}
+    odds = {
+        fact.id: log_odds(row)
+        + certainty
+        - (_away(plan, fact, row) if asked.people and not row.about else 0.0)
+        for fact, row in weighed
+    }
     named = [fact for fact, row in weighed if row.slot and row.about]
     named.sort(key=lambda fact: -odds[fact.id])
     in_slot = {fact.id for fact in named[:SLOT_MOST]}
@@ -95,8 +111,7 @@ def fitting(
         elif _of_another(fact, plan, asked, row):
             found.append(Candidate(fact, 0.0, "about somebody else"))
         else:
-            away = _away(plan, fact, row) if asked.people and not row.about else 0.0
-            similarity = probability(odds[fact.id] - away)
+            similarity = probability(odds[fact.id])
             if fact.slot == "name" and plan.slots and "name" not in plan.slots:
                 similarity *= INTRODUCTION_SHARE
             if _sought_for(fact, plan, asked, row):
@@ -105,30 +120,38 @@ def fitting(
             enough = similarity >= LEAST and not behind
             why = "evidence" if enough else "too little speaks for it"
             found.append(Candidate(fact, similarity if enough else 0.0, why))
-    if plan.trigger != "forced" and all(c.similarity < PASSES for c in found):
-        return _with_nearest(found, plan, asked, weighed, odds)
-    return found
+    return found if plan.trigger == "forced" else _with_best_few(found, plan, odds)
 
 
-def _with_nearest(
-    found: list[Candidate],
-    plan: RecallPlan,
-    asked: Asked,
-    weighed: Sequence[tuple[StoredFact, Evidence]],
-    odds: Mapping[str, float],
+def _with_best_few(
+    found: list[Candidate], plan: RecallPlan, odds: Mapping[str, float]
 ) -> list[Candidate]:
-    """Lifts what is near in meaning where nothing else speaks for any memory."""
-    near = {
-        fact.id
-        for fact, row in weighed
-        if row.nearness >= (NEAR_BESIDE if row.beside and not row.soft else NEAR)
-        and (row.about or not asked.people)
-        and (fact.slot != "name" or "name" in plan.slots)
+    """Lifts the best few: a turn that needs memory is better given three than none of twelve.
+
+    Args:
+        found: All candidates; what is about somebody else, or only a name, stays where it is.
+        plan: What is asked.
+        odds: Log odds of each memory, by fact id.
+    """
+    sure = [c for c in found if c.why == "slot"]
+    asked_for = FLOOR_OF_SLOT if plan.slots else FLOOR_ASKED
+    floor = BESIDE_SURE if sure else FLOOR.get(plan.trigger, asked_for)
+    rest = [
+        c
+        for c in found
+        if c.why in ("evidence", "too little speaks for it")
+        and (c.fact.slot != "name" or not plan.slots or "name" in plan.slots)
+    ]
+    rest.sort(key=lambda c: -odds[c.fact.id])
+    best = odds[rest[0].fact.id] if rest else 0.0
+    few = {
+        c.fact.id
+        for c in rest[: max(0, FEW - len(sure))]
+        if odds[c.fact.id] >= max(floor, best - SPREAD)
     }
-    best = max((odds[fact_id] for fact_id in near), default=0.0)
     return [
-        replace(c, similarity=max(c.similarity, OF_THE_NEAR), why="nearest")
-        if c.fact.id in near and best - odds[c.fact.id] <= NEAR_TOGETHER
+        replace(c, similarity=max(c.similarity, OF_THE_FEW), why="best few")
+        if c.fact.id in few
         else c
         for c in found
     ]

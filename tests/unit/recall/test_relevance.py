@@ -135,3 +135,24 @@ def test_what_shares_nothing_is_not_familiar() -> None:
     assert familiarity("morning its me", facts).score == 0.0
     assert familiarity("what could i eat there", facts).score > 0.0
     assert familiarity("what could i eat there", []).score == 0.0
+
+
+def given_for(plan: RecallPlan, facts: list[StoredFact], near: dict[str, float]) -> set[str]:
+    rows = evidence(plan, facts, near, lambda _: True)
+    found = fitting(plan, ANYBODY, list(zip(facts, rows, strict=True)))
+    return {c.fact.text for c in found if c.similarity >= LEAST}
+
+
+def test_a_request_in_a_small_memory_is_given_the_best_few_rather_than_nothing() -> None:
+    facts = [fact(text) for text in ("Runs at five", "Has a stick", "Owns a loom", "Sells eggs")]
+    near = {"Runs at five": 0.14, "Has a stick": 0.13, "Owns a loom": 0.12, "Sells eggs": -0.2}
+    request = replace(wants("suggest something"), trigger="indirect_need")
+    given = given_for(request, facts, near)
+    assert "Runs at five" in given and "Sells eggs" not in given
+    assert len(given) <= 3
+
+
+def test_what_was_never_told_is_answered_with_nothing() -> None:
+    facts = [fact("Cannot stand lilies"), fact("Owns a loom")]
+    asked = wants("and my blood group have you that", slots=("blood_type",))
+    assert given_for(asked, facts, {"Cannot stand lilies": 0.05, "Owns a loom": 0.02}) == set()
