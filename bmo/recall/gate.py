@@ -75,6 +75,15 @@ STRANGE_NEED: Final = 0.97
 STRANGE_OWN_NEED: Final = 0.8
 """... and where "my" or a person of the speaker's is in it."""
 
+FITS: Final = -0.8
+"""Log odds of some memory, nearness included, from which it may be what a turn is about ..."""
+
+FITS_NEED: Final = 0.08
+"""... and the read-need that is enough then."""
+
+NOT_STRANGE: Final = -1.5
+"""Log odds from which a turn that shares no word with memory is no stranger to it."""
+
 WEAK_MARGIN = 0.2
 """Turns without "my" or a person in them must clear this share of what is left above the
 threshold: the judge's false alarms are mostly services and general knowledge asked with "i"."""
@@ -281,7 +290,7 @@ class ReadGate:
         need = 0.0 if assessment is None else assessment.read_need
         asking = ask.reading.words.asked or "q" in classes
         known = None
-        if familiar is not None and (asking or need >= FAMILIAR_NEED):
+        if familiar is not None and (asking or need >= FITS_NEED):
             known = familiar(ask.turn.text)
         overruling = bool(classes & _OF_ONESELF) and silent.trigger in OVERRULED
         if known is not None and known.named and asking and not overruling:
@@ -295,8 +304,10 @@ class ReadGate:
             threshold = min(threshold, FAMILIAR_NEED)
         elif known is not None and known.score <= 0.0:
             strange = STRANGE_OWN_NEED if classes & _STRONG else STRANGE_NEED
-            threshold = max(threshold, strange)
-        if need < threshold:
+            if threshold <= need < strange and known.closest() < NOT_STRANGE:
+                threshold = strange
+        fits = known is not None and not overruling and need < threshold and _may_fit(need, known)
+        if need < threshold and not fits:
             return replace(silent, read_need=need)
         return replace(self._wanted(ask, "judge"), read_need=need)
 
@@ -365,6 +376,11 @@ class ReadGate:
             query=f"{previous.query} {plan.query}".strip(),
             include_past=plan.include_past or previous.include_past,
         )
+
+
+def _may_fit(need: float, known: Familiarity) -> bool:
+    """Whether a turn is about some memory though the judge sees little need of any."""
+    return need >= FITS_NEED and known.closest() >= FITS
 
 
 def _names_somebody(words: Words, subjects: Mapping[str, str]) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from bmo.recall.assembly import assemble
@@ -13,7 +15,7 @@ from bmo.recall.calibration import calibration_for
 from bmo.recall.candidates import Candidate
 from bmo.recall.feedback import REMEMBERED, Judgement, adjusted
 from bmo.recall.profile import choose_profile, importance
-from bmo.recall.relevance import SMALL, Evidence, Familiarity, familiarity
+from bmo.recall.relevance import SMALL, Evidence, Familiarity, familiarity, log_odds
 from bmo.recall.retrieval import Retriever
 from bmo.recall.scoring import DEFAULT_WEIGHTS, Weights, score
 from bmo.recall.selection import select
@@ -147,7 +149,14 @@ class Recaller:
         """
         if self._live(user_id) > SMALL:
             return None
-        return familiarity(text, self._ledger.live_facts(user_id, at=now, limit=SMALL))
+        facts = self._ledger.live_facts(user_id, at=now, limit=SMALL)
+        return familiarity(text, facts, partial(self._closest, text, user_id, now))
+
+    def _closest(self, text: str, user_id: str, now: datetime) -> float:
+        """Log odds of the memory for which most speaks; of none, minus infinity."""
+        plan = RecallPlan(recall=True, trigger="judge", query=text)
+        weighed = self.weighed(plan, user_id, now)
+        return max((log_odds(row) for _, row in weighed), default=-math.inf)
 
     def weighed(
         self, plan: RecallPlan, user_id: str, now: datetime

@@ -182,6 +182,11 @@ def evidence(
     ]
 
 
+def _nothing() -> float:
+    """Log odds where there is no memory."""
+    return -math.inf
+
+
 @dataclass(frozen=True, slots=True)
 class Familiarity:
     """How much of a turn is in memory already.
@@ -190,18 +195,24 @@ class Familiarity:
         score: Log odds that words, stems and topics give to the memory that shares most; 0: none
             shares anything.
         named: The turn has a name that is in some memory ("eli", "terrence").
+        closest: Tells the log odds of the memory for which most speaks, nearness included; asks
+            the embedder, so only where it decides.
     """
 
     score: float
     named: bool
+    closest: Callable[[], float] = _nothing
 
 
-def familiarity(text: str, facts: Sequence[StoredFact]) -> Familiarity:
+def familiarity(
+    text: str, facts: Sequence[StoredFact], closest: Callable[[], float] = _nothing
+) -> Familiarity:
     """How much of ``text`` is in ``facts``, without the embedder.
 
     Args:
         text: A turn.
         facts: The user's live memories.
+        closest: See ``Familiarity``.
     """
     rows = evidence(RecallPlan(recall=True, trigger="", query=text), facts, {}, lambda _: True)
     weights = dict(zip((field.name for field in fields(Evidence)), _weights()[1:], strict=True))
@@ -213,7 +224,8 @@ def familiarity(text: str, facts: Sequence[StoredFact]) -> Familiarity:
         default=0.0,
     )
     said = {word.casefold() for word in _WORD.findall(text)}
-    return Familiarity(score, any(not said.isdisjoint(_names_in(fact.text)) for fact in facts))
+    named = any(not said.isdisjoint(_names_in(fact.text)) for fact in facts)
+    return Familiarity(score, named, closest)
 
 
 @lru_cache(maxsize=4096)

@@ -116,6 +116,10 @@ def test_follow_ups_inherit_the_plan_before() -> None:
     assert (sister.recall, sister.trigger) == (True, "follow_up")
     assert "birthday" in sister.slots
     assert sister.subjects[0] == "user.sister"
+    whole = plan("what animal lives in my shed", previous=before)
+    assert (whole.recall, whole.trigger) == (True, "follow_up")
+    assert whole.slots == plan("which animal lives in my shed").slots
+    assert "birthday" not in whole.query
     why = plan("why?", previous=before)
     assert why.subjects == before.subjects
     assert why.budget_tokens > 0
@@ -306,6 +310,9 @@ def test_a_sure_judge_overrules_a_rule_that_saw_no_need(
         (Familiarity(0.0, named=False), 0.7, False),
         (Familiarity(0.0, named=False), 0.9, True),
         (Familiarity(0.0, named=True), 0.0, True),
+        (Familiarity(0.5, named=False, closest=lambda: 0.5), 0.1, True),
+        (Familiarity(0.5, named=False, closest=lambda: -1.0), 0.1, False),
+        (Familiarity(0.5, named=False, closest=lambda: 0.5), 0.01, False),
     ],
 )
 def test_what_memory_holds_moves_the_bar(
