@@ -30,7 +30,12 @@ pytestmark = pytest.mark.unit
         (
             "Who do I have the pleasure of talking to?",
             "Priya, thirty-one, a dental nurse from Leicester",
-            ["Is named Priya", "Is 31 (thirty-one) years old", "Is a dental nurse", "Comes from Leicester"],
+            [
+                "Is named Priya",
+                "Is 31 (thirty-one) years old",
+                "Is a dental nurse",
+                "Comes from Leicester",
+            ],
         ),
         (
             "",
