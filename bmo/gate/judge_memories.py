@@ -155,12 +155,24 @@ def open_memories(asked: Asked, clauses: Sequence[ClauseAnalysis], needed: float
     ]
     whole = asked.analysis.language != "en"  # its clauses are known less well: no word is lost
     groups = grouped(odds, needed, MAX_MEMORIES, keep_all=whole)
-    facts: list[Fact] = []
+    facts = [fact for group in _told_together(asked, groups) if (fact := _memory(asked, group))]
+    return list(without_doubles(facts))
+
+
+def _told_together(
+    asked: Asked, groups: Sequence[Sequence[ClauseAnalysis]]
+) -> list[list[ClauseAnalysis]]:
+    """Joins what one breath tells of the same subject under the same category.
+
+    People tell a fact and dwell on it: of strangers' memories that nobody had annotated most were
+    the second half of one that stood already, and facts were missed because their words lay in two.
+    """
+    together: dict[tuple[str, Category], list[ClauseAnalysis]] = {}
     for group in groups:
         fact = _memory(asked, group)
         if fact is not None:
-            facts.append(fact)
-    return list(without_doubles(facts))
+            together.setdefault((fact.subject, fact.category), []).extend(group)
+    return list(together.values())
 
 
 def _tied(asked: Asked, clause: ClauseAnalysis) -> dict[str, bool]:

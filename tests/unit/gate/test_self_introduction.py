@@ -51,7 +51,7 @@ pytestmark = pytest.mark.unit
         (
             "What's your name?",
             "it's desmond, des to my friends, and i'm seventy",
-            ["Is named Desmond", "Is 70 years old"],
+            ["Is named Desmond", "Is 70 (seventy) years old"],
         ),
         (
             "Who am I speaking with?",
