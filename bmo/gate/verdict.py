@@ -90,6 +90,8 @@ def rules_verdict(analysis: Analysis, turn: Turn, spoken: Words) -> RulesVerdict
         return RulesVerdict("discard", signals, "nothing said", 0.9)
     if "question" in acts and all(len(c.norm) < 5 for c in substantive):
         return RulesVerdict("discard", signals, "question", 0.9)
+    if all(c.vetoes and _NOTHING_MEANT.issuperset(c.vetoes[:1]) for c in substantive):
+        return RulesVerdict("discard", signals, substantive[0].vetoes[0], 0.9)
     still_open = True in [c.open for c in substantive]
     if vetoed is not None:
         return RulesVerdict("hold", signals, vetoed, 0.8, open=still_open)
@@ -97,6 +99,8 @@ def rules_verdict(analysis: Analysis, turn: Turn, spoken: Words) -> RulesVerdict
 
 
 _ASKING = frozenset({"question", "directive"})
+_NOTHING_MEANT = frozenset({"idiom", "joke"})
+"""Vetoes of what says nothing about anybody ("i like that one", "who am i kidding")."""
 _FILLER_WORDS = 6
 """A longer clause is never filler."""
 

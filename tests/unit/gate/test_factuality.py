@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from bmo.gate import WriteGate
 from bmo.gate.factuality import vetoes, vetoes_of_turn
 from bmo.language import repair, segment, words
+from bmo.turn import Turn
 
 pytestmark = pytest.mark.unit
 
@@ -56,3 +58,9 @@ def test_is_vouched_for(text: str) -> None:
 )
 def test_is_refused(text: str, why: str) -> None:
     assert why in refused(text)
+
+
+@pytest.mark.parametrize("text", ["i like that one", "oh i love that idea", "knock knock"])
+def test_what_means_nothing_is_discarded(text: str) -> None:
+    decision = WriteGate.from_settings(load_judge=False).decide_by_rules(Turn(text=text))
+    assert decision.verdict == "discard"
