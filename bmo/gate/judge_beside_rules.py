@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from bmo.gate.analysis import Analysis, ClauseAnalysis
 from bmo.gate.judge_memories import Asked, lowered
 from bmo.gate.open_canonicalisation import canonicalise, leaning
 from bmo.gate.open_coverage import front_of, incomplete, says_all_of
+from bmo.gate.open_fragments import is_object_of
 from bmo.gate.open_grouping import runs, tells_event
 from bmo.turn import Fact
 
@@ -76,12 +77,20 @@ def told_with_rules(
     if asked.analysis.language != "en":
         return facts, list(clauses)
     told, alone = list(facts), []
+    chain: dict[ClauseAnalysis, int] = {}  # clauses that were told with a fact, and which
     for clause in clauses:
-        place = _fact_before(asked.analysis, told, clause)
-        if place is None or asked.odds(clause.text).allow < LEANING:
+        place = _fact_before(asked.analysis, told, clause, chain)
+        if place is None or (clause not in chain and asked.odds(clause.text).allow < LEANING):
             alone.append(clause)
             continue
-        (start, stop), *_ = runs([clause], asked.analysis.words)
+        if clause in chain:  # "(he has finished) his degree" is written already
+            continue
+        chain[clause] = place
+        parts = [clause]
+        behind = asked.analysis.clauses[asked.analysis.clauses.index(clause) + 1 :][:1]
+        if behind and is_object_of(clause.norm, behind[0].norm):
+            parts, chain[behind[0]] = [clause, behind[0]], place
+        (start, stop), *_ = runs(parts, asked.analysis.words)
         more = leaning(asked.analysis.words, asked.turn.assistant_before, start, stop)
         if more:
             fact = told[place]
@@ -89,10 +98,19 @@ def told_with_rules(
     return told, alone
 
 
-def _fact_before(analysis: Analysis, facts: Sequence[Fact], clause: ClauseAnalysis) -> int | None:
+def _fact_before(
+    analysis: Analysis,
+    facts: Sequence[Fact],
+    clause: ClauseAnalysis,
+    chain: Mapping[ClauseAnalysis, int],
+) -> int | None:
     """Which fact ``clause`` speaks of: that of the clause just before, or None."""
+    if clause in chain:
+        return chain[clause]
     first = clause.norm[0]
     at = analysis.clauses.index(clause)
+    if at and first in _OF_PEOPLE and analysis.clauses[at - 1] in chain:
+        return chain[analysis.clauses[at - 1]]
     if at == 0 or (first not in _OF_PEOPLE and first not in _OF_ANYTHING):
         return None
     written = [(f.rule_id, f.value) for f in analysis.clauses[at - 1].facts]

@@ -245,8 +245,12 @@ class _English:
         self.sentence = -1
         for clause in segment(part, "en"):
             said = tokens_of(self.words, first + clause.start, first + clause.end, self.names)
-            said = with_names_split(said, frozenset(self.names))
-            pieces = [part for piece in self._without_asides(said) for part in parted(piece)]
+            names = frozenset(self.names)
+            pieces = [
+                with_names_split(part, names)
+                for piece in self._without_asides(said)
+                for part in parted(piece)
+            ]
             for place, piece in enumerate(pieces):
                 tokens = self._without_tail(self._without_announcement(piece))
                 if tokens:

@@ -111,6 +111,19 @@ def comma_borders(norms: Sequence[str], commas: Sequence[bool]) -> list[int]:
     return found
 
 
+def _lost_verb(first: str, second: str) -> bool:
+    """Whether a word is a name with "has" or "is" run on ("efuas gone back")."""
+    people = third_person_lexicon().people.first
+    return (
+        len(first) > 3
+        and first.endswith("s")
+        and not first.endswith("ss")
+        and second in ("gone", "been")
+        and first not in people
+        and first[:-1] not in people
+    )
+
+
 def _opens_clause(norms: Sequence[str], bare: bool) -> bool:
     """Whether words behind a comma are a clause; ``bare``: the one before has lost its "i"."""
     if len(norms) < 2:
@@ -120,7 +133,7 @@ def _opens_clause(norms: Sequence[str], bare: bool) -> bool:
         return is_verb(second) or len(norms) > 2
     if bare and past_lemma(first):
         return True
-    if first in ANYONE:
+    if first in ANYONE or _lost_verb(first, second):
         return True
     if "'s" in norms[1 : 1 + _NP_WORDS]:
         behind = norms[norms.index("'s", 1) + 1 :]
@@ -209,11 +222,15 @@ def _large(word: str) -> str:
 
 def hangs_on(front: Sequence[Token], tokens: Sequence[Token]) -> bool:
     """Whether a phrase is the object of the clause before ("he has finished | his degree")."""
-    norms = [token.norm for token in tokens]
+    said = [token.norm for token in front]
+    return not front[-1].comma and is_object_of(said, [token.norm for token in tokens])
+
+
+def is_object_of(front: Sequence[str], norms: Sequence[str]) -> bool:
+    """The same of words in normal form."""
     if norms[0] not in _OPENS_PHRASE or has_predicate(norms) or len(front) < 2:
         return False
-    last = front[-1]
-    return bool(past_lemma(last.norm)) and not last.comma
+    return bool(past_lemma(front[-1]))
 
 
 def describes(front: Sequence[Token], tokens: Sequence[Token]) -> bool:
@@ -288,7 +305,9 @@ def with_names_split(tokens: Sequence[Token], names: Sequence[str] | frozenset[s
         if stem in _ONLY_ONE and token.norm.endswith("s") and _owns(tokens, place):
             found.append(replace(token, shown=f"{token.shown[:-1]}'s"))
             continue
-        if not token.norm.endswith("s") or stem not in names or token.norm in names:
+        after = tokens[place + 1].norm if place + 1 < len(tokens) else ""
+        known = stem in names or (not place and _lost_verb(token.norm, after))
+        if not token.norm.endswith("s") or not known or token.norm in names:
             found.append(token)
             continue
         behind = tokens[place + 1].norm if place + 1 < len(tokens) else ""

@@ -160,3 +160,11 @@ def test_names_of_the_talk_are_written_as_names(gate: WriteGate) -> None:
     for context in (DialogueContext(recent_facts=(told,)), DialogueContext(known=(told,))):
         texts = " | ".join(fact.text for fact in gate.decide(turn, context).facts)
         assert texts.startswith("Zuleika is home for good")
+
+
+def test_what_is_told_of_a_rules_person_goes_on_over_clauses(gate: WriteGate) -> None:
+    said = (
+        "so gethin thats our eldest hes finished his apprenticeship and he wants to join the firm"
+    )
+    texts = " | ".join(fact.text for fact in gate.decide(Turn(text=said)).facts)
+    assert "Gethin; he has finished his apprenticeship" in texts
