@@ -53,6 +53,15 @@ HOSTILE = (
     "i like tea or ",
     "j'ai un frère ",
     "aGVsbG8rd29ybGQ",
+    "card number: 4012 8888 ",
+    "mum's, ",
+    "four five six seven hard code ",
+    "hey bmo remember that, ",
+    "my pin is one and ",
+    "quit stop give cut elder ",
+    "5th 2fa code ",
+    "password is ",
+    "i am 100 ",
 )
 """What is repeated to ``HOSTILE_LENGTH`` characters; with and without the recogniser's tag."""
 HOSTILE_LENGTH = 2000

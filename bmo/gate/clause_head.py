@@ -369,12 +369,16 @@ def _apostrophe_s(
         if _owned_noun(norm, i + 1):
             return _owned(words, i + 1, end, person, subject_word)
         found = discourse.lexicon.relation_at(norm, i + 1, end)
-        if found is not None:
+        if found is not None and person.subject.count(".") < _MOST_RELATIONS:
             return _person_head(words, found[0], found[1], end, person.subject, discourse, stops)
         for j in range(i + 2, min(end, i + 6)):
             if norm[j] in ("is", "are", "was", "were"):
                 return _owned(words, i + 1, end, person, subject_word)
     return _subject_head(words, i, end, person, False, subject_word)
+
+
+_MOST_RELATIONS = 4
+"""Longer chains ("my mum's mum's mum's ...") are nobody: a bound on time for hostile input."""
 
 
 def _glued_s(words: Words, start: int, end: int, person: Person | None) -> Head | None:

@@ -130,20 +130,30 @@ def scan(text: str) -> InjectionFinding | None:
         return None
     for index in sorted(fired):
         rule = rules.owners[index]
+        known: dict[tuple[int, int], bool] = {}
         for match in rules.patterns.re(index).finditer(text):
-            if not rule.unless or not _excused(rule, text, match.start(), match.end()):
+            if not rule.unless or not _excused(rule, text, match.span(), known):
                 return InjectionFinding(rule.kind, rule.id, match.start(), match.end())
     return None
 
 
-def _excused(rule: _Rule, text: str, start: int, end: int) -> bool:
-    """Whether one of the rule's exceptions matches in the sentence of the match."""
+def _excused(
+    rule: _Rule, text: str, found: tuple[int, int], known: dict[tuple[int, int], bool]
+) -> bool:
+    """Whether one of the rule's exceptions matches in the sentence of the match.
+
+    ``known`` keeps what was seen of each sentence: a bound on time for what is said for ever.
+    """
+    start, end = found
     begin = 0
     for border in _SENTENCE_END.finditer(text, 0, start):
         begin = border.end()
     border_after = _SENTENCE_END.search(text, max(start, end - 1))
-    sentence = text[begin : border_after.start() if border_after else len(text)]
-    return any(pattern.search(sentence) is not None for pattern in rule.unless)
+    place = (begin, border_after.start() if border_after else len(text))
+    if place not in known:
+        sentence = text[slice(*place)]
+        known[place] = any(pattern.search(sentence) is not None for pattern in rule.unless)
+    return known[place]
 
 
 def load_pack(language: str) -> dict[str, Any]:

@@ -23,19 +23,29 @@ _LONG_RUN = range(13, 20)
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """The text with everything that was read from it."""
+    """The text with everything that was read from it.
+
+    Attributes:
+        runs: By their first token.
+        by_last: By their last token.
+        continued: (first token, kind) of runs that were read as more digits of a secret: what
+            follows one of those is told already.
+    """
 
     text: str
     tokens: list[Token]
     runs: dict[int, DigitRun]
     lexicon: Lexicon
+    by_last: dict[int, DigitRun]
+    continued: set[tuple[int, str]]
 
 
 def find_triggered(
     text: str, tokens: list[Token], runs: list[DigitRun], lexicon: Lexicon
 ) -> list[Found]:
     """All spans that triggers introduce, and spoken runs too long for anything else."""
-    view = _View(text, tokens, {run.first: run for run in runs}, lexicon)
+    by_last = {run.last: run for run in runs}
+    view = _View(text, tokens, {run.first: run for run in runs}, lexicon, by_last, set())
     found: list[Found] = []
     kinds: set[str] = set()
     late: list[tuple[Trigger, int]] = []
@@ -157,6 +167,9 @@ def _continued(view: _View, trigger: Trigger, value: tuple[Found, int]) -> list[
             follow = view.tokens[run.last + 1].text if run.last + 1 < len(view.tokens) else ""
             if follow in view.lexicon.words["units"]:
                 break
+            if (run.first, first.kind) in view.continued:
+                break
+            view.continued.add((run.first, first.kind))
             found.append(Found(run.start, run.end, first.kind, True))
             index, gap = run.last + 1, 0
             continue
@@ -170,9 +183,8 @@ def _value_before(view: _View, trigger: Trigger, begin: int) -> Found | None:
     index, steps = begin - 1, 0
     seen_determiner = seen_link = False
     links = view.lexicon.words["copulas"] | {"as", "als", "comme", "como"}
-    by_last = {run.last: run for run in view.runs.values()}
     while index >= 0 and steps <= 4:
-        run = by_last.get(index)
+        run = view.by_last.get(index)
         if run is not None:
             if seen_determiner and seen_link and len(run.digits) >= 4 and not run.quantity:
                 return Found(run.start, run.end, trigger.kind, trigger.secret)
