@@ -120,13 +120,16 @@ def _value_at(
 ) -> tuple[Found, int] | None:
     """The value that starts at a token, and the index of the token after it."""
     run = view.runs.get(index)
+    mixed = trigger.mixed and (linked or gap == 0)
+    if run is None and not mixed:
+        return None
     start = view.tokens[index].start
     if start and not view.text[start - 1].isspace() and view.tokens[index].text.isalnum():
         glued = view.text[start - 1].isalnum()
     else:
         glued = False
     chunk = "" if glued else _chunk_at(view.text, start)
-    if trigger.mixed and (linked or gap == 0) and _MIXED.fullmatch(chunk):
+    if mixed and _MIXED.fullmatch(chunk):
         plain = sum(char.isdigit() for char in chunk)
         if plain >= min(trigger.digits, 4) and not _QUANTITY_SUFFIX.fullmatch(chunk):
             end = start + len(chunk)
