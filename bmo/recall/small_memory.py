@@ -65,7 +65,7 @@ FLOOR_OF_SLOT: Final = -0.4
 SPREAD: Final = 2.6
 """... and how far behind the best of them it may be."""
 
-BESIDE_SURE: Final = -1.5
+BESIDE_SURE: Final = -2.2
 """Log odds from which a memory is given beside one that stands in the very slot asked for."""
 
 OF_THE_FEW: Final = 0.63
@@ -163,7 +163,7 @@ def _of_another(fact: StoredFact, plan: RecallPlan, asked: Asked, row: Evidence)
         return False
     if fact.subject not in _ONESELF:
         return True
-    return fact.slot is not None and "user" not in plan.subjects
+    return fact.slot is not None and bool(plan.slots) and "user" not in plan.subjects
 
 
 def _away(plan: RecallPlan, fact: StoredFact, row: Evidence) -> float:
