@@ -68,15 +68,18 @@ def select(
     left: list[RecalledMemory] = []
     spent = rules_spent = overhead()
     for memory in ordered:
-        tokens = cost(memory.fact)
-        is_rule = memory.fact.kind == "hard_rule"
         if memory.score < floor:
             left.append(replace(memory, why=f"score {memory.score:.2f} under {floor:.2f}"))
-        elif not plan.include_all and similar[memory.fact.id] < floor_of_gap:
+            continue
+        if not plan.include_all and similar[memory.fact.id] < floor_of_gap:
             left.append(replace(memory, why="after the relevance gap"))
-        elif len(given) >= most:
+            continue
+        if len(given) >= most:
             left.append(replace(memory, why=f"more than {most} memories"))
-        elif spent + tokens <= plan.budget_tokens:
+            continue
+        tokens = cost(memory.fact)  # counting tokens is dear: only of what may be given
+        is_rule = memory.fact.kind == "hard_rule"
+        if spent + tokens <= plan.budget_tokens:
             given.append(memory)
             spent += tokens
         elif is_rule and rules_spent + tokens <= RULES_RESERVE and memory.score > HARD_RULE_ALWAYS:
