@@ -1,0 +1,29 @@
+"""Words that are looked up piece by piece are those that reading the text gives."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bmo.language import LANGUAGES, LanguageCode, clean, words
+from bmo.language.tokens import _read_words
+
+pytestmark = pytest.mark.unit
+
+PIECES = st.sampled_from(
+    "i'm don't sam's dogs' 'cause j'habite c++ u.s. 3pm a@b.de www.x.de '' - hello,world (yes) "
+    "\"no\" qu'il l'été a''b ... hey! im İstanbul ΣΑΣ it's. 1,000 x/y".split()
+)
+
+
+@given(
+    text=st.lists(PIECES | st.text(max_size=6), max_size=12).map(" ".join),
+    language=st.sampled_from(LANGUAGES),
+)
+def test_known_pieces_give_what_reading_gives(text: str, language: LanguageCode) -> None:
+    for _ in range(2):  # read, then looked up
+        found, whole = words(text, language), _read_words(clean(text), language)
+        assert found.norm == whole.norm
+        assert (found.start, found.end) == (whole.start, whole.end)
+        assert (found.after, found.before) == (whole.after, whole.before)
