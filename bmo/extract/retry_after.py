@@ -14,8 +14,9 @@ def seconds_of(header: str | None) -> float | None:
     """
     if not header:
         return None
-    if header.strip().isdigit():
-        return float(header.strip())
+    said = header.strip()
+    if said.isascii() and said.isdigit():  # "²" is a digit to str.isdigit, and no number
+        return float(said)
     try:
         moment = parsedate_to_datetime(header)
     except ValueError:
