@@ -32,6 +32,8 @@ _NAMING_WORDS = 3
 """Words that name somebody: "my friend jo"."""
 _TELLING_WORDS = 3
 """Words beside them that may tell something."""
+_LONGEST_CLAUSE = 120
+"""Words up to which the rules read a clause: nothing longer is one memory, nor speech."""
 
 
 class ClauseAnalysis(NamedTuple):
@@ -134,7 +136,9 @@ class ClauseReader:
             if act == "instruction":
                 # A condition belongs to what is asked for: "do not read my mail unless i ask".
                 refused = tuple(veto for veto in refused if veto != "conditional")
-            if not refused:
+            if not refused and body.end - body.start > _LONGEST_CLAUSE:
+                is_open = True
+            elif not refused:
                 firm = self.weak
                 if (
                     firm
@@ -151,19 +155,20 @@ class ClauseReader:
                     facts = self._as_said(spoken, body)
                 is_open = not facts and (act != "statement" or body.end - body.start > 1)
                 is_open = is_open or _tells_more(facts, body)
-        if self.language == "en" and self._names_a_stranger(spoken, clause):
-            self.discourse.stranger = True
+        discourse = self.discourse
+        if self.language == "en" and not discourse.stranger:
+            discourse.stranger = self._names_a_stranger(spoken, clause)
         place = (clause.start, clause.end)
         norm = tuple(spoken.norm[clause.start : clause.end])
         return _made(ClauseAnalysis, (spoken, place, norm, act, refused, tuple(facts), is_open))
 
     def _names_a_stranger(self, spoken: Words, clause: Clause) -> bool:
         """Whether a clause names somebody whose relation nobody has told."""
-        names, known, stops = self.people.names, self.discourse.names, self.pack.stops
-        return any(
-            word in names and word not in known and word not in stops
-            for word in spoken.norm[clause.start : clause.end]
-        )
+        names, said = self.people.names, spoken.norm[clause.start : clause.end]
+        if names.isdisjoint(said):
+            return False
+        known, stops = self.discourse.names, self.pack.stops
+        return any(word in names and word not in known and word not in stops for word in said)
 
     def _is_news(self, fact: Fact) -> bool:
         """Whether a rule that speaks only of what is known has found it among the live facts."""

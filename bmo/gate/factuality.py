@@ -146,7 +146,9 @@ def vetoes(words: Words, clause: Clause, language: LanguageCode) -> tuple[Veto, 
     """
     lexicon = factuality_lexicon(language)
     start, end = clause.start, clause.end
-    norm = _without_asides(words.norm[start:end], lexicon)
+    norm = words.norm[start:end]
+    if "if" in norm:
+        norm = _without_asides(norm, lexicon)
     if not norm:
         return ()
     found: list[Veto] = []
@@ -179,16 +181,11 @@ def vetoes(words: Words, clause: Clause, language: LanguageCode) -> tuple[Veto, 
 
 def _without_asides(norm: list[str], lexicon: FactualityLexicon) -> list[str]:
     """A clause without phrases that are worded like a condition and are none."""
-    if not lexicon.asides or _IF.isdisjoint(norm):
-        return norm
     for aside in lexicon.asides:
         for begin in range(len(norm) - len(aside) + 1):
             if tuple(norm[begin : begin + len(aside)]) == aside:
                 return [*norm[:begin], *norm[begin + len(aside) :]]
     return norm
-
-
-_IF = frozenset({"if"})
 
 
 _TAKEN_BACK = 3

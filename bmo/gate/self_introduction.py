@@ -58,6 +58,8 @@ def introduced(spoken: Words, assistant_before: str, occupations: Occupations) -
     if "," not in "".join(spoken.after):
         return spoken
     asked = asks_name(assistant_before)
+    if not asked and third_person_lexicon().people.names.isdisjoint(spoken.norm):
+        return spoken  # where nobody asked, only a given name opens such a list
     home = _asks_home(assistant_before) if asked else ""
     start = 0
     for stop in range(1, len(spoken) + 1):
