@@ -59,9 +59,14 @@ def is_verb(word: str) -> bool:
 
 def has_predicate(norms: Sequence[str]) -> bool:
     """Whether some words have a verb."""
-    return any(is_verb(word) or word == "'s" for word in norms[1:]) or (
+    return _has_verb(norms[1:]) or (
         bool(norms) and (bool(past_lemma(norms[0])) or is_base_verb(norms[0]))
     )
+
+
+def _has_verb(norms: Sequence[str]) -> bool:
+    """Whether one of some words may be a verb."""
+    return any(is_verb(word) or word == "'s" for word in norms)
 
 
 def parted(tokens: Sequence[Token]) -> list[list[Token]]:
@@ -97,17 +102,23 @@ def comma_borders(norms: Sequence[str], commas: Sequence[bool]) -> list[int]:
         Indices of the first words of new clauses.
     """
     found: list[int] = []
-    begin = 0
+    begin = looked = 0
+    told = False
     for at in range(1, len(norms)):
         if not commas[at - 1]:
             continue
-        left = norms[begin:at]
-        if left[0] in _SUBORDINATE or not has_predicate(left):
+        first = norms[begin]
+        if first in _SUBORDINATE:
             continue
-        bare = bool(past_lemma(left[0]))
-        if _opens_clause(norms[at:], bare):
+        # Each word is looked at once: a bound on time for a clause that is nothing but commas.
+        told = told or (
+            has_predicate(norms[begin:at]) if looked == begin else _has_verb(norms[looked:at])
+        )
+        looked = at
+        if told and _opens_clause(norms[at:], bool(past_lemma(first))):
             found.append(at)
-            begin = at
+            begin = looked = at
+            told = False
     return found
 
 

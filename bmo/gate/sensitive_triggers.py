@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from bmo.gate.digit_runs import DigitRun, Token
 from bmo.gate.sensitive_lexicon import Found, Lexicon, Trigger
@@ -21,6 +23,24 @@ _SPOKEN_PHONE = range(9, 13)
 _LONG_RUN = range(13, 20)
 
 
+class _Chunk(NamedTuple):
+    """A word without blanks, as it is looked at for a free-form value.
+
+    Attributes:
+        start: Its offset in the text.
+        word: As it stands.
+        bare: Lower case, without the marks around it.
+        stop: Offset behind it, without the marks at its end.
+        closes: A mark at its end closes the value.
+    """
+
+    start: int
+    word: str
+    bare: str
+    stop: int
+    closes: bool
+
+
 @dataclass(frozen=True, slots=True)
 class _View:
     """The text with everything that was read from it.
@@ -30,6 +50,9 @@ class _View:
         by_last: By their last token.
         continued: (first token, kind) of runs that were read as more digits of a secret: what
             follows one of those is told already.
+        mixed: Token -> what ``_mixed_at`` found.
+        chunks: The text's words, once they are needed.
+        starts: Their offsets.
     """
 
     text: str
@@ -37,7 +60,10 @@ class _View:
     runs: dict[int, DigitRun]
     lexicon: Lexicon
     by_last: dict[int, DigitRun]
-    continued: set[tuple[int, str]]
+    continued: set[tuple[int, str]] = field(default_factory=set)
+    mixed: dict[int, tuple[int, int]] = field(default_factory=dict)
+    chunks: list[_Chunk] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
 
 
 def find_triggered(
@@ -45,7 +71,7 @@ def find_triggered(
 ) -> list[Found]:
     """All spans that triggers introduce, and spoken runs too long for anything else."""
     by_last = {run.last: run for run in runs}
-    view = _View(text, tokens, {run.first: run for run in runs}, lexicon, by_last, set())
+    view = _View(text, tokens, {run.first: run for run in runs}, lexicon, by_last)
     found: list[Found] = []
     kinds: set[str] = set()
     late: list[tuple[Trigger, int]] = []
@@ -96,21 +122,24 @@ def _trigger_at(view: _View, index: int) -> Trigger | None:
 
 def _digit_value(view: _View, trigger: Trigger, begin: int, end: int) -> list[Found]:
     """The digits after a trigger (or before it: "4071 is my pin"), with what continues them."""
-    copulas = view.lexicon.words["copulas"]
+    copulas, breaks = view.lexicon.words["copulas"], view.lexicon.words["breaks"]
     linked, gap = False, 0
-    index = end
-    while index < len(view.tokens) and gap <= _GAP:
-        token = view.tokens[index]
-        if token.text in _ENDS_SENTENCE or token.text in view.lexicon.words["breaks"]:
+    index, tokens = end, view.tokens
+    while index < len(tokens) and gap <= _GAP:
+        word = tokens[index].text
+        if word in _ENDS_SENTENCE or word in breaks:
             break
-        value = _value_at(view, trigger, index, linked or trigger.loose, gap)
-        if value is not None:
-            return _continued(view, trigger, value)
         run = view.runs.get(index)
+        linked_here = linked or trigger.loose
+        if run is not None or (trigger.mixed and (linked_here or gap == 0)):
+            value = _value_at(view, trigger, index, linked_here, gap)
+            if value is not None:
+                return _continued(view, trigger, value)
         index = run.last + 1 if run else index + 1
-        if token.text.isalnum() or token.text == "'s":
+        plain = word.isalnum()
+        if plain or word == "'s":
             gap += 1
-        linked = token.text in copulas or token.text == ":" or (linked and not token.text.isalnum())
+        linked = word in copulas or word == ":" or (linked and not plain)
     before = _value_before(view, trigger, begin)
     return [before] if before else []
 
@@ -123,16 +152,11 @@ def _value_at(
     mixed = trigger.mixed and (linked or gap == 0)
     if run is None and not mixed:
         return None
-    start = view.tokens[index].start
-    if start and not view.text[start - 1].isspace() and view.tokens[index].text.isalnum():
-        glued = view.text[start - 1].isalnum()
-    else:
-        glued = False
-    chunk = "" if glued else _chunk_at(view.text, start)
-    if mixed and _MIXED.fullmatch(chunk):
-        plain = sum(char.isdigit() for char in chunk)
-        if plain >= min(trigger.digits, 4) and not _QUANTITY_SUFFIX.fullmatch(chunk):
-            end = start + len(chunk)
+    if mixed:
+        size, digits = _mixed_at(view, index)
+        if size and digits >= min(trigger.digits, 4):
+            start = view.tokens[index].start
+            end = start + size
             return Found(start, end, trigger.kind, trigger.secret), _index_after(view, end)
     if run is None or (run.quantity and not trigger.loose and trigger.kind != "phone"):
         return None
@@ -147,6 +171,23 @@ def _value_at(
     if after in view.lexicon.words["units"]:
         return None
     return Found(run.start, run.end, trigger.kind, trigger.secret), run.last + 1
+
+
+def _mixed_at(view: _View, index: int) -> tuple[int, int]:
+    """Length and number of digits of what starts at a token, if it mixes letters and digits.
+
+    What was seen is kept: many triggers may look at one token.
+    """
+    known = view.mixed.get(index)
+    if known is None:
+        start, text = view.tokens[index].start, view.text
+        glued = start > 0 and view.tokens[index].text.isalnum() and text[start - 1].isalnum()
+        chunk = "" if glued else _chunk_at(text, start)
+        known = (0, 0)
+        if _MIXED.fullmatch(chunk) and not _QUANTITY_SUFFIX.fullmatch(chunk):
+            known = (len(chunk), sum(char.isdigit() for char in chunk))
+        view.mixed[index] = known
+    return known
 
 
 def _continued(view: _View, trigger: Trigger, value: tuple[Found, int]) -> list[Found]:
@@ -247,22 +288,21 @@ def _words_from(view: _View, trigger: Trigger, index: int) -> Found | None:
     if index >= len(view.tokens) or view.text.startswith("[", view.tokens[index].start):
         return None
     start = view.tokens[index].start
-    chunks = _bounded_chunks(view.text, start, _VALUE_CHUNKS)
-    first = chunks[0].group().strip(".,;!?\"'“”").lower()
-    if first in words["not_values"] and not looks_secret(chunks[0].group()):
+    chunks = _chunks_from(view, start, _VALUE_CHUNKS)
+    first = chunks[0].word.strip(".,;!?\"'“”").lower()
+    if first in words["not_values"] and not looks_secret(chunks[0].word):
         for chunk in chunks[:8]:
-            if looks_secret(chunk.group()):
-                stop = chunk.start() + len(chunk.group().rstrip(".,;!?"))
-                return Found(chunk.start(), stop, trigger.kind, trigger.secret)
+            if looks_secret(chunk.word):
+                stop = chunk.start + len(chunk.word.rstrip(".,;!?"))
+                return Found(chunk.start, stop, trigger.kind, trigger.secret)
         return None
     stop = start
-    for number, chunk in enumerate(chunks):
-        word = chunk.group()
-        bare = word.strip(".,;!?\"'“”").lower().replace("’", "'")
-        if number and bare in words["value_stops"]:
+    stops = words["value_stops"]
+    for chunk in chunks:
+        if chunk.bare in stops and chunk is not chunks[0]:
             break
-        stop = chunk.start() + len(word.rstrip(".,;!?\"'”“"))
-        if word[-1] in ",;!?." and number + 1 < len(chunks):
+        stop = chunk.stop
+        if chunk.closes and chunk is not chunks[-1]:
             break
     return Found(start, stop, trigger.kind, trigger.secret) if stop > start else None
 
@@ -270,10 +310,10 @@ def _words_from(view: _View, trigger: Trigger, index: int) -> Found | None:
 def _adjacent_or_before(view: _View, trigger: Trigger, begin: int, end: int) -> list[Found]:
     """A value without copula ("wifi password sunflower1982") or first ("x is my password")."""
     if end < len(view.tokens):
-        for chunk in _bounded_chunks(view.text, view.tokens[end].start, 3):
-            if looks_secret(chunk.group()):
-                stop = chunk.start() + len(chunk.group().rstrip(".,;!?"))
-                return [Found(chunk.start(), stop, trigger.kind, trigger.secret)]
+        for chunk in _chunks_from(view, view.tokens[end].start, 3):
+            if looks_secret(chunk.word):
+                stop = chunk.start + len(chunk.word.rstrip(".,;!?"))
+                return [Found(chunk.start, stop, trigger.kind, trigger.secret)]
     words = view.lexicon.words
     index = begin - 1
     while index > 0 and begin - index <= 4:
@@ -306,14 +346,25 @@ def looks_secret(chunk: str) -> bool:
     return bool(marks and letters and (inner_capital or re.search(r"[_!@#$%^&*]", word)))
 
 
-def _bounded_chunks(text: str, start: int, limit: int) -> list[re.Match[str]]:
-    """The next words from an offset, at most ``limit``."""
-    chunks: list[re.Match[str]] = []
-    for match in _CHUNK.finditer(text, start):
-        chunks.append(match)
-        if len(chunks) == limit:
-            break
-    return chunks
+def _chunks_from(view: _View, start: int, limit: int) -> list[_Chunk]:
+    """The next words from an offset, at most ``limit``; each is read once a text."""
+    if not view.chunks:
+        view.chunks.extend(_chunk(m.start(), m.group()) for m in _CHUNK.finditer(view.text))
+        view.starts.extend(chunk.start for chunk in view.chunks)
+    at = bisect_right(view.starts, start) - 1
+    if at >= 0 and view.starts[at] == start:
+        return view.chunks[at : at + limit]
+    inside = _CHUNK.match(view.text, start)
+    if inside is None:
+        return view.chunks[at + 1 : at + 1 + limit]
+    return [_chunk(start, inside.group()), *view.chunks[at + 1 : at + limit]]
+
+
+def _chunk(start: int, word: str) -> _Chunk:
+    """What is looked at of a word without blanks."""
+    bare = word.strip(".,;!?\"'“”").lower().replace("’", "'")
+    stop = start + len(word.rstrip(".,;!?\"'”“"))
+    return _Chunk(start, word, bare, stop, word[-1] in ",;!?.")
 
 
 def _chunk_at(text: str, start: int) -> str:
