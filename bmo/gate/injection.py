@@ -60,6 +60,7 @@ _INVISIBLE = re.compile(
 _TAG_CHARACTERS = re.compile("[\U000e0020-\U000e007e]")
 _FEWEST_SPELLED = 14
 _SPELLED = re.compile(rf"(?:(?<!\w)\w [\s]*+){{{_FEWEST_SPELLED},}}")
+_MARKS = frozenset(".?!\n")
 _SENTENCE_END = re.compile(r"[.?!\n]+(?=\s|$)")
 
 
@@ -130,30 +131,47 @@ def scan(text: str) -> InjectionFinding | None:
         return None
     for index in sorted(fired):
         rule = rules.owners[index]
-        known: dict[tuple[int, int], bool] = {}
+        sentences = _Sentences(text)
         for match in rules.patterns.re(index).finditer(text):
-            if not rule.unless or not _excused(rule, text, match.span(), known):
+            if not rule.unless or not sentences.excuse(rule, match.span()):
                 return InjectionFinding(rule.kind, rule.id, match.start(), match.end())
     return None
 
 
-def _excused(
-    rule: _Rule, text: str, found: tuple[int, int], known: dict[tuple[int, int], bool]
-) -> bool:
-    """Whether one of the rule's exceptions matches in the sentence of the match.
+class _Sentences:
+    """The sentences in which one rule's matches stand, and whether its exceptions excuse them.
 
-    ``known`` keeps what was seen of each sentence: a bound on time for what is said for ever.
+    What was seen of each is kept: a bound on time for what is said for ever.
     """
-    start, end = found
-    begin = 0
-    for border in _SENTENCE_END.finditer(text, 0, start):
-        begin = border.end()
-    border_after = _SENTENCE_END.search(text, max(start, end - 1))
-    place = (begin, border_after.start() if border_after else len(text))
-    if place not in known:
-        sentence = text[slice(*place)]
-        known[place] = any(pattern.search(sentence) is not None for pattern in rule.unless)
-    return known[place]
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.known: dict[tuple[int, int], bool] = {}
+        self.last: tuple[int, int] | None = None
+        self.place = (0, 0)
+
+    def excuse(self, rule: _Rule, found: tuple[int, int]) -> bool:
+        """Whether one of the rule's exceptions matches in the sentence of the match."""
+        place = self._around(found)
+        if place not in self.known:
+            sentence = self.text[slice(*place)]
+            self.known[place] = any(p.search(sentence) is not None for p in rule.unless)
+        return self.known[place]
+
+    def _around(self, found: tuple[int, int]) -> tuple[int, int]:
+        """Where the sentence of a match begins and ends; matches come in order."""
+        start, end = found
+        text, last = self.text, self.last
+        self.last = found
+        if last is not None and last[1] <= start and end - 1 < self.place[1]:
+            if text[start - 1] not in _MARKS and _MARKS.isdisjoint(text[slice(*last)]):
+                return self.place  # no sentence has ended since
+        begin = 0
+        for border in _SENTENCE_END.finditer(text, 0, start):
+            begin = border.end()
+        border_after = _SENTENCE_END.search(text, max(start, end - 1))
+        self.place = (begin, border_after.start() if border_after else len(text))
+        return self.place
 
 
 def load_pack(language: str) -> dict[str, Any]:

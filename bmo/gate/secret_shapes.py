@@ -63,14 +63,6 @@ def luhn(digits: str) -> bool:
     return (sum(values[-1::-2]) + sum(values[-2::-2].translate(_DOUBLED))) % 10 == 0
 
 
-def iban_checks(candidate: str) -> bool:
-    """The check of ISO 13616 (mod 97-10) on a candidate without blanks."""
-    compact = candidate.upper()
-    if len(compact) not in IBAN_LENGTHS:
-        return False
-    return int((compact[4:] + compact[:4]).translate(_IBAN_DIGITS)) % 97 == 1
-
-
 _IBAN_LENGTH_OF = {
     pair[:2]: int(pair[2:])
     for pair in (
@@ -160,15 +152,22 @@ def _iban_end(candidate: str) -> int:
         groups.append((start, end))
     if expected is not None and total != expected:
         return 0
-    whole = "".join([candidate[start:end] for start, end in groups])
+    whole = "".join([candidate[start:end] for start, end in groups]).upper()
+    spelled = [candidate[start:end].upper().translate(_IBAN_DIGITS) for start, end in groups]
+    digits = "".join(spelled)
+    front = len(whole[:4].translate(_IBAN_DIGITS))
     sizes = list(accumulate(end - start for start, end in groups))
-    for (_, end), size in zip(reversed(groups), reversed(sizes), strict=True):
+    lengths = list(accumulate(map(len, spelled)))
+    for place in range(len(groups) - 1, -1, -1):
+        size = sizes[place]
         if size < IBAN_LENGTHS.start:
             break
         if expected is not None and size != expected:
             continue
-        if iban_checks(whole[:size]) and sum(map(str.isdigit, whole[:size])) >= _IBAN_DIGITS_LEAST:
-            return end
+        # The check of ISO 13616 (mod 97-10): the first four characters count last.
+        if int(digits[front : lengths[place]] + digits[:front]) % 97 == 1:
+            if sum(map(str.isdigit, whole[:size])) >= _IBAN_DIGITS_LEAST:
+                return groups[place][1]
     return 0
 
 

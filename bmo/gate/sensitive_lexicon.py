@@ -74,6 +74,7 @@ class Lexicon:
         mails: What "@" is called.
         telling: One RE2 set of the shapes of secrets and of the words that introduce them.
         number: Any digit or number word.
+        fewest_digits: So many digits has every number that a trigger introduces.
     """
 
     triggers: dict[str, tuple[Trigger, ...]]
@@ -82,6 +83,7 @@ class Lexicon:
     mails: tuple[str, ...]
     telling: Any
     number: Any
+    fewest_digits: int
 
     def may_hold(self, text: str) -> bool:
         """Whether the text needs a closer look; false for nearly every ordinary turn."""
@@ -90,6 +92,10 @@ class Lexicon:
         if seen is None:
             return False
         return _SHAPES in seen or self.number.search(raw) is not None
+
+
+FEWEST_BEFORE = 4
+"""Digits of a number that stands before its trigger ("4071 is my pin")."""
 
 
 @cache
@@ -115,6 +121,7 @@ def load_lexicon() -> Lexicon:
     names = packs[0]["words"].keys()
     words = {name: frozenset(_collect(packs, "words", name)) for name in names}
     numbers = _number_words(packs)
+    every = [trigger for found in triggers.values() for trigger in found]
     return Lexicon(
         triggers={
             first: tuple(sorted(_unified(found), key=lambda t: -len(t.words)))
@@ -125,6 +132,7 @@ def load_lexicon() -> Lexicon:
         mails=tuple(_collect(packs, "words", "at")),
         telling=_telling(_shapes(passwords, numbers), _phrase(phrases)),
         number=_linear(r"\pN|" + _phrase([*numbers.digits, *numbers.teens, *numbers.tens])),
+        fewest_digits=min(min(t.near, t.digits, FEWEST_BEFORE) for t in every),
     )
 
 

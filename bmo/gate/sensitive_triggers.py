@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from bmo.gate.digit_runs import DigitRun, Token
-from bmo.gate.sensitive_lexicon import Found, Lexicon, Trigger
+from bmo.gate.sensitive_lexicon import FEWEST_BEFORE, Found, Lexicon, Trigger
 
 _GAP = 7
 """Most tokens between a trigger and the copula or value it introduces."""
@@ -18,6 +18,8 @@ _ENDS_SENTENCE = frozenset(".!?;")
 _QUANTITY_SUFFIX = re.compile(r"\d+(?:st|nd|rd|th|s|am|pm|km|kg|h|x|k|m|cm|%|€|\$)", re.I)
 _CHUNK = re.compile(r"\S+")
 _MIXED = re.compile(r"(?=[\w-]*[a-z])(?=(?:[^\W\d]|-)*\d[\w-]*\d)[\w-]{4,}", re.I)
+_TWO_DIGITS = re.compile(r"\d[\w-]*\d")
+"""What every value that mixes letters and digits has."""
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _SPOKEN_PHONE = range(9, 13)
 _LONG_RUN = range(13, 20)
@@ -76,6 +78,9 @@ def find_triggered(
     kinds: set[str] = set()
     late: list[tuple[Trigger, int]] = []
     behind = 0
+    number = _TWO_DIGITS.search(text) is not None or any(
+        len(run.digits) >= lexicon.fewest_digits for run in runs
+    )
     for index, token in enumerate(tokens):
         if index < behind or token.text not in lexicon.triggers:
             continue
@@ -88,13 +93,13 @@ def find_triggered(
             late.append((trigger, end))
         elif trigger.free_words:
             found += _free_value(view, trigger, index, end)
-        else:
+        elif number:
             found += _digit_value(view, trigger, index, end)
         behind = end
     for run in runs:
         found += _untriggered(run)
     kinds |= {item.kind for item in found}
-    for trigger, end in late:
+    for trigger, end in late if number else ():
         if trigger.needs in kinds:
             found += _digit_value(view, trigger, end, end)
     return found
@@ -230,7 +235,12 @@ def _value_before(view: _View, trigger: Trigger, begin: int) -> Found | None:
     while index >= 0 and steps <= 4:
         run = view.by_last.get(index)
         if run is not None:
-            if seen_determiner and seen_link and len(run.digits) >= 4 and not run.quantity:
+            if (
+                seen_determiner
+                and seen_link
+                and len(run.digits) >= FEWEST_BEFORE
+                and not run.quantity
+            ):
                 return Found(run.start, run.end, trigger.kind, trigger.secret)
             return None
         word = view.tokens[index].text

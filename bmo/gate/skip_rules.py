@@ -114,6 +114,23 @@ def match_skip(
     return match
 
 
+_LOOPED_WORDS = 150
+_LOOPED_SHARE = 20
+_LOOKED_AT = 4000
+
+
+def is_loop(text: str) -> bool:
+    """Whether a long utterance says the same few words over and over.
+
+    A recogniser that hangs writes such text, and so does who would keep the gate busy. Of 150
+    words of speech more than 60 are different; here at most one in twenty is.
+    """
+    if len(text) < _LOOPED_WORDS * 2:
+        return False
+    said = text[:_LOOKED_AT].lower().split()
+    return len(said) >= _LOOPED_WORDS and len(set(said)) * _LOOPED_SHARE <= len(said)
+
+
 _FIRST_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 

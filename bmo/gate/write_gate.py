@@ -15,7 +15,7 @@ from bmo.gate.custom_rules import CustomMatch, CustomRules, load_custom_rules
 from bmo.gate.open_coverage import incomplete
 from bmo.gate.packs import load_pack, pack_version
 from bmo.gate.published_signals import is_work_advice, signals_and_sarcasm
-from bmo.gate.skip_rules import match_skip
+from bmo.gate.skip_rules import is_loop, match_skip
 from bmo.gate.verdict import RulesVerdict, rules_verdict
 from bmo.language import LANGUAGES, LanguageCode, identify, words
 from bmo.settings import Settings, load_settings
@@ -211,6 +211,10 @@ class WriteGate:
         if attack is not None:
             verdict = RulesVerdict("hold", ("injection",), "injection", 0.95, attack.rule_id)
             return _Rules(verdict, None, turn)
+        if is_loop(turn.text):
+            return _Rules(
+                RulesVerdict("discard", ("other",), "loop", 0.95, "skip.loop"), None, turn
+            )
         kept = None
         if self.custom_rules.keep:
             kept = self.custom_rules.match_keep(turn.text, turn.assistant_after)
@@ -235,6 +239,8 @@ class WriteGate:
         """What a turn with a secret tells in other clauses; nothing judges it further."""
         nothing = RulesVerdict("discard", ("sensitive",), "secret", 1.0, "sensitive")
         if self.settings.effective_mode == "disabled" or injection.scan(masked.text) is not None:
+            return nothing
+        if is_loop(masked.text):
             return nothing
         language = self._language_of(masked)
         if language is None:

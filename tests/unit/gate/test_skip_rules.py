@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bmo.gate.skip_rules import load_pack, match_skip, skip
+from bmo.gate.skip_rules import is_loop, load_pack, match_skip, skip
 from bmo.language import LANGUAGES
 
 pytestmark = pytest.mark.unit
@@ -77,3 +77,17 @@ def test_case_and_punctuation_do_not_matter(
 def test_one_word_more_and_it_goes_on(example: tuple[str, str, str], word: str) -> None:
     language, _, text = example
     assert match_skip(f"{text} {word}", language) is None
+
+
+def test_what_is_said_for_ever_is_no_speech() -> None:
+    assert is_loop("thank you for watching. " * 60)
+    assert is_loop("5th 2fa code " * 150)
+    assert not is_loop("no " * 100), "somebody may say a word a hundred times"
+
+
+def test_long_speech_is_no_loop() -> None:
+    """A plain account in a hundred different words, and one that comes back to itself."""
+    account = " ".join(f"then i saw number {i} and i asked what it was for" for i in range(40))
+    assert len(account.split()) > 400
+    assert not is_loop(account)
+    assert not is_loop("i went home and i had tea. " * 20 + account)
