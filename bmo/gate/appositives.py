@@ -26,6 +26,7 @@ MAX_LOOKS = 60
 
 _OWNERS = frozenset({"my", "our", "his", "her", "their"})
 _ARTICLES = frozenset({"a", "an", "another", "one"})
+_LOOKED_AT = _OWNERS | _ARTICLES
 _BORDERS = frozenset("and but so because cos plus well yeah oh no yes then also".split())
 _SELF_NAMING = (("i", "am"), ("name", "is"), ("this", "is"), ("it", "is"), ("name", "'s"))
 _STARTS_CLAUSE = frozenset("and but so or who which nice good glad pleased thanks thank".split())
@@ -73,16 +74,22 @@ def written_out(
     """
     norm = spoken.norm
     first = people.first.keys()
-    if "," not in spoken.after and first.isdisjoint(norm):
-        return spoken
     after = spoken.after
+    if first.isdisjoint(norm):
+        if "," not in after:
+            return spoken
+        places = [i for i, mark in enumerate(after) if mark == ","]
+    else:
+        places = [i for i, word in enumerate(norm) if word in _LOOKED_AT or after[i] == ","]
     steps: list[tuple[int, _Step]] = []
-    size = len(norm)
-    i = looks = 0
-    while i < size and len(steps) < MAX_REWRITES and looks < MAX_LOOKS:
+    behind = looks = 0
+    for i in places:
+        if i < behind:
+            continue
+        if len(steps) >= MAX_REWRITES or looks >= MAX_LOOKS:
+            break
         step = None
-        word = norm[i]
-        if word in _OWNERS or word in _ARTICLES:
+        if norm[i] in _LOOKED_AT:
             if not first.isdisjoint(norm[i + 1 : i + 3]):
                 looks += 1
                 step = _somebody_step(spoken, i, people, stops)
@@ -91,11 +98,9 @@ def written_out(
                 step = _introduction(spoken, i, occupations)
             elif _opens(spoken, i):
                 step = _name_first(spoken, i, people, stops)
-        if step is None:
-            i += 1
-        else:
+        if step is not None:
             steps.append((i, step))
-            i = step[1]
+            behind = step[1]
     return _rewritten(spoken, steps) if steps else spoken
 
 

@@ -32,6 +32,8 @@ _OWN_CLAUSE = frozenset("i we he she it they you my our that this there".split()
 """Words that open a clause, which needs nothing written in front."""
 _LONGEST_NAME = 3
 _LONGEST_PART = 5
+_LONGEST_OPENING = 12
+"""Words of a name with "well, my name is" before it, and more."""
 _EXTRAS = 2
 """What a list must say beside the name where nobody asked for one."""
 
@@ -62,8 +64,12 @@ def introduced(spoken: Words, assistant_before: str, occupations: Occupations) -
         return spoken  # where nobody asked, only a given name opens such a list
     home = _asks_home(assistant_before) if asked else ""
     start = 0
-    for stop in range(1, len(spoken) + 1):
-        if stop < len(spoken) and _HARD.isdisjoint(spoken.after[stop - 1]):
+    borders = [i for i, mark in enumerate(spoken.after, 1) if mark and not _HARD.isdisjoint(mark)]
+    if not borders or borders[-1] < len(spoken):
+        borders.append(len(spoken))
+    for stop in borders:
+        if not asked and not _may_name(spoken, start, stop):
+            start = stop
             continue
         parts = _parts(spoken, start, stop, asked, home, occupations)
         extras = sum(part.known for part in parts[1:])
@@ -71,6 +77,14 @@ def introduced(spoken: Words, assistant_before: str, occupations: Occupations) -
             return _written(spoken, start, stop, parts)
         start = stop
     return spoken
+
+
+def _may_name(spoken: Words, start: int, stop: int) -> bool:
+    """Whether a few words up to a sentence's first comma hold a given name."""
+    for at in range(start, min(stop - 1, start + _LONGEST_OPENING)):
+        if spoken.after[at][:1] == ",":
+            return not third_person_lexicon().people.names.isdisjoint(spoken.norm[start : at + 1])
+    return False
 
 
 def asks_name(assistant_before: str) -> bool:

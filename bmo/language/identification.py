@@ -15,6 +15,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
+from itertools import chain, islice
 from typing import Any, Literal
 
 from bmo.language.lexicon import LANGUAGES, LanguageCode
@@ -113,8 +114,8 @@ def _tagged(code: str) -> Identified:
 def _words(text: str) -> list[str]:
     """The first lower-case words of a text, with apostrophes inside."""
     if len(text) <= _SPEECH_LENGTH:
-        known = _words_of_pieces
-        return [word for piece in text.split(" ") for word in known[piece]][:_MAX_WORDS]
+        pieces = map(_words_of_pieces.__getitem__, text.split(" "))
+        return list(islice(chain.from_iterable(pieces), _MAX_WORDS))
     return _read_words(text[:600])[:_MAX_WORDS]
 
 
