@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -55,6 +55,7 @@ class _View:
         mixed: Token -> what ``_mixed_at`` found.
         chunks: The text's words, once they are needed.
         starts: Their offsets.
+        ends: For each word, the first from there on at which a free-form value may end.
     """
 
     text: str
@@ -66,6 +67,7 @@ class _View:
     mixed: dict[int, tuple[int, int]] = field(default_factory=dict)
     chunks: list[_Chunk] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
 
 
 def find_triggered(
@@ -306,14 +308,14 @@ def _words_from(view: _View, trigger: Trigger, index: int) -> Found | None:
                 stop = chunk.start + len(chunk.word.rstrip(".,;!?"))
                 return Found(chunk.start, stop, trigger.kind, trigger.secret)
         return None
-    stop = start
-    stops = words["value_stops"]
-    for chunk in chunks:
-        if chunk.bare in stops and chunk is not chunks[0]:
-            break
-        stop = chunk.stop
-        if chunk.closes and chunk is not chunks[-1]:
-            break
+    stop = chunks[0].stop
+    if len(chunks) > 1 and not chunks[0].closes:
+        behind = bisect_left(view.starts, chunks[1].start)
+        last = min(view.ends[behind], behind + len(chunks) - 2)
+        if view.chunks[last].bare not in words["value_stops"]:
+            stop = view.chunks[last].stop
+        elif last > behind:
+            stop = view.chunks[last - 1].stop
     return Found(start, stop, trigger.kind, trigger.secret) if stop > start else None
 
 
@@ -361,6 +363,12 @@ def _chunks_from(view: _View, start: int, limit: int) -> list[_Chunk]:
     if not view.chunks:
         view.chunks.extend(_chunk(m.start(), m.group()) for m in _CHUNK.finditer(view.text))
         view.starts.extend(chunk.start for chunk in view.chunks)
+        stops, end = view.lexicon.words["value_stops"], len(view.chunks)
+        for place in range(end - 1, -1, -1):
+            if view.chunks[place].closes or view.chunks[place].bare in stops:
+                end = place
+            view.ends.append(end)
+        view.ends.reverse()
     at = bisect_right(view.starts, start) - 1
     if at >= 0 and view.starts[at] == start:
         return view.chunks[at : at + limit]
