@@ -233,7 +233,7 @@ class WriteGate:
         if scan.identifiers and self.settings.bmo_sensitive == "drop":
             verdict = _without_identifiers(verdict, turn.text)
         verdict = self._with_published_signals(verdict, turn)
-        return _Rules(verdict, analysis, turn)
+        return tuple.__new__(_Rules, (verdict, analysis, turn))
 
     def _beside_secret(self, masked: Turn, context: DialogueContext) -> RulesVerdict:
         """What a turn with a secret tells in other clauses; nothing judges it further."""
