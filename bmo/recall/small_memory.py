@@ -45,8 +45,14 @@ OF_THE_ASKED: Final = 0.65
 LEAST: Final = 0.3
 """Probability below which a memory is no candidate, however new or important it is."""
 
-FEW: Final = 3
+FEW: Final = 4
 """Memories given where none surely answers, at most."""
+
+FEW_BESIDE: Final = 2
+"""The same where one rather answers than not."""
+
+ANSWERS: Final = 0.5
+"""Log odds from which that is so."""
 
 FLOOR: Final[Mapping[str, float]] = {
     "indirect_need": -3.2,
@@ -62,8 +68,11 @@ group"), ..."""
 FLOOR_OF_SLOT: Final = -0.4
 """... the more where it has a slot that holds nothing ..."""
 
-SPREAD: Final = 2.6
+SPREAD: Final = 3.0
 """... and how far behind the best of them it may be."""
+
+SPREAD_BESIDE: Final = 1.2
+"""The same behind one that rather answers than not."""
 
 BESIDE_SURE: Final = -2.2
 """Log odds from which a memory is given beside one that stands in the very slot asked for."""
@@ -126,7 +135,7 @@ def fitting(
 def _with_best_few(
     found: list[Candidate], plan: RecallPlan, odds: Mapping[str, float]
 ) -> list[Candidate]:
-    """Lifts the best few: a turn that needs memory is better given three than none of twelve.
+    """Lifts the best few: a turn that needs memory is better given four than none of twelve.
 
     Args:
         found: All candidates; what is about somebody else, or only a name, stays where it is.
@@ -144,10 +153,11 @@ def _with_best_few(
     ]
     rest.sort(key=lambda c: -odds[c.fact.id])
     best = odds[rest[0].fact.id] if rest else 0.0
+    most, spread = (FEW_BESIDE, SPREAD_BESIDE) if best >= ANSWERS else (FEW, SPREAD)
     few = {
         c.fact.id
-        for c in rest[: max(0, FEW - len(sure))]
-        if odds[c.fact.id] >= max(floor, best - SPREAD)
+        for c in rest[: max(0, most - len(sure))]
+        if odds[c.fact.id] >= max(floor, best - spread)
     }
     return [
         replace(c, similarity=max(c.similarity, OF_THE_FEW), why="best few")

@@ -178,6 +178,7 @@ WRONG_VALUES: list[tuple[str, str, str, str]] = [
     ("eval read", "--misses", "many", "--misses 'many'"),
     ("eval judge", "--conversations", "empty", "'empty'"),
     (f"eval judge --conversations {ROOT}/tests/scenarios", "--corpora", "empty", "empty/"),
+    (f"eval judge --conversations {ROOT}/tests/scenarios", "--world", "empty", "empty/"),
     ("eval judge", "--judge", "empty", "empty/model.json"),
     (f"eval judge --conversations {ROOT}/tests/scenarios", "--against", "/nowhere", "'/nowhere'"),
     (f"eval judge --conversations {ROOT}/tests/scenarios", "--accept", "/nowhere/x", "/nowhere/x"),

@@ -91,6 +91,7 @@ def folder(tmp_path: Path) -> Path:
         shutil.copy(ROOT / "tests" / "scenarios" / f"{name}.turns.yaml", scenarios)
     shutil.copy(ROOT / "tests" / "scenarios" / "recorded_answers.jsonl", scenarios)
     shutil.copytree(ROOT / "tests" / "recall_cases", tmp_path / "tests" / "recall_cases")
+    shutil.copytree(ROOT / "tests" / "world", tmp_path / "tests" / "world")
     (tmp_path / "training").mkdir()
     shutil.copy(ROOT / "training" / "reference.json", tmp_path / "training")
     program = tmp_path / "bin" / "bmo"

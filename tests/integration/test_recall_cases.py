@@ -20,7 +20,7 @@ SCENARIOS = Path(__file__).parents[1] / "scenarios"
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "fits"), [("developed", 0.75, 0.75), ("kept_apart", 0.55, 0.65)]
+    ("name", "given", "fits"), [("developed", 0.8, 0.6), ("kept_apart", 0.75, 0.5)]
 )
 def test_wanted_memories_are_given_and_little_else(
     name: str, given: float, fits: float, tmp_path: Path
