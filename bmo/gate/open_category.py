@@ -72,9 +72,7 @@ _CHOICE = re.compile(
     re.IGNORECASE,
 )
 """What is voiced when something was decided."""
-_LIFE = re.compile(
-    r"\b(?:retire\w*|pension|herd|surgery|operation|bought|sold|parlour|moved house|degree)\b"
-)
+_LIFE = re.compile(r"\b(?:retire\w*|pension|surgery|operation|bought|sold|moved house|degree)\b")
 """Events of a life, however they came about."""
 WIDE = frozenset({"activity", "not_fan"})
 """Rules whose facts ``rule_category`` sorts."""

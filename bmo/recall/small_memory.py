@@ -74,7 +74,7 @@ SPREAD: Final = 3.0
 SPREAD_BESIDE: Final = 1.2
 """The same behind one that rather answers than not."""
 
-BESIDE_SURE: Final = -2.2
+BESIDE_SURE: Final = -0.3
 """Log odds from which a memory is given beside one that stands in the very slot asked for."""
 
 OF_THE_FEW: Final = 0.63

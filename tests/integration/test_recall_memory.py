@@ -200,6 +200,7 @@ def test_a_dead_index_leaves_slots_and_words(
         raise IndexUnavailable("the index is gone; start it")
 
     monkeypatch.setattr(household.index, "search", down)
+    monkeypatch.setattr(household.index, "near", down)
     recall = household.ask("where does my brother sam live")
     assert texts(recall) == {"Brother Sam lives in Leeds"}
     assert recall.fallback
