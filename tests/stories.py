@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,10 @@ def _read(raw: Sequence[dict[str, Any]]) -> Iterator[Story]:
         )
 
 
+def _moment(at: datetime) -> datetime:
+    return at
+
+
 async def play(service: MemoryService, story: Story) -> Played:
     """Tells a story, every turn in a visit of its own, nine days after the one before."""
     live: list[tuple[str, ...]] = []
@@ -87,7 +92,7 @@ async def play(service: MemoryService, story: Story) -> Played:
     for number, (before, said) in enumerate(story.turns):
         at = BEGIN + timedelta(days=9 * number)
         session = service.session(
-            user_id=story.id, session_id=f"{story.id}-{number}", clock=lambda at=at: at
+            user_id=story.id, session_id=f"{story.id}-{number}", clock=partial(_moment, at)
         )
         turn = Turn(
             text=said,

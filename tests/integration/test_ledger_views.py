@@ -20,12 +20,12 @@ def test_one_view_is_of_one_moment_and_only_this_thread_s(ledger: Ledger) -> Non
     seen: list[int] = []
     with ledger.one_view():
         assert ledger.count_live("ana") == 1
-        other = threading.Thread(
-            target=lambda: (
-                ledger.record(turn("y", at=day(1)), allowed("y", likes("jazz"))),
-                seen.append(ledger.count_live("ana")),
-            )
-        )
+
+        def write_and_count() -> None:
+            ledger.record(turn("y", at=day(1)), allowed("y", likes("jazz")))
+            seen.append(ledger.count_live("ana"))
+
+        other = threading.Thread(target=write_and_count)
         other.start()
         other.join()
         with ledger.one_view():  # inside another it is the same

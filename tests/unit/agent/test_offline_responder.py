@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bmo.chat.acknowledgement import HEARD
 from bmo.chat.screen import safe
+from bmo.chat.second_person import second_person
 from bmo.chat.wording import (
     ABOUT,
     CANNOT_DO,
     DONT_KNOW,
     FORGETTING,
-    HEARD,
     NO_MODEL,
     SOURCE,
     answer,
     memories_of,
-    second_person,
 )
 from bmo.gate import WriteGate
 from bmo.settings import load_settings

@@ -14,7 +14,9 @@ pytestmark = pytest.mark.unit
 
 def refused(text: str) -> list[str]:
     spoken = repair(words(text, "en"), "en")
-    found = [veto for clause in segment(spoken, "en") for veto in vetoes(spoken, clause, "en")]
+    found: list[str] = [
+        veto for clause in segment(spoken, "en") for veto in vetoes(spoken, clause, "en")
+    ]
     of_turn = vetoes_of_turn(spoken, "en")
     return found if of_turn is None else [*found, of_turn]
 
