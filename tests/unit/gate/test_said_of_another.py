@@ -94,7 +94,8 @@ def test_whose_job_is_loved_is_not_guessed(gate: WriteGate) -> None:
 def test_any_words_before_and_behind(text: str) -> None:
     gate = WriteGate(load_settings(gatekeeper_mode="pattern"))
     for said in (f"{text} and my sister too", f"so does {text}", f"{text} as well"):
-        decide(gate, said, "", "my brother hates olives")
+        decided = decide(gate, said, "", "my brother hates olives")
+        assert bool(decided.facts) <= (decided.verdict == "allow")
 
 
 @pytest.mark.parametrize(
