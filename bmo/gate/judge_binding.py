@@ -20,6 +20,7 @@ from bmo.gate.open_coverage import missing
 from bmo.gate.other_moments import soon_over
 from bmo.gate.personal_words import orders, tells_of_the_user
 from bmo.gate.requests import is_request
+from bmo.gate.rest_of_turn import with_rest_of_turn
 from bmo.turn import Category, Decision, DialogueContext, Fact, Signal, Turn
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def _beside_rules(rules: Decision, asked: Asked) -> Decision:
             needed = BESIDE_AN_END
         kept += open_memories(asked, alone, needed)
     if kept:
-        facts = without_doubles(kept)
+        facts = with_rest_of_turn(asked, without_doubles(kept))
         return replace(rules, facts=facts, assessment=whole)
     verdict = _without_memory(rules, asked)
     return replace(verdict, facts=(), rule_id="", reason=f"{verdict.reason}; rule refuted")
@@ -158,7 +159,7 @@ def _instead_of_rules(rules: Decision, asked: Asked) -> Decision:
             spoken = [c for c in spoken if c in wished or asked.odds(c.text).allow >= REASON]
         memories = open_memories(asked, spoken, 0.0)
         if memories:
-            return _allowed(rules, asked, memories)
+            return _allowed(rules, asked, with_rest_of_turn(asked, memories))
         return replace(
             rules,
             verdict="hold",

@@ -155,7 +155,7 @@ def open_memories(asked: Asked, clauses: Sequence[ClauseAnalysis], needed: float
     ]
     whole = asked.analysis.language != "en"  # its clauses are known less well: no word is lost
     groups = grouped(odds, needed, MAX_MEMORIES, keep_all=whole)
-    facts = [fact for group in _told_together(asked, groups) if (fact := _memory(asked, group))]
+    facts = [fact for group in _told_together(asked, groups) if (fact := memory_of(asked, group))]
     return list(without_doubles(facts))
 
 
@@ -169,7 +169,7 @@ def _told_together(
     """
     together: dict[tuple[str, Category], list[ClauseAnalysis]] = {}
     for group in groups:
-        fact = _memory(asked, group)
+        fact = memory_of(asked, group)
         if fact is not None:
             together.setdefault((fact.subject, fact.category), []).extend(group)
     return list(together.values())
@@ -181,7 +181,8 @@ def _tied(asked: Asked, clause: ClauseAnalysis) -> dict[str, bool]:
     return {"tied": before.endswith((":", ";")), "listed": before.endswith(",")}
 
 
-def _memory(asked: Asked, group: Sequence[ClauseAnalysis]) -> Fact | None:
+def memory_of(asked: Asked, group: Sequence[ClauseAnalysis]) -> Fact | None:
+    """The open memory of some clauses; None when they would not be understood later."""
     found: list[OpenText] = []
     people = asked.people()
     for start, stop in runs(group, asked.analysis.words):

@@ -1,4 +1,4 @@
-"""What a rule's fact leaves out of its clause, and its text with nothing left out.
+"""What the facts of a turn leave out of it: words of their own clauses, and whole clauses.
 
 A rule captures what its slot asks for: "i go to the mosque on fridays before two" gives "Goes to
 the mosque". Where two words of content or more are missing and the judge would keep the turn, the
@@ -22,6 +22,9 @@ MISSING = 2
 LONGEST_FRONT = 6
 """Most words of a phrase set before its clause."""
 
+_NOT_TOLD = frozenset({"question", "directive", "forget"})
+_SUPPOSED = frozenset("would could might should were wish had d".split())
+"""Words of a condition that is only supposed; without them it says what is generally so."""
 _BE = frozenset("i we am is are was were have has do does did".split())
 _FULL_SLOTS = frozenset(
     "name age birthday nickname called pronouns assistant_name language address_form".split()
@@ -73,6 +76,27 @@ def incomplete(analysis: Analysis, facts: Sequence[Fact]) -> list[tuple[ClauseAn
         if len(left) >= MISSING or not days.isdisjoint(left):
             found.append((clause, fact))
     return found
+
+
+def untold(analysis: Analysis, facts: Sequence[Fact]) -> list[ClauseAnalysis]:
+    """Clauses that state something of which no fact has a word.
+
+    Args:
+        analysis: What the rules made of the turn.
+        facts: The facts that are to be stored.
+
+    Returns:
+        The clauses in the order they were said; none outside English, whose clauses are kept whole.
+        A condition counts where it says what is generally so ("if he's off, it comes to me").
+    """
+    if analysis.language != "en" or not any(fact.op == "assert" for fact in facts):
+        return []
+    conditions = [c for c in analysis.clauses if set(c.vetoes) == {"conditional"}]
+    vetoed = [clause for clause in analysis.clauses if "conditional" in clause.vetoes]
+    supposed = any(not _SUPPOSED.isdisjoint(clause.norm) for clause in vetoed)
+    allowed = [c for c in analysis.clauses if not c.vetoes or (c in conditions and not supposed)]
+    stating = [clause for clause in allowed if clause.speech_act not in _NOT_TOLD]
+    return [clause for clause in stating if missing(clause.norm, facts)]
 
 
 def front_of(analysis: Analysis, clause: ClauseAnalysis) -> ClauseAnalysis | None:

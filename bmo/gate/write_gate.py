@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,7 +13,7 @@ from bmo.gate import injection, sensitive
 from bmo.gate.analysis import Analysis, analyse
 from bmo.gate.beside_secrets import facts_beside
 from bmo.gate.custom_rules import CustomMatch, CustomRules, load_custom_rules
-from bmo.gate.open_coverage import incomplete
+from bmo.gate.open_coverage import incomplete, untold
 from bmo.gate.packs import load_pack, pack_version
 from bmo.gate.published_signals import is_work_advice, signals_and_sarcasm
 from bmo.gate.skip_rules import is_loop, match_skip
@@ -228,7 +229,7 @@ class WriteGate:
         analysis = analyse(_with_own_question(turn, context), context, language, spoken)
         verdict = rules_verdict(analysis, turn, spoken)
         judged = self.settings.effective_mode != "pattern"
-        if judged and verdict.verdict == "allow" and incomplete(analysis, verdict.facts):
+        if judged and verdict.verdict == "allow" and _tells_more(analysis, verdict.facts):
             verdict = verdict._replace(open=True)
         if scan.identifiers and self.settings.bmo_sensitive == "drop":
             verdict = _without_identifiers(verdict, turn.text)
@@ -342,6 +343,11 @@ def _with_own_question(turn: Turn, context: DialogueContext) -> Turn:
     if not asked.rstrip().endswith("?") or not {"we", "our"} & set(words_of):
         return turn
     return replace(turn, assistant_before=asked)
+
+
+def _tells_more(analysis: Analysis, facts: Sequence[Fact]) -> bool:
+    """Whether a turn says more than its facts: the judge has a say in what is told with them."""
+    return bool(incomplete(analysis, facts) or untold(analysis, facts))
 
 
 def _raw(turn: Turn, reason: str) -> RulesVerdict:

@@ -1,0 +1,148 @@
+"""What else an allowed turn tells: clauses of which no memory has a word are told with one.
+
+A turn is kept because it tells something lasting; what it tells beside that ("huw does all the
+mornings, i had my hip replaced") is as good as never said once the turn is gone. Of what strangers
+told and BMO lost, a third lay in turns of which another memory was kept. A clause that a veto, a
+question or an order bars, and one that carries nothing by the judge's word, stays out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from bmo.gate.analysis import Analysis, ClauseAnalysis
+from bmo.gate.judge_memories import Asked, lowered, memory_of
+from bmo.gate.open_canonicalisation import canonicalise
+from bmo.gate.open_coverage import missing, says_all_of, untold
+from bmo.gate.open_grouping import leans_back, runs
+from bmo.gate.open_text import OpenText
+from bmo.gate.speech_act import speech_act
+from bmo.language import Clause
+from bmo.turn import Fact
+
+NOTHING = 0.97
+"""P(discard) from which a clause carries nothing worth a word."""
+
+OWN = 0.8
+"""P(allow) from which a clause is a memory of its own."""
+
+MASK = "["
+"""What stands before the name of a masked identifier."""
+
+_JOINS = frozenset({"and", "so", "then", "but"})
+_REQUESTS = frozenset({"directive", "question"})
+_WORD = re.compile(r"[^\W_]+")
+
+
+def with_rest_of_turn(asked: Asked, facts: Sequence[Fact]) -> tuple[Fact, ...]:
+    """Facts of an allowed turn, and what the turn says beside them.
+
+    A clause that has a fact already completes it. One that the judge would keep by itself is a
+    memory of its own, which can change and end by itself. Any other is told with the nearest fact
+    of its own subject, else with the nearest.
+
+    Args:
+        asked: The judge and the turn.
+        facts: Its facts so far.
+    """
+    told = list(facts)
+    for clause in untold(asked.analysis, told):
+        if _holds_mask(asked, clause) or _asks(asked.analysis, clause):
+            continue
+        rest = _written(asked, clause)
+        if rest is None:
+            continue
+        if not missing(_WORD.findall(rest.text.lower()), told):
+            continue
+        odds = asked.odds(clause.text)
+        of_clause = [i for i in _asserted(told) if _is_of(told[i], clause)]
+        if odds.discard >= NOTHING or _lists(told[i] for i in of_clause):
+            continue
+        own = None
+        if not of_clause and odds.allow >= OWN and not leans_back(clause):
+            own = memory_of(asked, [clause])
+        if own is not None:
+            told.append(own)
+            continue
+        at = _told_beside(told, clause, rest.subject, of_clause)
+        if at is not None:
+            told[at] = replace(told[at], text=_told_with(told[at], rest.text))
+    return tuple(told)
+
+
+def _told_beside(
+    facts: Sequence[Fact], clause: ClauseAnalysis, subject: str, of_clause: Sequence[int]
+) -> int | None:
+    """Index of the fact that is told with a clause: its own, of its subject, or the nearest."""
+    asserted = _asserted(facts)
+    of_subject = [i for i in asserted if facts[i].subject == subject]
+    return of_clause[-1] if of_clause else _nearest(of_subject or asserted, facts, clause)
+
+
+def _holds_mask(asked: Asked, clause: ClauseAnalysis) -> bool:
+    """Whether a clause has a masked identifier, whose mask is no word of the user's."""
+    first, last = clause.span
+    return MASK in asked.turn.text[first:last]
+
+
+def _asks(analysis: Analysis, clause: ClauseAnalysis) -> bool:
+    """Whether a statement goes over into a request ("im vegan and remind me to call him")."""
+    spoken, (first, last) = analysis.words, clause.span
+    inside = [i for i in range(len(spoken)) if first <= spoken.start[i] and spoken.end[i] <= last]
+    parts = [Clause(i + 1, inside[-1] + 1) for i in inside[:-1] if spoken.norm[i] in _JOINS]
+    return any(speech_act(spoken, part, analysis.language)[0] in _REQUESTS for part in parts)
+
+
+def _lists(facts: Iterable[Fact]) -> bool:
+    """Whether facts of a clause are items of a list ("a in the morning and b at night").
+
+    Each can change by itself, so none of them is told with the others.
+    """
+    slots = [fact.slot for fact in facts if fact.slot]
+    return len(slots) > len(set(slots))
+
+
+def _asserted(facts: Sequence[Fact]) -> list[int]:
+    return [i for i, fact in enumerate(facts) if fact.op == "assert" and fact.span]
+
+
+def _is_of(fact: Fact, clause: ClauseAnalysis) -> bool:
+    """Whether a fact was read in a clause."""
+    first, last = fact.span or (0, 0)
+    return first < clause.span[1] and clause.span[0] < last
+
+
+def _told_with(fact: Fact, rest: str) -> str:
+    """The text of a fact with its clause's own words: in their place, where they say all of it."""
+    words = _WORD.findall(fact.text.lower())
+    if says_all_of(rest, fact) and not missing(words, [replace(fact, text=rest, value="")]):
+        return rest
+    return f"{fact.text}; {lowered(rest)}"
+
+
+def _written(asked: Asked, clause: ClauseAnalysis) -> OpenText | None:
+    stretches = runs([clause], asked.analysis.words)
+    if not stretches:
+        return None
+    return canonicalise(
+        asked.analysis.words,
+        asked.turn.assistant_before,
+        asked.analysis.language,
+        asked.people(),
+        whom=asked.whom,
+        start=stretches[0][0],
+        end=stretches[-1][1],
+    )
+
+
+def _nearest(places: Sequence[int], facts: Sequence[Fact], clause: ClauseAnalysis) -> int | None:
+    """Which of the facts at ``places`` was said nearest to a clause."""
+    return min(places, key=lambda i: _apart(facts[i].span, clause.span), default=None)
+
+
+def _apart(one: tuple[int, int] | None, other: tuple[int, int]) -> int:
+    """Characters between two spans of the turn."""
+    start, end = one or (0, 0)
+    return min(abs(end - other[0]), abs(start - other[1]))
