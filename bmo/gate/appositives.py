@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from bmo.gate.clause_head import is_name_at
 from bmo.gate.people import PeopleLexicon, Relation
+from bmo.gate.person_names import is_name_at
 from bmo.language import Words
 from bmo.language.lexicon import surface_lexicon
 

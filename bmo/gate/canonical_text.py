@@ -6,8 +6,8 @@ import re
 from functools import lru_cache
 
 from bmo.gate.captures import Capture, CaptureContext
-from bmo.gate.clause_head import proper
 from bmo.gate.discourse import Person
+from bmo.gate.person_names import proper
 from bmo.language import third_person
 
 THIRD_PERSON: dict[str, str] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bmo.gate.captures import Capture, CaptureContext, lex, strip_tail, trim
-from bmo.gate.clause_head import ABBREVIATED_TITLES, is_cased, is_name_at
+from bmo.gate.person_names import ABBREVIATED_TITLES, is_cased, is_name_at
 
 
 def name(context: CaptureContext, start: int, end: int) -> Capture | None:

@@ -6,30 +6,17 @@ A head is a line of words: ``S live in leeds`` (S the subject, then the verb in 
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from bmo.gate.discourse import Discourse, Person
-from bmo.gate.people import PeopleLexicon, Relation
+from bmo.gate.people import Relation
+from bmo.gate.person_names import COPULAS, is_name_at, proper
 from bmo.language import VerbGroup, Words, parse_verb_group
 
-_INNER_CAPITAL = re.compile(r"(?<=[\s\W])[^\W\d_a-z](?=[^\W\d_A-Z])")
 _FIRST_PERSON = frozenset({"i", "we"})
 _OWN = frozenset({"my", "our"})
 _THIRD = frozenset({"he", "she", "they", "it"})
 _THIRD_OWN = frozenset({"his", "her", "their", "its"})
-_COPULAS = frozenset(
-    ("'s am are can did do does had has have is might should was were will would").split()
-)
-_TITLES = frozenset(
-    (
-        "aunt auntie baba captain doctor dr father mama miss mr mrs ms nana papa pastor prof "
-        "professor sister uncle"
-    ).split()
-)
-ABBREVIATED_TITLES = frozenset({"dr", "mr", "mrs", "ms"})
-"""Titles that stand before a name and nowhere else: "my landlord is mr singh"."""
 _LEADING = frozenset({"called", "named"})
 
 
@@ -58,96 +45,6 @@ class Head:
     subject_word: str = ""
     introduced: list[tuple[Relation, str, int, int, str]] = field(default_factory=list)
     said: tuple[int, int] = (0, 0)
-
-
-def is_name_at(
-    words: Words, i: int, end: int, lexicon: PeopleLexicon, stops: frozenset[str], strict: bool
-) -> int:
-    """How many words at ``i`` are a person's name (0 to 3).
-
-    Args:
-        words: The turn's words.
-        i: Where a name may begin.
-        end: Index behind the clause.
-        lexicon: Given names.
-        stops: Words that are no names in this position.
-        strict: True where the construction itself does not say that a name follows.
-    """
-    if i >= end:
-        return 0
-    norm = words.norm
-    count = 0
-    cased = is_cased(words.text)
-    titled = norm[i] in _TITLES and i + 1 < end and norm[i + 1] not in stops
-    if titled:
-        count = 1
-    surname = titled and (not strict or norm[i] in ABBREVIATED_TITLES)
-    while i + count < end and count < 3:
-        word = norm[i + count]
-        if not word[0].isalpha() or (
-            word in stops and not (cased and _capitalised(words, i + count) and count)
-        ):
-            break
-        if word in ("'s", "i"):
-            break
-        known = word in lexicon.names
-        capital = cased and _capitalised(words, i + count)
-        behind_title = surname and count == 1
-        if count and not capital and not (known and not cased) and not behind_title:
-            break
-        if (
-            not count
-            and strict
-            and not known
-            and not capital
-            and not _followed_by_verb(norm, i + 1, end)
-        ):
-            break
-        if cased and not capital and strict and not known:
-            break
-        count += 1
-        if words.after[i + count - 1]:
-            break
-    if count == 1 and norm[i] in _TITLES:
-        return 0
-    return count
-
-
-def _capitalised(words: Words, i: int) -> bool:
-    first = words.text[words.start[i]]
-    return first.isupper()
-
-
-@lru_cache(maxsize=64)
-def is_cased(text: str) -> bool:
-    """Whether upper and lower case in ``text`` tell names from words.
-
-    A capital at the very beginning tells nothing, nor does text in capitals throughout.
-    """
-    return _INNER_CAPITAL.search(text, 1) is not None and not text.isupper()
-
-
-def _followed_by_verb(norm: list[str], i: int, end: int) -> bool:
-    return i < end and (
-        norm[i] in _COPULAS
-        or norm[i]
-        in (
-            "lives",
-            "works",
-            "likes",
-            "loves",
-            "hates",
-            "drives",
-            "studies",
-            "moved",
-            "just",
-            "got",
-            "started",
-            "plays",
-            "and",
-            "called",
-        )
-    )
 
 
 def read_head(
@@ -436,9 +333,9 @@ def _owned(words: Words, i: int, end: int, who: Person | str, word: str) -> Head
     """Reads "P name be glenn": the owned noun, the verb in base form, the rest."""
     norm = words.norm
     for j in range(i + 1, min(end, i + 8)):
-        if norm[j] == "'s" and any(norm[k] in _COPULAS for k in range(j + 1, min(end, j + 6))):
+        if norm[j] == "'s" and any(norm[k] in COPULAS for k in range(j + 1, min(end, j + 6))):
             continue
-        if norm[j] in _COPULAS or norm[j] in (
+        if norm[j] in COPULAS or norm[j] in (
             "means",
             "went",
             "got",
@@ -498,10 +395,3 @@ def _me_and(
     if head is not None:
         head.introduced = introduced
     return head
-
-
-def proper(raw: str) -> str:
-    """A name as it is written: title case unless the speaker's case says more ("McDonald")."""
-    if raw.islower() or (raw.isupper() and len(raw) > 3):
-        return " ".join(part[:1].upper() + part[1:].lower() for part in raw.split())
-    return raw

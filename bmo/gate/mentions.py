@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bmo.gate.clause_head import is_name_at, proper
 from bmo.gate.discourse import Discourse
 from bmo.gate.named_people import name_fact
+from bmo.gate.person_names import is_name_at, proper
 from bmo.language import Clause, Words
 from bmo.turn import Fact
 

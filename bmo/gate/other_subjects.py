@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from bmo.gate.clause_head import is_cased, proper
 from bmo.gate.discourse import Discourse, Person
 from bmo.gate.other_grammar import Grammar
 from bmo.gate.people import PeopleLexicon, Relation
+from bmo.gate.person_names import is_cased, proper
 from bmo.language import Words
 
 _MAX_NAME_WORDS = 2

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bmo.gate.clause_head import is_name_at
 from bmo.gate.people import PeopleLexicon
+from bmo.gate.person_names import is_name_at
 from bmo.language import Words, repair, segment, third_person, words
 from bmo.language.verb_group import parse_verb_group
 from bmo.turn import DialogueContext

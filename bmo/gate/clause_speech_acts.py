@@ -1,0 +1,80 @@
+"""The speech act of each clause of a turn, as its sentence and the clause before tell it."""
+
+from __future__ import annotations
+
+from bmo.gate.speech_act import SpeechAct, speech_act
+from bmo.language import Clause, LanguageCode, Words
+
+
+def speech_acts(
+    spoken: Words, clauses: list[Clause], language: LanguageCode
+) -> list[tuple[SpeechAct, int]]:
+    """The speech act of each clause; what runs on from a question or a request belongs to it."""
+    acts: list[tuple[SpeechAct, int]] = []
+    polite = "please" in spoken.norm
+    for position, clause in enumerate(clauses):
+        act, behind = speech_act(spoken, clause, language)
+        said = spoken.norm[clause.start : clause.end]
+        if polite and act == "statement" and "please" in said:
+            sentence = [other for other in clauses if other.sentence == clause.sentence]
+            last = sentence[-1].end if sentence else clause.end
+            standing = _is_standing(said, spoken.norm[clause.start : last])
+            act = act if standing else "directive"
+        if act == "statement" and position and acts[-1][0] in ("question", "directive"):
+            before = clauses[position - 1]
+            if not before.closed_by and not clause.intro:
+                told = acts[-1][0] == "directive" and _tells_of_self(spoken, before, said)
+                act = act if told else acts[-1][0]
+        acts.append((act, behind))
+    if "?" in spoken.text and len(clauses) > 1:
+        asked = {c.sentence for c in clauses if "?" in c.closed_by}
+        opened: dict[int, SpeechAct] = {}
+        for clause, (act, _) in zip(clauses, acts, strict=True):
+            opened.setdefault(clause.sentence, act)
+        # A sentence that opens as a question and closes as one is a question throughout.
+        whole = {sentence for sentence in asked if opened[sentence] == "question"}
+        acts = [
+            ("question", behind) if clause.sentence in whole else (act, behind)
+            for clause, (act, behind) in zip(clauses, acts, strict=True)
+        ]
+    return acts
+
+
+_FOR_GOOD = frozenset({"always", "any", "anything", "ever", "everything", "never", "only"})
+
+
+_UNTIL_NOW = frozenset({"now", "today", "tonight", "tomorrow"})
+
+
+def _is_standing(said: list[str], sentence: list[str]) -> bool:
+    """Whether a polite wish is one for good: "please, no calls while i work, ever"."""
+    if not _UNTIL_NOW.isdisjoint(sentence) or said[0] not in ("no", "please"):
+        return False
+    unwanted = said[1] if said[0] == "please" and len(said) > 1 else said[0]
+    return unwanted == "no" and not _FOR_GOOD.isdisjoint(sentence)
+
+
+_PASSING_ON = frozenset(
+    (
+        "ask call email let mail message note remind reply say send tell text whatsapp write "
+        "remember remembers play"
+    ).split()
+)
+
+
+"""Requests that pass words on, or name what they want by what runs on from them."""
+
+
+_STATES = frozenset("am are is was have has do does did can could will would".split())
+
+
+_TELLING_WORDS = 5
+
+
+def _tells_of_self(spoken: Words, request: Clause, said: list[str]) -> bool:
+    """Whether a clause behind a request is told beside it ("speak up | i am deaf in one ear")."""
+    if said[0] not in ("i", "my") or len(said) < _TELLING_WORDS:
+        return False
+    if not _PASSING_ON.isdisjoint(spoken.norm[request.start : request.start + 3]):
+        return False
+    return said[0] == "my" or said[1] in _STATES

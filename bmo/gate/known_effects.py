@@ -1,0 +1,172 @@
+"""What a turn does to what is known: corrections, successors, and memories that it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from bmo.gate.analysed_turn import Analysis, without_doubles
+from bmo.gate.clause_reader import ClauseAnalysis
+from bmo.gate.corrections import restated
+from bmo.gate.known_changes import KnownChange, changes_in
+from bmo.gate.people import subject_of
+from bmo.gate.speech_act import SpeechAct
+from bmo.language import Words, words
+from bmo.turn import DialogueContext, Fact, Turn
+
+
+def with_what_is_known(
+    analysis: Analysis, turn: Turn, context: DialogueContext, spoken: Words | None
+) -> None:
+    """Corrections of what was told before, and who takes whose place."""
+    told = spoken if spoken is not None else words(turn.text, analysis.language)
+    if not any(clause.speech_act == "question" for clause in analysis.clauses):
+        right = restated(told.norm, context, told=bool(analysis.facts), at=turn.at)
+        if right:
+            analysis.facts = right
+            # What is put right is said: nothing of the correction is a memory beside it.
+            analysis.clauses = [clause._replace(open=False) for clause in analysis.clauses]
+            return
+    if "new" in analysis.words.norm:
+        analysis.facts = (*_predecessors(analysis), *analysis.facts)
+    analysis.facts = tuple(
+        replace(fact, confidence=max(fact.confidence, KNOWN))
+        if fact.polarity == "negative" and _denies_known(fact, context)
+        else fact
+        for fact in analysis.facts
+    )
+
+
+def with_known_changes(analysis: Analysis, turn: Turn, context: DialogueContext) -> None:
+    """What the turn ends of the user's live memories; what is told of it only is no memory."""
+    if any(fact.op == "correct" or fact.rule_id == "retraction" for fact in analysis.facts):
+        return
+    told = {(fact.subject, fact.text.lower()) for fact in analysis.facts}
+    known = {(old.subject, old.text): old for old in (*context.known, *context.recent_facts)}
+    live = [old for key, old in known.items() if (key[0], key[1].lower()) not in told]
+    names = analysis.discourse.names if analysis.discourse is not None else {}
+
+    def read(norm: Sequence[str], *, request: bool) -> KnownChange | None:
+        return changes_in(norm, live, names, analysis.language, turn.at, turn.text, request=request)
+
+    stated = [c for c in analysis.clauses if c.speech_act in _CHANGING and not c.vetoes]
+    ended: list[Fact] = []
+    only_changes: list[Fact] = []  # "Said in French about a change": it has been made
+    for clause in stated:
+        change = read(clause.norm, request=clause.speech_act != "statement")
+        if change is not None:
+            ended += _beside(change, clause)
+            if not change.tells_more:
+                only_changes += [f for f in clause.facts if f.slot == "change"]
+            _close(analysis, [] if change.tells_more else [clause])
+    for run in _runs(analysis, stated) if not ended else ():
+        change = read(
+            _norm_of(analysis, run), request=any(c.speech_act != "statement" for c in run)
+        )
+        if change is not None:
+            ended += change.facts
+            _close(analysis, [] if change.tells_more else run)
+            break
+    if ended:
+        told_still = [fact for fact in analysis.facts if fact not in only_changes]
+        analysis.facts = without_doubles([*ended, *told_still])
+
+
+_CHANGING: frozenset[SpeechAct] = frozenset({"statement", "directive", "instruction", "forget"})
+
+
+_SHORT_TURN = 18
+
+
+"""Words up to which a change may run through several clauses ("we're done, steve and i")."""
+
+
+def _runs(analysis: Analysis, stated: Sequence[ClauseAnalysis]) -> list[list[ClauseAnalysis]]:
+    """Clauses through which one change may run: a short turn as a whole, then pairs."""
+    if len(stated) < 2:
+        return []
+    pairs = [
+        [one, other]
+        for one, other in pairwise(analysis.clauses)
+        if one in stated and other in stated
+    ]
+    short = len(stated) == len(analysis.clauses) and len(analysis.words.norm) <= _SHORT_TURN
+    return [list(stated), *pairs] if short else pairs
+
+
+def _norm_of(analysis: Analysis, run: Sequence[ClauseAnalysis]) -> list[str]:
+    """The words from the first of some clauses to the last, those between them too."""
+    words, first, last = analysis.words, run[0].span[0], run[-1].span[1]
+    return [
+        word
+        for word, start, end in zip(words.norm, words.start, words.end, strict=True)
+        if first <= start and end <= last
+    ]
+
+
+def _beside(change: KnownChange, clause: ClauseAnalysis) -> list[Fact]:
+    """A change's facts, without what the clause's own facts say or take the place of."""
+    told = [fact for fact in clause.facts if fact.op != "retract"]
+    filled = {(fact.subject, fact.slot) for fact in told if fact.cardinality == "one"}
+    left = [f for f in change.facts if f.slot is None or (f.subject, f.slot) not in filled]
+    if not told:
+        return left
+    return [
+        replace(f, op="retract", scope="memory", text=f.replaces, replaces=None)
+        if f.replaces is not None
+        else f
+        for f in left
+    ]
+
+
+def _close(analysis: Analysis, clauses: Sequence[ClauseAnalysis]) -> None:
+    """Takes clauses from the judge: what they tell is the change itself."""
+    spans = {clause.span for clause in clauses}
+    analysis.clauses = [
+        clause._replace(open=False) if clause.span in spans else clause
+        for clause in analysis.clauses
+    ]
+
+
+KNOWN = 0.95
+
+
+"""Confidence of a statement that denies what is known: it is news to nobody else."""
+
+
+def _denies_known(fact: Fact, context: DialogueContext) -> bool:
+    return any(
+        old.slot == fact.slot and old.value.lower() == fact.value.lower()
+        for old in (*context.recent_facts, *context.known)
+    )
+
+
+def _predecessors(analysis: Analysis) -> tuple[Fact, ...]:
+    """Reads "my new boss is called raj": whoever was the boss before is it no longer."""
+    norm, discourse = analysis.words.norm, analysis.discourse
+    if discourse is None:
+        return ()
+    found: list[Fact] = []
+    for i, word in enumerate(norm[:-1]):
+        if word != "new" or not i or norm[i - 1] not in ("my", "our", "a"):
+            continue
+        relation = discourse.lexicon.relation_at(norm, i + 1, len(norm))
+        if relation is None or relation[0].plural or relation[0].pet:
+            continue
+        subject = subject_of(relation[0])
+        if not any(fact.subject.partition(":")[0] == subject for fact in analysis.facts):
+            continue
+        found.append(
+            Fact(
+                text=f"Has a new {relation[0].name}",
+                category="relationships",
+                slot="successor",
+                subject=subject,
+                op="retract",
+                scope="subject",
+                rule_id="new_holder",
+                extraction_method="pattern:new_holder",
+            )
+        )
+    return tuple(found)
