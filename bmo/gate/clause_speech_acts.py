@@ -42,7 +42,6 @@ def speech_acts(
 
 _FOR_GOOD = frozenset({"always", "any", "anything", "ever", "everything", "never", "only"})
 
-
 _UNTIL_NOW = frozenset({"now", "today", "tonight", "tomorrow"})
 
 
@@ -60,13 +59,9 @@ _PASSING_ON = frozenset(
         "remember remembers play"
     ).split()
 )
-
-
 """Requests that pass words on, or name what they want by what runs on from them."""
 
-
 _STATES = frozenset("am are is was have has do does did can could will would".split())
-
 
 _TELLING_WORDS = 5
 

@@ -75,10 +75,7 @@ def with_known_changes(analysis: Analysis, turn: Turn, context: DialogueContext)
 
 _CHANGING: frozenset[SpeechAct] = frozenset({"statement", "directive", "instruction", "forget"})
 
-
 _SHORT_TURN = 18
-
-
 """Words up to which a change may run through several clauses ("we're done, steve and i")."""
 
 
@@ -130,8 +127,6 @@ def _close(analysis: Analysis, clauses: Sequence[ClauseAnalysis]) -> None:
 
 
 KNOWN = 0.95
-
-
 """Confidence of a statement that denies what is known: it is news to nobody else."""
 
 

@@ -15,7 +15,6 @@ COPULAS = frozenset(
 
 _INNER_CAPITAL = re.compile(r"(?<=[\s\W])[^\W\d_a-z](?=[^\W\d_A-Z])")
 
-
 _TITLES = frozenset(
     (
         "aunt auntie baba captain doctor dr father mama miss mr mrs ms nana papa pastor prof "
@@ -23,10 +22,7 @@ _TITLES = frozenset(
     ).split()
 )
 
-
 ABBREVIATED_TITLES = frozenset({"dr", "mr", "mrs", "ms"})
-
-
 """Titles that stand before a name and nowhere else: "my landlord is mr singh"."""
 
 

@@ -1,0 +1,197 @@
+"""A yes or no, and what it settles: the question turned into a statement."""
+
+from __future__ import annotations
+
+from bmo.gate.answer_frames import answer_frame, counted_line, verb_group
+from bmo.gate.answer_lines import MAX_ANSWER, OWN_CLAUSES, SUBJECTS, Answer, flipped, written_line
+from bmo.gate.asked_question import is_preposition, read_question
+from bmo.gate.dialogue_questions import DialogueLexicon
+from bmo.gate.discourse import Discourse
+from bmo.gate.people import PeopleLexicon
+from bmo.language import Clause, Words
+from bmo.language.lexicon import match_phrase
+
+_UNNAMED = frozenset({"anything", "anyone", "anybody", "anywhere"})
+
+_ANY = frozenset({"any", "anything", "anyone", "anybody", "some", "a", "an"})
+
+
+def yes_that_says_which(
+    question: tuple[str, ...], spoken: Words, behind: int, clauses: list[Clause]
+) -> Answer | None:
+    """A yes that says which: "do you have any pets?" "yeah a cat" is "i have a cat"."""
+    clause = next((c for c in clauses if c.start <= behind < c.end), None)
+    if clause is None or _ANY.isdisjoint(question) or behind > clause.start + _LONGEST_YES:
+        return None
+    norm = spoken.norm
+    if norm[behind] in OWN_CLAUSES or clause.end - behind > MAX_ANSWER:
+        return None
+    if not _OF_THE_TALK.isdisjoint(question) or "please" in norm:
+        return None
+    used = clauses.index(clause) + 1
+    line = counted_line(question, spoken, behind, clause.end)
+    if line is None:
+        frame = answer_frame(question, norm[behind], clause.end - behind)
+        named = norm[behind] in ("a", "an", "the", "my")
+        listed = question[-1] == "anything" and norm[behind] not in _NO_THINGS
+        if frame is None or not (named or listed):
+            return None
+        line = written_line(spoken, frame[0], list(range(behind, clause.end)), frame[1])
+    return Answer((line,), used)
+
+
+_LONGEST_YES = 3
+
+_OF_THE_TALK = frozenset("plans plan question questions idea ideas time minute moment want".split())
+"""Nouns (and a verb) of questions about the talk itself, not about what somebody has."""
+
+_NO_THINGS = frozenset(
+    (
+        "actually always and but definitely everything if it just kind kinda loads lots maybe many "
+        "not of please really several so sort sure that there though very when yes"
+    ).split()
+)
+
+
+def settled_by(
+    question: tuple[str, ...], polarity: str, behind: int, spoken: Words, clauses: list[Clause]
+) -> Answer | None:
+    """A yes or no, and what it settles."""
+    statement = _statement(question, polarity, spoken.norm[0:behind])
+    if statement is None:
+        return _corrected(question, polarity, spoken, behind)
+    first = clauses[0]
+    used = 1 if first.end - max(behind, first.start) <= 2 else 0
+    if behind > first.end:
+        used = sum(1 for clause in clauses if clause.end <= behind)
+    return Answer(
+        tuple(written_line(spoken, line.split(), []) for line in statement), used, settled=True
+    )
+
+
+def yes_or_no(norm: list[str], start: int, end: int, lexicon: DialogueLexicon) -> tuple[str, int]:
+    """("yes" or "no", index behind it) for an answer that opens with one, else ("", 0)."""
+    i = start
+    found = ""
+    while i < end:
+        yes = match_phrase(lexicon.yes, norm, i)
+        no = match_phrase(lexicon.no, norm, i)
+        if no and no >= yes:
+            found = found or "no"
+            i += no
+        elif yes:
+            found = found or "yes"
+            i += yes
+        else:
+            break
+    if found == "no" and i < end and norm[i] == "learned":
+        i += 1
+    return found, i
+
+
+_AUX = frozenset({"do", "does", "did", "are", "is", "have", "has", "can", "were", "was", "will"})
+
+_FLIP = {
+    "you": "i",
+    "your": "my",
+    "yours": "mine",
+    "yourself": "myself",
+    "my": "your",
+    "i": "you",
+    "are": "am",
+}
+
+
+def _statement(question: tuple[str, ...], polarity: str, said: list[str]) -> list[str] | None:
+    """Reads "do you drive" + no -> ["i do not drive"]; None when it is no yes-no question."""
+    q = list(question)
+    while q and q[0] not in _AUX:
+        if q[0] in ("would",):
+            return None
+        q = (
+            q[1:]
+            if len(q) > 3
+            and q[0]
+            not in (
+                "what",
+                "which",
+                "who",
+                "where",
+                "how",
+                "when",
+                "why",
+                "would",
+                "should",
+                "shall",
+                "could",
+            )
+            else []
+        )
+    if len(q) < 3 or q[0] not in _AUX:
+        return None
+    aux, subject, rest = q[0], q[1], q[2:]
+    take = [subject]
+    if subject in ("your", "the"):
+        take, rest = ["my" if subject == "your" else subject, q[2]], q[3:]
+    elif subject not in SUBJECTS and subject in (
+        "there",
+        "that",
+        "this",
+        "anyone",
+        "anything",
+        "any",
+        "everyone",
+    ):
+        return None
+    if not rest:
+        return None
+    rest = [_FLIP.get(w, w) if w in ("you", "your", "yours", "yourself") else w for w in rest]
+    if polarity == "yes":
+        if not _UNNAMED.isdisjoint(rest):
+            return None  # "is learning anything" says nothing
+        rest = [word for word in rest if word != "any"]
+    habit = (
+        ["always"]
+        if "always" in said
+        else (["never"] if "never" in said and len(said) == 1 else [])
+    )
+    results = []
+    for who in (["i"], ["we"]) if take == ["you"] else (take,):
+        if aux in ("do", "does", "did"):
+            verb = rest if aux != "does" else [*rest]
+            negation = ["do", "not"] if polarity == "no" and not habit else []
+            results.append(" ".join([*who, *habit, *negation, *verb]))
+        else:
+            form = {"are": "am" if who == ["i"] else "are"}.get(aux, aux)
+            negation = ["not"] if polarity == "no" else []
+            results.append(" ".join([*who, form, *negation, *habit, *rest]))
+    return results
+
+
+def introduce_asked(question: tuple[str, ...], discourse: Discourse) -> None:
+    """A pet or person the question asked about can be "he" in the answer."""
+    norm = list(question)
+    people: PeopleLexicon = discourse.lexicon
+    for i, word in enumerate(norm[:-1]):
+        if word in ("a", "an", "your", "the"):
+            found = people.relation_at(norm, i + 1, len(norm))
+            if found is not None:
+                discourse.introduce(found[0])
+
+
+def _corrected(
+    question: tuple[str, ...], polarity: str, spoken: Words, behind: int
+) -> Answer | None:
+    """The end of a statement is replaced: "you're from France?", "no, belgium actually"."""
+    asked = read_question(question)
+    left = list(range(behind, len(spoken.norm)))
+    while left and spoken.norm[left[-1]] in ("actually", "really", "though"):
+        left.pop()
+    if polarity != "no" or asked is None or not asked.statement or not 0 < len(left) <= 3:
+        return None
+    words = [asked.verb, *asked.tail]
+    at = max((i for i, word in enumerate(words) if is_preposition(word)), default=0)
+    if not at or spoken.norm[left[0]] in ("i", "we", "he", "she", "it", "my", "but", "just"):
+        return None
+    front = ["i", *verb_group(asked), *(flipped(word) for word in words[1 : at + 1])]
+    return Answer((written_line(spoken, front, left),), 1)
