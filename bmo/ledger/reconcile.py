@@ -8,26 +8,16 @@ beside the others. Two values that cannot be ordered in time are a conflict and 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from bmo.ledger.changes import also_ended
-from bmo.ledger.records import EndReason
-from bmo.ledger.subjects import (
-    is_person,
-    last_relation,
-    name_of,
-    relation_of,
-    states_name,
-    with_name,
-    with_other_name,
-)
+from bmo.ledger.fact_plan import End, Plan
+from bmo.ledger.renaming import plan_names
 from bmo.ledger.values import (
     changes_as_a_whole,
     content_words,
     ended_with,
     is_negated,
-    may_have_many,
     opposite_slot,
     says_more,
     stem,
@@ -47,54 +37,6 @@ CHANGE_COSINE = 0.5
 
 OPPOSITE_COSINE = 0.6
 """Above this a slotless memory of the other polarity speaks of the same thing."""
-
-SAME_CONVERSATION = timedelta(hours=2)
-"""How long an unnamed friend can still get a name, and a name be corrected without saying it."""
-
-
-@dataclass(frozen=True, slots=True)
-class End:
-    """A live fact ends."""
-
-    fact: StoredFact
-    why: EndReason
-    by_new: bool = True
-    """Whether the new fact takes its place (``superseded_by``)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rewrite:
-    """A live fact goes on under another subject, in other words."""
-
-    fact: StoredFact
-    subject: str
-    value: str
-    text: str
-    correction: bool
-    """True: the old words were wrong and end; False: the row changes in place."""
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What is to be done for one new fact.
-
-    Attributes:
-        confirm: The live fact that already says it; nothing is added then.
-        ends: Live facts that end.
-        rewrites: Live facts that change their subject.
-        conflicts: Live facts the new one contradicts without order in time.
-        ended_by: A newer live fact that took the new one's place before it was recorded.
-        past: The new fact is stored as already ended.
-        only_ends: The new fact is not stored: a goal that is given up is no goal.
-    """
-
-    confirm: StoredFact | None = None
-    ends: tuple[End, ...] = ()
-    rewrites: tuple[Rewrite, ...] = ()
-    conflicts: tuple[StoredFact, ...] = ()
-    ended_by: StoredFact | None = None
-    past: bool = False
-    only_ends: bool = False
 
 
 def plan_fact(
@@ -122,7 +64,7 @@ def plan_fact(
     """
     if fact.tense == "past":
         return _plan_past(fact, [row for row in live if row.valid_from <= at])
-    rewrites, gone = _plan_names(fact, at, live)
+    rewrites, gone = plan_names(fact, at, live)
     rewritten = {rewrite.fact.id for rewrite in rewrites} | {end.fact.id for end in gone}
     rest = [row for row in live if row.id not in rewritten]
     if fact.op == "correct":
@@ -303,84 +245,6 @@ def _near_duplicate(
     return max(candidates, key=lambda row: near[row.id], default=None)
 
 
-def _plan_names(
-    fact: Fact, at: datetime, live: Sequence[StoredFact]
-) -> tuple[list[Rewrite], list[End]]:
-    """A person is renamed, gets a name, or turns out to be somebody else's."""
-    name = name_of(fact.subject)
-    if not name:
-        return [], []
-    relation = relation_of(fact.subject)
-    if fact.op == "correct":
-        old = _renamed_subject(fact, at, live)
-        if old is None:
-            return [], _moved_to_another(fact, live)
-        rows = [row for row in live if row.subject == old]
-        kept = [row for row in rows if not _says_same(fact, row)]
-        said = [End(row, "corrected") for row in rows if _says_same(fact, row)]
-        return [_renamed(row, fact.subject) for row in kept], said
-    if not states_name(fact):
-        return [], []
-    if any(name_of(row.subject) and relation_of(row.subject) == relation for row in live):
-        return [], []
-    unnamed = [row for row in live if row.subject == relation]
-    if may_have_many(last_relation(relation)):
-        unnamed = [row for row in unnamed if abs(at - row.valid_from) <= SAME_CONVERSATION]
-    rewrites, said = [], []
-    for row in unnamed:
-        if _says_same(fact, row):
-            said.append(End(row, "superseded"))
-        else:
-            text = with_name(row.text, last_relation(relation), name)
-            rewrites.append(Rewrite(row, fact.subject, row.value, text, correction=False))
-    return rewrites, said
-
-
-def _renamed_subject(fact: Fact, at: datetime, live: Sequence[StoredFact]) -> str | None:
-    """The subject that had the wrong name, or None when the correction is not about a name."""
-    relation, name = relation_of(fact.subject), name_of(fact.subject)
-    people = [row for row in live if is_person(row.subject) and name_of(row.subject)]
-    others = [row for row in people if name_of(row.subject) != name]
-    if fact.replaces:
-        wrong = value_key(fact.replaces)
-        hits = [row for row in others if value_key(name_of(row.subject)) == wrong]
-        of_relation = [row for row in hits if relation_of(row.subject) == relation]
-        subjects = {row.subject for row in of_relation or hits}
-        return subjects.pop() if len(subjects) == 1 else None
-    if not states_name(fact) or any(row.subject == fact.subject for row in people):
-        return None
-    same_relation = [
-        row
-        for row in others
-        if relation_of(row.subject) == relation and abs(at - row.valid_from) <= SAME_CONVERSATION
-    ]
-    latest = max(same_relation, key=lambda row: row.valid_from, default=None)
-    return latest.subject if latest else None
-
-
-def _moved_to_another(fact: Fact, live: Sequence[StoredFact]) -> list[End]:
-    """The same name under another relation ends ("Tofu is my flatmate's, not mine")."""
-    name, relation = name_of(fact.subject), relation_of(fact.subject)
-    if any(row.subject == fact.subject for row in live):
-        return []
-    return [
-        End(row, "corrected")
-        for row in live
-        if name_of(row.subject) == name and relation_of(row.subject) != relation
-    ]
-
-
-def _renamed(row: StoredFact, subject: str) -> Rewrite:
-    old, new = name_of(row.subject), name_of(subject)
-    return Rewrite(
-        row,
-        subject,
-        with_other_name(row.value, old, new),
-        with_other_name(row.text, old, new),
-        correction=True,
-    )
-
-
 def _corrected(fact: Fact, live: Sequence[StoredFact], renamed: bool) -> list[StoredFact]:
     """The live facts a correction takes the place of."""
     rows = [row for row in live if row.subject == fact.subject]
@@ -412,22 +276,6 @@ def _replaced(fact: Fact, at: datetime, live: Sequence[StoredFact]) -> list[Stor
 
 def _latest(rows: Sequence[StoredFact]) -> list[StoredFact]:
     return [max(rows, key=lambda row: row.valid_from)] if rows else []
-
-
-def _says_same(fact: Fact, row: StoredFact) -> bool:
-    """Whether a row names its subject as the new fact does, so that only one may stay."""
-    if fact.slot is not None and row.slot == fact.slot and fact.cardinality == "one":
-        return True
-    wrong = name_of(row.subject)
-    if wrong:
-        return value_key(row.value) == value_key(wrong) and row.slot == fact.slot
-    return row.slot == fact.slot and states_name(fact) and _only_relation(row)
-
-
-def _only_relation(row: StoredFact) -> bool:
-    """Whether a text says nothing but the relation itself ("Has a brother")."""
-    relation = content_words([last_relation(row.subject).replace("_", " ")])
-    return content_words([row.text]) <= relation
 
 
 def _same_statement(fact: Fact, row: StoredFact) -> bool:

@@ -11,9 +11,10 @@ from sqlalchemy.engine import Connection
 from bmo.ledger import erasure, model_queue, outbox, turn_log, word_search
 from bmo.ledger import facts as rows
 from bmo.ledger.changes import reach
+from bmo.ledger.fact_plan import Plan, Rewrite
 from bmo.ledger.facts import Stamp
 from bmo.ledger.outcome import Outcome
-from bmo.ledger.reconcile import Plan, Rewrite, plan_fact
+from bmo.ledger.reconcile import plan_fact
 from bmo.ledger.records import Ended, Receipt, Recorded
 from bmo.ledger.subjects import is_person, name_of, relation_of, states_name
 from bmo.ledger.taking_back import retract
