@@ -23,7 +23,6 @@ _WHICH = frozenset({"which", "what", "who", "where"})
 _TEAM = frozenset({"you", "the", "your", "team", "we"})
 _STANDING = re.compile(r"Wants the assistant (?:never|always|not|to)\b")
 
-
 _ALL: tuple[Category, ...] = (
     "relationships",
     "preferences",

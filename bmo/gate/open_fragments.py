@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise
 
 from bmo.gate.third_person import Token, is_base_verb, joined, predicate, third_person_lexicon
@@ -59,14 +60,31 @@ def is_verb(word: str) -> bool:
 
 def has_predicate(norms: Sequence[str]) -> bool:
     """Whether some words have a verb."""
-    return _has_verb(norms[1:]) or (
+    return _may_have_verb(norms[1:]) or (
         bool(norms) and (bool(past_lemma(norms[0])) or is_base_verb(norms[0]))
     )
 
 
-def _has_verb(norms: Sequence[str]) -> bool:
+def _may_have_verb(norms: Sequence[str]) -> bool:
     """Whether one of some words may be a verb."""
     return any(is_verb(word) or word == "'s" for word in norms)
+
+
+def has_verb(tokens: Sequence[Token]) -> bool:
+    """Whether a verb that is no other word stands behind the first word of a clause."""
+    known = _surely_verbs()
+    norms = [token.norm for token in tokens]
+    if any(norm in known for norm in norms[1:]):
+        return True
+    return any(  # "(sipho) coaches me"
+        verb.endswith("s") and whom in ("me", "us") for verb, whom in pairwise(norms[1:])
+    )
+
+
+@lru_cache(maxsize=1)
+def _surely_verbs() -> frozenset[str]:
+    lexicon = third_person_lexicon()
+    return (FINITE | lexicon.carried) - lexicon.adverbs
 
 
 def parted(tokens: Sequence[Token]) -> list[list[Token]]:
@@ -112,7 +130,7 @@ def comma_borders(norms: Sequence[str], commas: Sequence[bool]) -> list[int]:
             continue
         # Each word is looked at once: a bound on time for a clause that is nothing but commas.
         told = told or (
-            has_predicate(norms[begin:at]) if looked == begin else _has_verb(norms[looked:at])
+            has_predicate(norms[begin:at]) if looked == begin else _may_have_verb(norms[looked:at])
         )
         looked = at
         if told and _opens_clause(norms[at:], bool(past_lemma(first))):

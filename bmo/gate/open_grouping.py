@@ -41,7 +41,6 @@ _SAYS_NOTHING = _LEANS | frozenset(
     ).split()
 )
 
-
 _LASTING = frozenset(
     "was were had grew used lived worked got read born studied married retired served".split()
 )
