@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from bmo.gate.clause_head import Head
 from bmo.gate.discourse import Discourse, Person
 from bmo.gate.other_grammar import Grammar, VerbForm, grammar
-from bmo.gate.other_subjects import ClauseSubject, Introduced, SubjectFinder
+from bmo.gate.other_people import ClauseSubject, Introduced
+from bmo.gate.other_subjects import SubjectFinder
 from bmo.gate.other_topics import THAT
 from bmo.language import LanguageCode, VerbGroup, Words
 from bmo.language.lexicon import match_phrase
