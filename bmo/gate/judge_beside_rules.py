@@ -46,6 +46,8 @@ def completed(asked: Asked, facts: list[Fact]) -> list[Fact]:
     for clause, fact in incomplete(asked.analysis, facts):
         front = front_of(asked.analysis, clause)
         stretches = runs([front, clause] if front else [clause], asked.analysis.words)
+        if not stretches:
+            continue  # "yes" alone: every word of the clause is the question's
         start, stop = stretches[0][0], stretches[-1][1]
         full = canonicalise(
             asked.analysis.words,
