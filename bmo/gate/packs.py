@@ -1,7 +1,7 @@
 """Rule packs: rules as data, read from ``packs/<language>/*.toml`` and compiled once.
 
 Format: ``docs/rules-and-languages.md``. Each rule has an id, a slot, patterns with typed captures,
-templates, examples and counter-examples; ``tests/unit/gate/test_packs.py`` runs all of them.
+templates, examples and counter-examples; ``tests/unit/gate/test_rule_packs.py`` runs all of them.
 """
 
 from __future__ import annotations

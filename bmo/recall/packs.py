@@ -8,89 +8,26 @@ counter-examples; the tests run them all.
 
 from __future__ import annotations
 
-import hashlib
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
-from typing import Literal
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bmo.recall.lexer import Lexer, Words, cut
+from bmo.recall.pack_files import (
+    NeedRow,
+    Outcome,
+    PackError,
+    PackFiles,
+    PatternRow,
+    RuleRow,
+    read_files,
+    read_function_words,
+)
 from bmo.recall.patterns import Pattern, PatternError, compile_pattern, literals_of
 from bmo.turn import Category, Depth
 
 LANGUAGES: tuple[str, ...] = ("en", "de", "fr", "es")
 """Languages with a pack; the first is used when nothing says which."""
-
-Outcome = Literal["recall", "skip"]
-
-
-class PackError(ValueError):
-    """A pack cannot be read; the message names file, rule and fault."""
-
-
-class _File(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class _DepthRow(_File):
-    depth: Depth
-    patterns: list[str]
-    unless: list[str] = []
-    examples: list[str]
-    counter_examples: list[str] = []
-
-
-class _RuleRow(_File):
-    id: str
-    trigger: str
-    outcome: Outcome
-    patterns: list[str]
-    unless: list[str] = []
-    include_all: bool = False
-    examples: list[str]
-    counter_examples: list[str] = []
-
-
-class _TriggerFile(_File):
-    depth: list[_DepthRow] = []
-    rule: list[_RuleRow]
-
-
-class _LexiconFile(_File):
-    function_words: dict[str, str]
-    elision: bool = False
-    expand: dict[str, str] = {}
-    classes: dict[str, str]
-    plural: dict[str, str] = {}
-
-
-class _NeedRow(_File):
-    id: str
-    patterns: list[str]
-    unless: list[str] = []
-    examples: list[str] = []
-    counter_examples: list[str] = []
-
-
-class _SlotRow(_File):
-    slots: list[str] = []
-    soft: list[str] = []
-    categories: list[Category] = []
-    subjects: list[str] = []
-    domains: list[str] = []
-    gloss: str = ""
-    past: bool = False
-    wide: bool = False
-
-
-class _NeedFile(_File):
-    need: list[_NeedRow]
-    relations: dict[str, list[str]] = Field(default_factory=dict)
-    gloss: dict[str, str] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,22 +218,10 @@ def _any(patterns: Iterable[Pattern], words: Words) -> bool:
     return False
 
 
-def _text(language: str, name: str) -> str:
-    path = resources.files("bmo.recall").joinpath("packs", language, name)
-    return path.read_text(encoding="utf-8")
-
-
 def _plurals(classes: dict[str, list[str]], names: Iterable[str], endings: Iterable[str]) -> None:
     for name in names:
         words = classes[name]
         words += [w + ending for w in list(words) for ending in endings if not w.endswith(ending)]
-
-
-@cache
-def _shared_slots() -> dict[str, _SlotRow]:
-    path = resources.files("bmo.recall").joinpath("packs", "slots.toml")
-    rows = tomllib.loads(path.read_text(encoding="utf-8"))
-    return {name: _SlotRow.model_validate(row) for name, row in rows.items()}
 
 
 @cache
@@ -306,102 +231,104 @@ def load_pack(language: str) -> Pack:
     Raises:
         PackError: A file is malformed, or a pattern names an unknown class.
     """
-    texts = {n: _text(language, f"{n}.toml") for n in ("lexicon", "triggers", "needs")}
-    where = f"bmo/recall/packs/{language}"
-    try:
-        lexicon = _LexiconFile.model_validate(tomllib.loads(texts["lexicon"]))
-        triggers = _TriggerFile.model_validate(tomllib.loads(texts["triggers"]))
-        needs = _NeedFile.model_validate(tomllib.loads(texts["needs"]))
-        shared = _shared_slots()
-    except (tomllib.TOMLDecodeError, ValidationError) as error:
-        raise PackError(f"{where} cannot be read: {error}") from error
-    unknown = [row.id for row in needs.need if row.id not in shared]
-    if unknown:
-        raise PackError(f"{where}/needs.toml: needs {unknown!r} are not in packs/slots.toml")
+    files = read_files(language)
+    lexer = _lexer(files)
+    depths = tuple(
+        DepthRule(
+            row.depth,
+            *_compiled(row, row.depth, files, lexer),
+            tuple(row.examples),
+            tuple(row.counter_examples),
+        )
+        for row in files.triggers.depth
+    )
+    rules = tuple(_rule(row, files, lexer) for row in files.triggers.rule)
+    needs = tuple(_need(row, files, lexer) for row in files.needs.need)
+    compiled: list[DepthRule | Rule | Need] = [*depths, *rules, *needs]
+    sets = [patterns for row in compiled for patterns in (row.patterns, row.unless)]
+    return Pack(
+        language=language,
+        lexer=lexer,
+        depths=depths,
+        rules=rules,
+        needs=needs,
+        relations={word: tuple(to) for word, to in files.needs.relations.items()},
+        gloss=dict(files.needs.gloss),
+        version=files.version,
+        index=PatternIndex(sets),
+    )
+
+
+def _lexer(files: PackFiles) -> Lexer:
+    """The lexer of a language: its classes, their plurals, and the phrases of its patterns."""
+    lexicon = files.lexicon
     classes = {name: row.split() for name, row in lexicon.classes.items()}
     _plurals(
         classes,
         lexicon.plural.get("classes", "").split(),
         lexicon.plural.get("endings", "s").split(),
     )
-    spaced = {n: [w.replace("_", " ") for w in row] for n, row in classes.items()}
-    rows: list[_RuleRow | _DepthRow | _NeedRow] = [*triggers.rule, *triggers.depth, *needs.need]
+    spaced = {name: [word.replace("_", " ") for word in row] for name, row in classes.items()}
     literals: set[str] = set()
-    for row in rows:
+    for row in files.rows():
         for pattern in (*row.patterns, *row.unless):
             literals |= literals_of(pattern)
-    phrases = [w.replace("_", " ") for w in literals if "_" in w]
-    spaced["_phrases"] = phrases
-    spaced["_relations"] = [w.replace("_", " ") for w in needs.relations]
-    expand = {word: row.split() for word, row in lexicon.expand.items()}
-    lexer = Lexer(
+    spaced["_phrases"] = [word.replace("_", " ") for word in literals if "_" in word]
+    spaced["_relations"] = [word.replace("_", " ") for word in files.needs.relations]
+    return Lexer(
         spaced,
-        expand,
+        {word: row.split() for word, row in lexicon.expand.items()},
         literals,
         classes.get("filler", ()),
         classes.get("closer", ()),
         elision=lexicon.elision,
     )
 
-    def compiled(patterns: list[str], rule: str) -> tuple[Pattern, ...]:
-        try:
-            return tuple(compile_pattern(p, lexer) for p in patterns)
-        except PatternError as error:
-            raise PackError(f"{where}, rule {rule!r}: {error}") from error
 
-    depths = tuple(
-        DepthRule(
-            r.depth,
-            compiled(r.patterns, r.depth),
-            compiled(r.unless, r.depth),
-            tuple(r.examples),
-            tuple(r.counter_examples),
+def _compiled(
+    row: PatternRow, name: str, files: PackFiles, lexer: Lexer
+) -> tuple[tuple[Pattern, ...], tuple[Pattern, ...]]:
+    """The patterns of a row, and those that silence it."""
+    try:
+        return (
+            tuple(compile_pattern(pattern, lexer) for pattern in row.patterns),
+            tuple(compile_pattern(pattern, lexer) for pattern in row.unless),
         )
-        for r in triggers.depth
+    except PatternError as error:
+        raise PackError(f"{files.where}, rule {name!r}: {error}") from error
+
+
+def _rule(row: RuleRow, files: PackFiles, lexer: Lexer) -> Rule:
+    patterns, unless = _compiled(row, row.id, files, lexer)
+    return Rule(
+        id=row.id,
+        trigger=row.trigger,
+        outcome=row.outcome,
+        patterns=patterns,
+        unless=unless,
+        include_all=row.include_all,
+        examples=tuple(row.examples),
+        counter_examples=tuple(row.counter_examples),
     )
-    rules = tuple(
-        Rule(
-            id=r.id,
-            trigger=r.trigger,
-            outcome=r.outcome,
-            patterns=compiled(r.patterns, r.id),
-            unless=compiled(r.unless, r.id),
-            include_all=r.include_all,
-            examples=tuple(r.examples),
-            counter_examples=tuple(r.counter_examples),
-        )
-        for r in triggers.rule
-    )
-    needed = tuple(
-        Need(
-            id=r.id,
-            slots=tuple(shared[r.id].slots),
-            soft=tuple(shared[r.id].soft),
-            categories=tuple(shared[r.id].categories),
-            subjects=tuple(shared[r.id].subjects),
-            domains=tuple(shared[r.id].domains),
-            gloss=shared[r.id].gloss,
-            past=shared[r.id].past,
-            wide=shared[r.id].wide,
-            patterns=compiled(r.patterns, r.id),
-            unless=compiled(r.unless, r.id),
-            examples=tuple(r.examples),
-            counter_examples=tuple(r.counter_examples),
-        )
-        for r in needs.need
-    )
-    compiled_rows: list[DepthRule | Rule | Need] = [*depths, *rules, *needed]
-    sets = [s for row in compiled_rows for s in (row.patterns, row.unless)]
-    return Pack(
-        language=language,
-        lexer=lexer,
-        depths=depths,
-        rules=rules,
-        needs=needed,
-        relations={w: tuple(to) for w, to in needs.relations.items()},
-        gloss=dict(needs.gloss),
-        version=hashlib.sha256("".join(texts.values()).encode()).hexdigest()[:8],
-        index=PatternIndex(sets),
+
+
+def _need(row: NeedRow, files: PackFiles, lexer: Lexer) -> Need:
+    patterns, unless = _compiled(row, row.id, files, lexer)
+    shared = files.slots[row.id]
+    return Need(
+        id=row.id,
+        slots=tuple(shared.slots),
+        soft=tuple(shared.soft),
+        categories=tuple(shared.categories),
+        subjects=tuple(shared.subjects),
+        domains=tuple(shared.domains),
+        gloss=shared.gloss,
+        past=shared.past,
+        wide=shared.wide,
+        patterns=patterns,
+        unless=unless,
+        examples=tuple(row.examples),
+        counter_examples=tuple(row.counter_examples),
     )
 
 
@@ -410,8 +337,7 @@ def function_words() -> dict[str, int]:
     """Word -> bit set of the languages (``LANGUAGES`` order) whose function word it is."""
     bits: dict[str, int] = {}
     for n, language in enumerate(LANGUAGES):
-        lexicon = _LexiconFile.model_validate(tomllib.loads(_text(language, "lexicon.toml")))
-        for word in lexicon.function_words["words"].split():
+        for word in read_function_words(language):
             bits[word] = bits.get(word, 0) | (1 << n)
     return bits
 
