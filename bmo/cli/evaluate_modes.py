@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -71,38 +72,14 @@ def modes_command(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """Precision, recall, skips, latency and cost of the write gate's modes."""
+    asked = _Asked(conversations, only, corpora, limit, scripted, recorded, ask_model)
     if scripted is not None and ask_model:
         raise CommandError("--scripted and --ask-model are one at a time.")
     if recorded is not None and scripted is None:
         raise CommandError("--recorded belongs to --scripted.")
     check_writable("--output", output)
-    modes = _modes(mode, scripted is not None or ask_model)
-    try:
-        old = read_run(compare) if compare is not None else None
-        figures = [
-            _figures(one, conversations, only, corpora, limit, scripted, recorded, ask_model)
-            for one in modes
-        ]
-    except (
-        SettingsError,
-        CorpusMissing,
-        ConversationsMissing,
-        RunFileError,
-        AnswersError,
-    ) as error:
-        raise CommandError(str(error).rstrip(".") + ".") from None
-    if not any(one.scores["all"].recall.total for one in figures):
-        raise CommandError(
-            f"no annotated conversation is in {str(conversations)!r}: point --conversations to "
-            "a folder with *.turns.yaml files."
-        )
-    about = {
-        "conversations": str(conversations),
-        "only": only,
-        "corpora": str(corpora) if corpora is not None else None,
-        "limit": limit,
-    }
-    new = run_file([one.as_json() for one in figures], about)
+    figures, old = _measured(_modes(mode, scripted is not None or ask_model), asked, compare)
+    new = run_file([one.as_json() for one in figures], asked.about())
     if output is not None:
         output.write_text(json.dumps(new, indent=1) + "\n", "utf-8")
     differs = changes(old, new) if old is not None else []
@@ -114,6 +91,51 @@ def modes_command(
     _show(console, figures)
     if old is not None:
         _show_changes(console, differs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Which lines are decided, and what stands behind the gate; attributes are the options."""
+
+    conversations: Path
+    only: str
+    corpora: Path | None
+    limit: int | None
+    scripted: float | None
+    recorded: Path | None
+    ask_model: bool
+
+    def about(self) -> dict[str, Any]:
+        """The lines, as the output names them."""
+        return {
+            "conversations": str(self.conversations),
+            "only": self.only,
+            "corpora": str(self.corpora) if self.corpora is not None else None,
+            "limit": self.limit,
+        }
+
+
+def _measured(
+    modes: list[GatekeeperMode], asked: _Asked, compare: Path | None
+) -> tuple[list[ModeFigures], dict[str, Any] | None]:
+    """The figures of each mode, and the earlier run they are compared with."""
+    try:
+        old = read_run(compare) if compare is not None else None
+        figures = [_figures(mode, asked) for mode in modes]
+    except (
+        SettingsError,
+        CorpusMissing,
+        ConversationsMissing,
+        RunFileError,
+        AnswersError,
+    ) as error:
+        raise CommandError(str(error).rstrip(".") + ".") from None
+    if not any(one.scores["all"].recall.total for one in figures):
+        raise CommandError(
+            f"no annotated conversation is in {str(asked.conversations)!r}: point --conversations "
+            "to a folder with *.turns.yaml files."
+        )
+    return figures, old
 
 
 def _modes(chosen: list[str] | None, with_model: bool) -> list[GatekeeperMode]:
@@ -133,16 +155,7 @@ def _modes(chosen: list[str] | None, with_model: bool) -> list[GatekeeperMode]:
     return found
 
 
-def _figures(
-    mode: GatekeeperMode,
-    conversations: Path,
-    only: str,
-    corpora: Path | None,
-    limit: int | None,
-    scripted: float | None,
-    recorded: Path | None,
-    ask_model: bool,
-) -> ModeFigures:
+def _figures(mode: GatekeeperMode, asked: _Asked) -> ModeFigures:
     from bmo.gate import WriteGate
 
     settings = load_settings(gatekeeper_mode=mode)
@@ -150,39 +163,34 @@ def _figures(
     make: MakeOrchestrator | None = None
     model = ""
     if mode in WITH_MODEL:
-        model, make = _behind(settings, conversations, only, scripted, recorded)
+        model, make = _behind(settings, asked)
     run = run_mode(
         gate,
-        conversations,
-        only=only,
-        corpora=corpora,
-        limit=limit,
+        asked.conversations,
+        only=asked.only,
+        corpora=asked.corpora,
+        limit=asked.limit,
         model=model,
         orchestrator=make,
-        ask_about_lines=ask_model,
+        ask_about_lines=asked.ask_model,
     )
     return figures_of(run)
 
 
-def _behind(
-    settings: Settings,
-    conversations: Path,
-    only: str,
-    scripted: float | None,
-    recorded: Path | None,
-) -> tuple[str, MakeOrchestrator]:
+def _behind(settings: Settings, asked: _Asked) -> tuple[str, MakeOrchestrator]:
     """What stands behind the gate: its name for people, and what makes it."""
     from bmo.evaluation.annotated import read_conversations
     from bmo.extract import ModelExtractor, Orchestrator, ScriptedClient
 
-    if scripted is None:
+    if asked.scripted is None:
         return settings.gatekeeper_llm_model, Orchestrator.from_settings
-    turns = [row for _, rows in read_conversations(conversations, only) for row in rows]
-    written = read_answers(recorded) if recorded is not None else {}
+    conversations = read_conversations(asked.conversations, asked.only)
+    turns = [row for _, rows in conversations for row in rows]
+    written = read_answers(asked.recorded) if asked.recorded is not None else {}
     by_hand = {row.turn.text for row in turns} & set(written)
-    answers = scripted_answers(turns, scripted, recorded=written)
+    answers = scripted_answers(turns, asked.scripted, recorded=written)
     client = ScriptedClient("annotations", answers)
-    return label_of(scripted, len(by_hand)), lambda _, gate: Orchestrator(
+    return label_of(asked.scripted, len(by_hand)), lambda _, gate: Orchestrator(
         [ModelExtractor(client, gate)], gate
     )
 

@@ -36,21 +36,12 @@ def export_turns_command(
     user: UserOption = None,
 ) -> None:
     """Write what was said and decided as a scenario; secrets and identifiers are masked."""
-    from bmo.replay import SUFFIX, NothingToExport, export_turns
+    from bmo.replay import NothingToExport, export_turns
 
     settings = settings_for(user)
     if sum((session is not None, last is not None, every)) > 1:
         raise CommandError("--session, --last and --all are one at a time.")
-    name = "exported"
-    if file is not None:
-        name = file.name.removesuffix(SUFFIX)
-        if not file.name.endswith(SUFFIX) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
-            raise CommandError(
-                f"{file.name[:60]!r} cannot be replayed under that name: "
-                f"use letters and digits and end it with {SUFFIX}."
-            )
-        if file.exists():
-            raise CommandError(f"{str(file)!r} exists already; name another file.")
+    name = _scenario_name(file) if file is not None else "exported"
     with opened_ledger(settings) as ledger:
         try:
             made = export_turns(
@@ -66,14 +57,34 @@ def export_turns_command(
     if file is None:
         sys.stdout.write(made.text)
     else:
-        try:
-            with file.open("x", encoding="utf-8") as out:
-                file.chmod(0o600)
-                out.write(made.text)
-        except OSError as error:
-            raise CommandError(f"{str(file)!r} cannot be written: {error.strerror}.", 1) from None
+        _write(file, made.text)
     left = f", {made.left_out} without words left out" if made.left_out else ""
     print(
         f"{made.turns} turns exported, {made.masked} sensitive places masked{left}",
         file=sys.stderr,
     )
+
+
+def _scenario_name(file: Path) -> str:
+    """The scenario's name, for a new file under which it can be played again."""
+    from bmo.replay import SUFFIX
+
+    name = file.name.removesuffix(SUFFIX)
+    if not file.name.endswith(SUFFIX) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+        raise CommandError(
+            f"{file.name[:60]!r} cannot be replayed under that name: "
+            f"use letters and digits and end it with {SUFFIX}."
+        )
+    if file.exists():
+        raise CommandError(f"{str(file)!r} exists already; name another file.")
+    return name
+
+
+def _write(file: Path, text: str) -> None:
+    """Writes what was said for its owner's eyes only."""
+    try:
+        with file.open("x", encoding="utf-8") as out:
+            file.chmod(0o600)
+            out.write(text)
+    except OSError as error:
+        raise CommandError(f"{str(file)!r} cannot be written: {error.strerror}.", 1) from None

@@ -222,18 +222,7 @@ async def _play_session(
     memory = service.session(user_id=user_id, session_id=f"{scenario.id}-{number}", clock=clock)
     ears, mouth = ScriptedRecogniser(scenario.language), ScriptedAssistant()
     agent = MemoryAgent(memory=memory, instructions=INSTRUCTIONS)
-    session: AgentSession[Any] = AgentSession(
-        stt=ears,
-        llm=mouth,
-        vad=None,
-        # Without it each close waits two seconds for words that cannot come.
-        session_close_transcript_timeout=0,
-        user_away_timeout=None,
-        turn_handling={
-            "turn_detection": "manual",
-            "endpointing": {"min_delay": 0.0, "max_delay": 0.0},
-        },
-    )
+    session = _scripted_session(ears, mouth)
     results: list[TurnResult] = []
     await session.start(agent, record=False)
     try:
@@ -246,27 +235,23 @@ async def _play_session(
             await session.commit_user_turn(transcript_timeout=COMMIT_TIMEOUT_S)
             await session.wait_for_idle()
             heard = agent.conversation.latest
-            result = await _result(
-                TurnResult(
-                    scenario=scenario.id,
-                    session=number,
-                    turn=place,
-                    user=turn.user,
-                    at=clock.now,
-                    # What is reported is written to files: no secret may reach them.
-                    assistant=scan_sensitive(turn.assistant, service.settings.bmo_sensitive).masked,
-                ),
-                service,
-                memory,
-                heard if heard is not before else None,
+            result = TurnResult(
+                scenario=scenario.id,
+                session=number,
+                turn=place,
+                user=turn.user,
+                at=clock.now,
+                # What is reported is written to files: no secret may reach them.
+                assistant=scan_sensitive(turn.assistant, service.settings.bmo_sensitive).masked,
             )
-            result = replace(result, hook_ms=_hook_ms(session))
             if place == 0:
                 result = replace(
                     result,
                     profile=tuple(m.fact.text for m in profile.memories),
                     profile_context=profile.context,
                 )
+            result = await _result(result, service, memory, heard if heard is not before else None)
+            result = replace(result, hook_ms=_hook_ms(session))
             results.append(replace(result, mismatches=turn_mismatches(turn, visit, result)))
             if result.stored or result.ended or (result.recall and result.recall.memories):
                 # Between two spoken turns there are seconds; the writer has long finished by then,
@@ -277,6 +262,22 @@ async def _play_session(
         await session.aclose()
         await memory.aclose()
     return results
+
+
+def _scripted_session(ears: ScriptedRecogniser, mouth: ScriptedAssistant) -> AgentSession[Any]:
+    """A real session that hears and says what a scenario has written."""
+    return AgentSession(
+        stt=ears,
+        llm=mouth,
+        vad=None,
+        # Without it each close waits two seconds for words that cannot come.
+        session_close_transcript_timeout=0,
+        user_away_timeout=None,
+        turn_handling={
+            "turn_detection": "manual",
+            "endpointing": {"min_delay": 0.0, "max_delay": 0.0},
+        },
+    )
 
 
 async def _result(
