@@ -6,10 +6,12 @@ wife studied ...".
 
 from __future__ import annotations
 
-from bmo.gate.answer_lines import SUBJECTS, flipped, written_line
+from bmo.gate.answer_lines import flipped, written_line
 from bmo.gate.asked_question import INDEFINITE, Asked, is_preposition, read_question
 from bmo.language import Words, third_person
 from bmo.language.inflection import past_tense
+
+_SUBJECTS = frozenset({"you", "he", "she", "they", "it"})
 
 
 def general_frame(question: tuple[str, ...]) -> list[str] | None:
@@ -18,7 +20,7 @@ def general_frame(question: tuple[str, ...]) -> list[str] | None:
     if q[0] not in ("what", "which", "where", "who", "how"):
         return None
     for i in range(1, min(len(q) - 2, 7)):
-        if q[i] in ("do", "does") and (q[i + 1] in SUBJECTS or q[i + 1] == "your"):
+        if q[i] in ("do", "does") and (q[i + 1] in _SUBJECTS or q[i + 1] == "your"):
             subject = {"you": ["i"]}.get(q[i + 1], [q[i + 1]])
             rest = q[i + 2 :]
             if q[i + 1] == "your":

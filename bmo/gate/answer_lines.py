@@ -29,8 +29,6 @@ class Answer:
 OWN_CLAUSES = frozenset("i we my our he she you can what play set".split())
 """Words that open a clause of its own, which needs no question."""
 
-SUBJECTS = frozenset({"you", "he", "she", "they", "it"})
-
 
 def flipped(text: str) -> str:
     """The question's words as the user says them: "your sister" is "my sister"."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bmo.gate.answer_frames import answer_frame, counted_line, verb_group
-from bmo.gate.answer_lines import MAX_ANSWER, OWN_CLAUSES, SUBJECTS, Answer, flipped, written_line
+from bmo.gate.answer_lines import MAX_ANSWER, OWN_CLAUSES, Answer, flipped, written_line
 from bmo.gate.asked_question import is_preposition, read_question
 from bmo.gate.dialogue_questions import DialogueLexicon
 from bmo.gate.discourse import Discourse
@@ -91,61 +91,14 @@ def yes_or_no(norm: list[str], start: int, end: int, lexicon: DialogueLexicon) -
 
 _AUX = frozenset({"do", "does", "did", "are", "is", "have", "has", "can", "were", "was", "will"})
 
-_FLIP = {
-    "you": "i",
-    "your": "my",
-    "yours": "mine",
-    "yourself": "myself",
-    "my": "your",
-    "i": "you",
-    "are": "am",
-}
-
 
 def _statement(question: tuple[str, ...], polarity: str, said: list[str]) -> list[str] | None:
     """Reads "do you drive" + no -> ["i do not drive"]; None when it is no yes-no question."""
-    q = list(question)
-    while q and q[0] not in _AUX:
-        if q[0] in ("would",):
-            return None
-        q = (
-            q[1:]
-            if len(q) > 3
-            and q[0]
-            not in (
-                "what",
-                "which",
-                "who",
-                "where",
-                "how",
-                "when",
-                "why",
-                "would",
-                "should",
-                "shall",
-                "could",
-            )
-            else []
-        )
-    if len(q) < 3 or q[0] not in _AUX:
+    asked = _auxiliary_first(list(question))
+    parts = _subject_and_rest(asked) if asked is not None else None
+    if asked is None or parts is None:
         return None
-    aux, subject, rest = q[0], q[1], q[2:]
-    take = [subject]
-    if subject in ("your", "the"):
-        take, rest = ["my" if subject == "your" else subject, q[2]], q[3:]
-    elif subject not in SUBJECTS and subject in (
-        "there",
-        "that",
-        "this",
-        "anyone",
-        "anything",
-        "any",
-        "everyone",
-    ):
-        return None
-    if not rest:
-        return None
-    rest = [_FLIP.get(w, w) if w in ("you", "your", "yours", "yourself") else w for w in rest]
+    aux, (subject, rest) = asked[0], parts
     if polarity == "yes":
         if not _UNNAMED.isdisjoint(rest):
             return None  # "is learning anything" says nothing
@@ -156,16 +109,41 @@ def _statement(question: tuple[str, ...], polarity: str, said: list[str]) -> lis
         else (["never"] if "never" in said and len(said) == 1 else [])
     )
     results = []
-    for who in (["i"], ["we"]) if take == ["you"] else (take,):
+    for who in (["i"], ["we"]) if subject == ["you"] else (subject,):
         if aux in ("do", "does", "did"):
-            verb = rest if aux != "does" else [*rest]
             negation = ["do", "not"] if polarity == "no" and not habit else []
-            results.append(" ".join([*who, *habit, *negation, *verb]))
+            results.append(" ".join([*who, *habit, *negation, *rest]))
         else:
             form = {"are": "am" if who == ["i"] else "are"}.get(aux, aux)
             negation = ["not"] if polarity == "no" else []
             results.append(" ".join([*who, form, *negation, *habit, *rest]))
     return results
+
+
+def _auxiliary_first(words: list[str]) -> list[str] | None:
+    """A question from its auxiliary on ("and | do you drive"); None for one that asks more."""
+    while words and words[0] not in _AUX:
+        if words[0] in _ASKS_MORE or len(words) <= 3:
+            return None
+        words = words[1:]
+    return words if len(words) >= 3 else None
+
+
+def _subject_and_rest(asked: list[str]) -> tuple[list[str], list[str]] | None:
+    """The statement's subject ("you" as asked) and what is said of it, in the user's words."""
+    subject, rest = asked[1], asked[2:]
+    take = [subject]
+    if subject in ("your", "the"):
+        take, rest = ["my" if subject == "your" else subject, asked[2]], asked[3:]
+    elif subject in _NOBODYS:
+        return None
+    if not rest:
+        return None
+    return take, [flipped(word) for word in rest]
+
+
+_ASKS_MORE = frozenset("what which who where how when why would should shall could".split())
+_NOBODYS = frozenset("there that this anyone anything any everyone".split())
 
 
 def introduce_asked(question: tuple[str, ...], discourse: Discourse) -> None:
