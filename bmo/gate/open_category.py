@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
 from itertools import pairwise
 
 from bmo.gate.asked_question import last_question, who_does
@@ -13,14 +18,6 @@ TURN_WEIGHT = 0.35
 """Weight of the whole turn's odds beside those of the memory's own clauses: a clause alone may
 have lost what it is about ("she hates it")."""
 
-_CHOSEN = frozenset(
-    (
-        "decide decided choose chose chosen pick picked settle settled agree agreed switch switched"
-    ).split()
-)
-_WENT = ("go", "went", "gone")
-_WHICH = frozenset({"which", "what", "who", "where"})
-_TEAM = frozenset({"you", "the", "your", "team", "we"})
 _STANDING = re.compile(r"Wants the assistant (?:never|always|not|to)\b")
 
 _ALL: tuple[Category, ...] = (
@@ -32,63 +29,42 @@ _ALL: tuple[Category, ...] = (
     "decisions",
 )
 _OF_ONESELF: tuple[Category, ...] = ("personal_facts", "goals", "preferences", "policies")
-_SELF = re.compile(
-    r"(?:Name|Yours) is\b"
-    r"|[^\W\d_]+ (?:spelled|spelt|with (?:a|an|one|two|no)(?: single| double)? [a-z]\b)"
-    r"|[^\W\d_]+,? (?:and )?(?:from \w+|(?:\d\d|twenty|thirty|forty|fifty|sixty|seventy|eighty)\b)"
-)
-"""How a text begins that says who the user is ("Joost, from Ghent, forty one")."""
-_NAMING = re.compile(
-    r"(?<!not )\b(?:[Cc]alls?|[Cc]alling) (?:her|him|them|the \w+) (?!back\b|when\b)\w"
-)
-_RITUAL = re.compile(
-    r"(?:The |Their |Our |The team's )?(?:daily |weekly |monday |friday )?"
-    r"(?:stand-?up|stand up|retros?|retrospectives?|sprints?|sprint planning|releases?|deploys?|"
-    r"deployments?|code reviews?|code freeze|pull requests?|on-?call|handovers?|all-?hands|"
-    r"team meetings?|briefings?|stock-?takes?|rotas?) "
-    r"(?:is|are|has|have|happens?|starts?|runs?|goes|go|moved|takes?|ends?|closes?)\b",
-    re.IGNORECASE,
-)
-"""What a team does by the clock: a standing rule whoever tells it."""
-_TRADE = re.compile(
-    r"\b(?:advance|bookings?|candidates?|cents|clients?|commissions?|contracts?|credit|customers?|"
-    r"deadlines?|deposits?|discounts?|fees?|guests?|hires?|invoices?|offers?|overtime|patients|"
-    r"quotes?|rate|refunds?|remote|returns?|suppliers?|walk-ins|"
-    r"(?:for|in|at|on) (?:their|the) (?:kitchen|shop|salon|studio|workshop|ward|site|stall|clinic|"
-    r"office|restaurant|bakery|garage|stand|bar|cafe|surgery|bus|classroom))\b"
-)
-_STRICT = re.compile(r"\b(?:always|never|not|only|no|nothing|nobody|noes|must)\b", re.IGNORECASE)
-_OWN_VERB = re.compile(
-    r"(?:Always|Never|Only|Does not|Noes?|Do not|Cannot|Will not|Charges|Takes|Accepts)\b"
-)
-_CHOICE = re.compile(
-    r"\b(?:decid\w+|decision|cho(?:ose|oses|se|sen)|choice|pick(?:s|ed|ing)?|settl\w+|switch\w*|"
-    r"vot(?:e|es|ed|ing)|opt(?:s|ed|ing)?|go(?:es|ing)? (?:with|for|ahead)|went (?:with|for)|won|"
-    r"drop(?:s|ped|ping)?|scrap\w*|ditch\w*|replac\w+|instead|from now|as of|stick\w*|stay\w*|"
-    r"end(?:ed|ing) up|no longer|any more|agreed (?:to|on|that)|moved? (?:to|over|everything)|"
-    r"migrat\w+|adopt\w*|use[sd]?|using|goes through|through|keep(?:s|ing)?|kept|named|naming|"
-    r"stop(?:s|ped|ping)?|start(?:s|ed|ing)?|cancel\w*|postpon\w+|push\w*|now)\b",
-    re.IGNORECASE,
-)
-"""What is voiced when something was decided."""
-_LIFE = re.compile(r"\b(?:retire\w*|pension|surgery|operation|bought|sold|moved house|degree)\b")
-"""Events of a life, however they came about."""
 WIDE = frozenset({"activity", "not_fan"})
 """Rules whose facts ``rule_category`` sorts."""
-_TASTE = re.compile(
-    r"(?:(?:always|usually|never|only|mostly) )?"
-    r"(?:reads|watches|listens to|drinks|eats|orders|sits (?:in|at|on|by|up)|"
-    r"takes (?:an?|the) (?:aisle|window|front|back|middle)|"
-    r"(?:takes|has) their (?:tea|coffee))\b",
-    re.IGNORECASE,
-)
-"""Habits of taste."""
-_NAMED_FIRST = re.compile(
-    r"(?:From \w+ |Now |Young |Old )?(?P<name>[^\W\d_]\w+)(?:'s)? (?:\w+ )?"
-    r"(?:next door|is|has|was|does|do|did|had|keeps?|handles?|runs?|looks?|drives?|coaches|teaches|"
-    r"cuts?|comes?|lives?|works?|covers?|sings?|plays?|owns?|takes?|makes?|does|goes|went|looks|"
-    r"brings?|helps?|fixes|minds?|walks?|feeds?|leaves?|left|moved|and)\b"
-)
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryCues:
+    """What ``categories.toml`` says.
+
+    Attributes:
+        patterns: Name of a cue -> its expression, and whether it is found anywhere in a text.
+        asked: Words of a question for a choice, by what they are there.
+    """
+
+    patterns: Mapping[str, tuple[re.Pattern[str], bool]]
+    asked: Mapping[str, frozenset[str]]
+
+    def found(self, cue: str, text: str) -> re.Match[str] | None:
+        """Where ``cue`` stands in ``text``, if it does."""
+        pattern, anywhere = self.patterns[cue]
+        return pattern.search(text) if anywhere else pattern.match(text)
+
+
+@lru_cache(maxsize=1)
+def category_cues() -> CategoryCues:
+    """The English cues, read from the package on first use."""
+    source = resources.files("bmo.gate") / "packs" / "en" / "categories.toml"
+    raw = tomllib.loads(source.read_text("utf-8"))
+    asked = raw.pop("asked")
+    patterns = {
+        name: (
+            re.compile(cue["pattern"].replace("\n", ""), 0 if cue.get("case", True) else re.I),
+            cue.get("whole", False),
+        )
+        for name, cue in raw.items()
+    }
+    return CategoryCues(patterns, {name: frozenset(words) for name, words in asked.items()})
 
 
 def told_category(text: str) -> Category | None:
@@ -97,25 +73,27 @@ def told_category(text: str) -> Category | None:
     Args:
         text: Canonical text of what the user told of no known person.
     """
-    if _SELF.match(text):
+    cues = category_cues()
+    if cues.found("self", text):
         return "personal_facts"
-    if _RITUAL.match(text):
+    if cues.found("ritual", text):
         return "policies"
-    if _OWN_VERB.match(text) and is_trade_rule(text):
+    if cues.found("own_verb", text) and is_trade_rule(text):
         return "policies"
-    if _NAMING.search(text) or _names_someone(text):
+    if cues.found("naming", text) or _names_someone(text):
         return "relationships"
     return None
 
 
 def is_trade_rule(text: str) -> bool:
     """Whether a text is a rule of one's work ("Never makes an offer without a reference")."""
-    return _STRICT.search(text) is not None and _TRADE.search(text) is not None
+    cues = category_cues()
+    return bool(cues.found("strict", text) and cues.found("trade", text))
 
 
 def _names_someone(text: str) -> bool:
     """Whether a text speaks of somebody by name ("Pam next door keeps their spare key")."""
-    found = _NAMED_FIRST.match(text)
+    found = category_cues().found("named_first", text)
     if found is None:
         return False
     lexicon = third_person_lexicon()
@@ -125,7 +103,8 @@ def _names_someone(text: str) -> bool:
 
 def _voices_choice(text: str) -> bool:
     """Whether a text says that something was decided, and is no event of a life."""
-    return _CHOICE.search(text) is not None and _LIFE.search(text) is None
+    cues = category_cues()
+    return bool(cues.found("choice", text)) and not cues.found("life", text)
 
 
 def rule_category(fact: Fact) -> Category:
@@ -136,7 +115,7 @@ def rule_category(fact: Fact) -> Category:
     """
     if is_trade_rule(fact.text):
         return "policies"
-    return "preferences" if _TASTE.match(fact.text) else fact.category
+    return "preferences" if category_cues().found("taste", fact.text) else fact.category
 
 
 def is_standing(text: str) -> bool:
@@ -147,25 +126,19 @@ def is_standing(text: str) -> bool:
 def asks_for_a_choice(assistant_before: str) -> bool:
     """Whether the assistant's last question is what was decided ("which one did you go for?")."""
     question = last_question(assistant_before)
-    if question[:1] and question[0] not in _WHICH:
+    asked = category_cues().asked
+    if question[:1] and question[0] not in asked["which"]:
         return False
     told = {"did", "have", "has"} & set(question)
-    went = any(a in _WENT and b in ("for", "with") for a, b in pairwise(question))
-    chosen = went or not _CHOSEN.isdisjoint(question)
-    return bool(told) and chosen and not _TEAM.isdisjoint(question)
+    went = any(a in asked["went"] and b in ("for", "with") for a, b in pairwise(question))
+    chosen = went or not asked["chosen"].isdisjoint(question)
+    return bool(told) and chosen and not asked["of"].isdisjoint(question)
 
 
 def asks_for_name(assistant_before: str) -> bool:
     """Whether the assistant's last question is who the user is ("and what is yours?")."""
     question = last_question(assistant_before)
-    asked = " ".join(question)
-    return _WHO_ARE_YOU.search(asked) is not None
-
-
-_WHO_ARE_YOU = re.compile(
-    r"\byour (?:\w+ )?name\b|\bwhat is yours\b|\bwho am i \w+ing\b|\bwho (?:is this|are you)\b|"
-    r"\b(?:call you|are you called)\b|\bwho do i have\b"
-)
+    return category_cues().found("who_are_you", " ".join(question)) is not None
 
 
 def asks_for_someone(assistant_before: str) -> bool:

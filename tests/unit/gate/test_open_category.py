@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import tomllib
+from importlib import resources
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,6 +10,7 @@ from hypothesis import strategies as st
 from bmo.gate.open_category import (
     asks_for_a_choice,
     asks_for_name,
+    category_cues,
     category_of,
     is_standing,
     rule_category,
@@ -124,3 +128,23 @@ def test_who_the_user_is_is_no_relationship() -> None:
 )
 def test_facts_of_wide_rules(text: str, category: Category) -> None:
     assert rule_category(Fact(text=text, category="personal_facts", rule_id="activity")) == category
+
+
+CUES = tomllib.loads(
+    (resources.files("bmo.gate") / "packs" / "en" / "categories.toml").read_text("utf-8")
+)
+CUES.pop("asked")
+
+
+@pytest.mark.parametrize(
+    ("cue", "text"), [(name, text) for name, cue in CUES.items() for text in cue["examples"]]
+)
+def test_example_has_its_cue(cue: str, text: str) -> None:
+    assert category_cues().found(cue, text)
+
+
+@pytest.mark.parametrize(
+    ("cue", "text"), [(name, text) for name, cue in CUES.items() for text in cue["non_examples"]]
+)
+def test_counter_example_has_not(cue: str, text: str) -> None:
+    assert not category_cues().found(cue, text)
