@@ -32,6 +32,7 @@ Veto = Literal[
 Cues = dict[str, tuple[tuple[tuple[str, ...], int, Veto], ...]]
 """A telling word -> (phrase, place of the word in it, veto), longest phrase first."""
 
+# Only how a cue is found: a word so frequent in English is none to look cues up by.
 _COMMON = frozenset(
     (
         "i we you he she they it a an the to of in on at for my your me is am are was be do not "
@@ -54,6 +55,11 @@ class FactualityLexicon:
         telling: The keys of ``cues``.
         taking_back: The keys of ``of_turn``.
         asides: Phrases that are worded like a condition and are none ("if i am honest").
+        takes_back: Ends of a clause of three words that take back what it says.
+        somebody: First words of a clause that tells what is generally so of somebody.
+        doubts: Words before "if" that make it a question, a courtesy or a doubt.
+        not_generic: Words beside "if" with which it is about one time.
+        authorities: Who tells one what is true of oneself.
     """
 
     cues: Cues
@@ -62,6 +68,11 @@ class FactualityLexicon:
     telling: frozenset[str]
     taking_back: frozenset[str]
     asides: tuple[tuple[str, ...], ...] = ()
+    takes_back: frozenset[tuple[str, ...]] = frozenset()
+    somebody: frozenset[str] = frozenset()
+    doubts: frozenset[str] = frozenset()
+    not_generic: frozenset[str] = frozenset()
+    authorities: frozenset[str] = frozenset()
 
 
 @lru_cache(maxsize=8)
@@ -80,6 +91,11 @@ def factuality_lexicon(language: LanguageCode) -> FactualityLexicon:
         frozenset(cues),
         frozenset(of_turn),
         tuple(tuple(phrase.split()) for phrase in raw.get("asides", ())),
+        frozenset(tuple(phrase.split()) for phrase in raw.get("takes_back", ())),
+        **{
+            name: frozenset(raw.get("vouched", {}).get(name, ()))
+            for name in ("somebody", "doubts", "not_generic", "authorities")
+        },
     )
 
 
@@ -114,7 +130,7 @@ def may_veto(words: Words, clauses: Sequence[Clause], language: LanguageCode) ->
     norm = words.norm
     if not lexicon.telling.isdisjoint(norm) or '"' in words.text:
         return True
-    if tuple(norm[-_TAKEN_BACK:]) in _TAKES_BACK:
+    if tuple(norm[-_TAKEN_BACK:]) in lexicon.takes_back:
         return True
     leading = lexicon.leading
     for clause in clauses:
@@ -167,10 +183,10 @@ def vetoes(words: Words, clause: Clause, language: LanguageCode) -> tuple[Veto, 
                     veto not in found
                     and begin >= 0
                     and (len(phrase) == 1 or tuple(norm[begin : begin + len(phrase)]) == phrase)
-                    and not _is_vouched_for(norm, begin, phrase)
+                    and not _is_vouched_for(norm, begin, phrase, lexicon)
                 ):
                     found.append(veto)
-    if len(norm) > _TAKEN_BACK and tuple(norm[-_TAKEN_BACK:]) in _TAKES_BACK:
+    if len(norm) > _TAKEN_BACK and tuple(norm[-_TAKEN_BACK:]) in lexicon.takes_back:
         found.append("hedge")
     if len(found) > 1:
         found.sort(key=get_args(Veto).index)
@@ -189,39 +205,24 @@ def _without_asides(norm: list[str], lexicon: FactualityLexicon) -> list[str]:
 
 
 _TAKEN_BACK = 3
-_TAKES_BACK = frozenset(
-    tuple(words.split()) for words in ("no do not", "no forget it", "no never mind")
-)
-"""Ends of a clause that take back what it says: "call me hattie no dont"."""
-_VERBS_OF_DOUBT = frozenset(
-    (
-        "know wonder ask asked see tell check sure mind say remember care matter as ok okay fine "
-        "better nice great good thank appreciate happy glad sorry even what decide guess doubt "
-        "find and but or so that than like help works done please"
-    ).split()
-)
-"""Words before "if" that make it a question, a courtesy or a doubt."""
-_NOT_GENERIC = frozenset("would could might may will shall should had were wish want if".split())
-_SPEAKS_OF_SOMEBODY = frozenset("i we my our he she they his her".split())
-_AUTHORITIES = frozenset(
-    "doctor doctors gp consultant specialist nurse dentist optician physio midwife vet".split()
-)
-"""Who tells one what is true of oneself."""
+"""Words of an end of a clause that takes back what it says ("call me hattie no dont")."""
 _BEFORE_GENERIC = 3
 """Least words of a statement whose condition follows ("i get migraines if i skip breakfast")."""
 
 
-def _is_vouched_for(norm: list[str], begin: int, phrase: tuple[str, ...]) -> bool:
+def _is_vouched_for(
+    norm: list[str], begin: int, phrase: tuple[str, ...], lexicon: FactualityLexicon
+) -> bool:
     """Whether a cue is none here: a condition of what is generally so, a doctor's word."""
     if phrase[0] == "if":
         return (
             begin >= _BEFORE_GENERIC
-            and norm[0] in _SPEAKS_OF_SOMEBODY
-            and norm[begin - 1] not in _VERBS_OF_DOUBT
-            and _NOT_GENERIC.isdisjoint(norm[:begin])
-            and _NOT_GENERIC.isdisjoint(norm[begin + 1 :])
+            and norm[0] in lexicon.somebody
+            and norm[begin - 1] not in lexicon.doubts
+            and lexicon.not_generic.isdisjoint(norm[:begin])
+            and lexicon.not_generic.isdisjoint(norm[begin + 1 :])
         )
-    return phrase[0] == "told" and begin > 0 and norm[begin - 1] in _AUTHORITIES
+    return phrase[0] == "told" and begin > 0 and norm[begin - 1] in lexicon.authorities
 
 
 def _leading_veto(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
+from importlib import resources
+
 import pytest
 
 from bmo.gate import WriteGate
@@ -21,14 +24,15 @@ def refused(text: str) -> list[str]:
     return found if of_turn is None else [*found, of_turn]
 
 
+VOUCHED = tomllib.loads(
+    (resources.files("bmo.gate") / "packs" / "en" / "factuality.toml").read_text("utf-8")
+)["vouched"]
+
+
 @pytest.mark.parametrize(
     "text",
     [
-        "i get hives if i eat strawberries",
-        "my knee locks if i sit for too long",
-        "my daughter cries if we leave the light off",
-        "the doctor told me to cut down on salt",
-        "my gp told me it is gout",
+        *VOUCHED["examples"],
         "they call me sal",
         "she goes to the grammar school",
         "i hope to be a vet one day",
@@ -37,6 +41,11 @@ def refused(text: str) -> list[str]:
 )
 def test_is_vouched_for(text: str) -> None:
     assert refused(text) == []
+
+
+@pytest.mark.parametrize("text", VOUCHED["non_examples"])
+def test_is_not_vouched_for(text: str) -> None:
+    assert refused(text)
 
 
 @pytest.mark.parametrize(
