@@ -13,9 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 from bmo.gate.asked_question import last_question
-from bmo.gate.open_clauses import EMPTY, SPEAKERS, SUBORDINATE, OpenClauses, says_something, told
+from bmo.gate.open_clauses import SPEAKERS, SUBORDINATE, OpenClauses, says_something, told
 from bmo.gate.open_constructions import about_user, without_double_subject
-from bmo.gate.open_fragments import ANYONE, FINITE, cleft, has_verb, put_in_front
+from bmo.gate.open_fragments import FINITE, cleft, has_verb, put_in_front
+from bmo.gate.open_lexicon import open_lexicon
 from bmo.gate.open_other_languages import canonicalise_other
 from bmo.gate.open_subjects import OpenSubjects
 from bmo.gate.open_text import OpenText, finished
@@ -39,11 +40,6 @@ MAX_WORDS = 60
 
 _OPENS_PHRASE = frozenset(("my our the a an every most about around half nearly almost").split())
 _ASKS_FOR_THING = frozenset("what which where when how whose".split())
-_EMBEDS = frozenset(
-    (
-        "that what which who how where when if because than as the think know say said like and"
-    ).split()
-)
 _LEADS_ON = SUBORDINATE | frozenset(
     "that think and what how where who which the of know but than".split()
 )
@@ -116,6 +112,7 @@ class _English:
         self.before = before
         self.names = written_names(before) | {name: name.title() for name in subjects}
         self.lexicon = third_person_lexicon()
+        self.lists = open_lexicon()
         self.clauses = OpenClauses(words, before, self.names)
         self.people = OpenSubjects(before, self.names, subjects)
 
@@ -195,7 +192,7 @@ class _English:
             return joined([Token("they", "they"), *inner(tokens[1:])]), "user", True
         if first in self.lexicon.deictic:
             return self._deictic(tokens, question, parts)
-        if has_verb(tokens) or (first in ANYONE and len(tokens) > 2):
+        if has_verb(tokens) or (first in self.lists.anyone and len(tokens) > 2):
             return joined(inner(tokens)), self.people.of(tokens), True
         done = first == "got" or bool(past_lemma(first))
         if first in self.lexicon.bare_verbs and (done or not question):
@@ -219,7 +216,7 @@ class _English:
         first = tokens[0].norm
         if first in SPEAKERS or first in self.lexicon.deictic or first in self.lexicon.bare_verbs:
             return False
-        if first in ANYONE and len(tokens) > 2:
+        if first in self.lists.anyone and len(tokens) > 2:
             return False  # "everyone gets a test first"
         norms = {token.norm for token in tokens}
         if not norms.isdisjoint(FINITE) or not norms.isdisjoint(SPEAKERS):
@@ -231,7 +228,7 @@ class _English:
         self, question: list[str], tokens: Sequence[Token]
     ) -> tuple[str, str, bool] | None:
         """An answer with its question: text, subject, and that it needed the question."""
-        if all(t.norm in EMPTY or t.norm in self.lexicon.adverbs for t in tokens):
+        if all(t.norm in self.lists.empty or t.norm in self.lexicon.adverbs for t in tokens):
             return None  # "finally yeah"
         asks_of = {"he", "she", "it", "they"} & set(question)
         meant = self.people.meant() if asks_of else None
@@ -290,13 +287,13 @@ class _English:
                 label, subject = meant
                 return f"{label} {joined(inner(tokens)[1:])}", subject, False
         if first in ("it", "that", "this") and tokens[1:2] and tokens[1].norm in ("is", "was"):
-            said = [token for token in tokens[2:] if token.norm not in EMPTY]
+            said = [token for token in tokens[2:] if token.norm not in self.lists.empty]
             if len(said) >= 3 and tokens[2].norm == "not":
                 return joined(inner(tokens)), "user", True
             if len(said) >= 3:  # "it's only ever decaf after lunch" says it without "it"
                 return joined(inner(tokens[2:])), "user", True
         for place in range(2, len(tokens) - 2):
-            if tokens[place].norm == "i" and tokens[place - 1].norm not in _EMBEDS:
+            if tokens[place].norm == "i" and tokens[place - 1].norm not in self.lists.embeds:
                 return joined(predicate(tokens[place + 1 :])), "user", True
         return None
 

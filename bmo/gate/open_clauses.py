@@ -22,30 +22,17 @@ from bmo.gate.open_fragments import (
     put_in_front,
     with_names_split,
 )
+from bmo.gate.open_lexicon import open_lexicon
 from bmo.gate.open_wishes import orders, wish
 from bmo.gate.third_person import Token, phrase_length, third_person_lexicon, tokens_of
 from bmo.language import Clause, Words, segment
 
 _ALONE = Clause(0, 0)
 SPEAKERS = frozenset(("i", "we", "he", "she", "they", "you"))
-_HANGING = frozenset(("because cos cuz cause since although though or whereas so").split())
 _RELATIVE = frozenset(("who which whose").split())
-_NO_THINGS = frozenset("its this is yes theres was has does us always sometimes".split())
-"""Words in -s that are no plurals."""
 _PICKED_UP = frozenset(("he she").split())
 """Pronouns that take up a subject put in front ("my son he drives a bus")."""
 SUBORDINATE = frozenset(("when whenever if while since once until because as").split())
-EMPTY = frozenset(
-    (
-        "i we you he she it they that this there did do does done is are am was were be been "
-        "have has had got so and but well yes no not me my them thing then now just really "
-        "good fine okay ok nice great lovely true sure right oh think know guess mean what a "
-        "the to of like too called named yeah yep nope"
-    ).split()
-)
-_THINGS = frozenset(
-    ("more one meat dairy sugar milk alcohol coriander longer need way coffee calls gluten").split()
-)
 
 
 def told(tokens: Sequence[Token]) -> bool:
@@ -55,7 +42,8 @@ def told(tokens: Sequence[Token]) -> bool:
 
 def says_something(tokens: Sequence[Token]) -> bool:
     """Whether there is a word of content ("we did it" has none)."""
-    return any(token.norm not in EMPTY for token in tokens)
+    empty = open_lexicon().empty
+    return any(token.norm not in empty for token in tokens)
 
 
 class OpenClauses:
@@ -67,6 +55,7 @@ class OpenClauses:
         self.before = before
         self.names = names
         self.lexicon = third_person_lexicon()
+        self.lists = open_lexicon()
         self.gap = False
         self.sentence = -1
         """Number of the sentence the clause before stands in."""
@@ -95,9 +84,9 @@ class OpenClauses:
             return follow not in ("i", "we", "and", "but", "he", "she", "it", "my", "they")
         if phrase in (["no"], ["none"]):
             things = [t.norm for t in tokens[length : length + (1 if "?" in self.before else 2)]]
-            return follow in _THINGS or (
+            return follow in self.lists.things_refused or (
                 follow not in SPEAKERS
-                and any(word.endswith("s") and word not in _NO_THINGS for word in things)
+                and any(word.endswith("s") and word not in self.lists.no_plurals for word in things)
             )
         return phrase in (["never"], ["always"]) and follow not in ("i", "we", "and", "my")
 
@@ -149,7 +138,7 @@ class OpenClauses:
             found[-1] += tokens
         elif found and self._goes_with(found[-1], tokens):
             found[-1] += tokens[1:] if tokens[0].norm in _PICKED_UP else tokens
-        elif found and clause.intro in _HANGING and wish(tokens, has_verb):
+        elif found and clause.intro in self.lists.hanging and wish(tokens, has_verb):
             found.append(tokens)  # "my eyes are bad so keep lists short": two things
         elif found and tokens[0].norm in SUBORDINATE and self._same_sentence(clause):
             found[-1] += tokens
@@ -158,7 +147,7 @@ class OpenClauses:
             found[-1] += [Token("then", "then"), *tokens]
         elif found and clause.intro == "so" and len(found[-1]) < 3 and not told(found[-1]):
             found[-1] = tokens  # "smart, so ...": a remark
-        elif found and (clause.carried or clause.intro in _HANGING):
+        elif found and (clause.carried or clause.intro in self.lists.hanging):
             found[-1] += [Token(clause.intro or "and", clause.intro or "and"), *tokens]
         elif found and self._stands_before(found[-1], tokens):
             found[-1] = [*found[-1], *tokens]

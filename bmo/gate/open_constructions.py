@@ -9,28 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from bmo.gate.open_lexicon import open_lexicon
 from bmo.gate.third_person import Token, inner, joined, predicate
 from bmo.language import past_lemma
-
-_BECOME = frozenset(
-    "retired qualified finished done married divorced settled separated sorted engaged".split()
-)
-"""Participles that say what somebody is now, not what they did."""
-_WE_ARE = frozenset(
-    (
-        "off on in at with from out not all still now going moving using trying getting having "
-        "a an the both just only always never done expecting opening switching"
-    ).split()
-)
-"""What follows "were" at the front of a clause where "we're" was said."""
-_AFTER_SUBJECT = frozenset(
-    (
-        "that what because if when than as like think know say said where who how since while "
-        "until so and or but whether why wish hope guess suppose reckon all whenever wherever once "
-        "after before though although yet unless"
-    ).split()
-)
-"""Words after which "i am" is no new clause."""
 
 
 def about_user(tokens: Sequence[Token]) -> str:
@@ -40,7 +21,7 @@ def about_user(tokens: Sequence[Token]) -> str:
         tokens: A clause's words.
     """
     norms = [token.norm for token in tokens]
-    if norms[:1] == ["were"] and norms[1:2] and norms[1] in _WE_ARE:
+    if norms[:1] == ["were"] and norms[1:2] and norms[1] in open_lexicon().behind_were:
         return joined(predicate([replace(tokens[0], norm="are", shown="are"), *tokens[1:]]))
     if norms[:1] == ["were"] and norms[1:2] and (norms[1].endswith("ed") or norms[1] == "born"):
         return joined(predicate(tokens))
@@ -55,7 +36,7 @@ def _that_is_me(rest: Sequence[Token]) -> str:
     """From "(that's me) signed up for a course" to "has signed up for a course"."""
     first = rest[0].norm
     behind = joined(inner(rest))
-    if first in _BECOME and len(rest) < 4:
+    if first in open_lexicon().become and len(rest) < 4:
         return f"is {behind}"
     done = first.endswith("ed") or bool(past_lemma(first))
     return f"{'has' if done else 'is'} {behind}"
@@ -100,4 +81,4 @@ def new_clause(norms: Sequence[str], place: int) -> bool:
     """Whether "i am" at ``place`` opens a clause that no punctuation parted from the one before."""
     if place < 3 or list(norms[place : place + 2]) != ["i", "am"] or len(norms) < place + 4:
         return False
-    return norms[place - 1] not in _AFTER_SUBJECT
+    return norms[place - 1] not in open_lexicon().before_own_clause

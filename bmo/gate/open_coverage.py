@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from bmo.gate.analysis import Analysis, ClauseAnalysis
 from bmo.gate.open_fragments import opens_front
+from bmo.gate.open_lexicon import open_lexicon
 from bmo.gate.third_person import third_person_lexicon
 from bmo.turn import Fact
 
@@ -31,23 +32,6 @@ _FULL_SLOTS = frozenset(
 )
 """Slots whose value is all there is to say."""
 _WORD = re.compile(r"[^\W_]+")
-_EMPTY = frozenset(
-    (
-        "the and but for with has have had having does did doing not his her their they them who "
-        "whose that this these those was were are been being its got get gets getting you your my "
-        "our she will would can could should very too also just really still always now then so "
-        "there here where when what which how why because cos since if than from into about out "
-        "off over under all any some own one ones thing things lot lots bit kind sort called named "
-        "like love loves likes hate hates want wants need know mean think going gone went come "
-        "comes make makes made say says said tell told see look well yes yeah nah okay right oh "
-        "please thanks thank sorry actually honestly basically years year old new good great nice "
-        "big little wee every each day time days times these lately anymore more much many most "
-        "live lives living lived work works working worked job name remember note keep mind bmo "
-        "hey hello "
-        # "moved to bristol last month" is "Lives in Bristol"; its date is the turn's own.
-        "moved moving last week weeks weekend month months ago yesterday today tonight recently"
-    ).split()
-)
 
 
 def incomplete(analysis: Analysis, facts: Sequence[Fact]) -> list[tuple[ClauseAnalysis, Fact]]:
@@ -121,7 +105,7 @@ def front_of(analysis: Analysis, clause: ClauseAnalysis) -> ClauseAnalysis | Non
 def _empty_words() -> frozenset[str]:
     """Words without content of their own; joined once, the gate asks on every stored turn."""
     lexicon = third_person_lexicon()
-    return _EMPTY | lexicon.adverbs | lexicon.prepositions | lexicon.asides
+    return open_lexicon().told_anyway | lexicon.adverbs | lexicon.prepositions | lexicon.asides
 
 
 def missing(norm: Sequence[str], facts: Sequence[Fact]) -> list[str]:
@@ -142,7 +126,7 @@ def says_all_of(text: str, fact: Fact) -> bool:
     """Whether a text has every word of a fact's value."""
     words = [word for word in _WORD.findall((fact.value or fact.text).lower()) if len(word) > 2]
     stems = _stems(text)
-    return all(word[:4] in stems for word in words if word not in _EMPTY)
+    return all(word[:4] in stems for word in words if word not in open_lexicon().told_anyway)
 
 
 def _stems(text: str) -> frozenset[str]:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 
+from bmo.gate.open_lexicon import open_lexicon
 from bmo.gate.third_person import Token, is_base_verb, joined, predicate, third_person_lexicon
 from bmo.language import past_lemma
 from bmo.language.lexicon import surface_lexicon
@@ -22,32 +23,13 @@ FINITE = frozenset(
 )
 _SPEAKERS = frozenset("i we he she it they".split())
 _DETERMINERS = frozenset("the my our his her their a an every each some no both all".split())
-ANYONE = frozenset("people everybody everyone nobody somebody someone anyone anybody".split())
 _SUBORDINATE = frozenset(
     "when whenever if while since once until because as after before unless although though".split()
 )
 _NAMED_BY = frozenset("i we it he she they".split())
 _OPENS_PHRASE = frozenset("the his her their my our its a an".split())
-_BEHIND_IS = frozenset(
-    (
-        "off on in out at back home gone been now here there away not a an the up down done dead "
-        "our my"
-    ).split()
-)
-"""What follows "'s" where it is a verb ("memoq's off the machine")."""
-_BEFORE_NAME = frozenset("young old little big wee dear poor aunt uncle auntie doctor miss".split())
 _WANTED = frozenset("want wants wanted like likes liked need needs needed".split())
-_ONLY_ONE = frozenset(
-    "husband wife mum mom dad mother father partner girlfriend boyfriend gran nan boss".split()
-)
-"""People one has one of: "my mums house" is hers."""
 _COUNTS = frozenset("two three".split())
-_TIMES = frozenset(
-    (
-        "times days nights mornings afternoons evenings weeks weekends months years hours minutes "
-        "ago later before after"
-    ).split()
-)
 _NP_WORDS = 4
 """Longest noun phrase before the verb of a clause that a comma opens."""
 
@@ -162,11 +144,13 @@ def _opens_clause(norms: Sequence[str], bare: bool) -> bool:
         return is_verb(second) or len(norms) > 2
     if bare and past_lemma(first):
         return True
-    if first in ANYONE or _lost_verb(first, second):
+    if first in open_lexicon().anyone or _lost_verb(first, second):
         return True
     if "'s" in norms[1 : 1 + _NP_WORDS]:
         behind = norms[norms.index("'s", 1) + 1 :]
-        return bool(behind) and (behind[0] in _BEHIND_IS or bool(past_lemma(behind[0])))
+        return bool(behind) and (
+            behind[0] in open_lexicon().behind_is or bool(past_lemma(behind[0]))
+        )
     if first in _DETERMINERS:
         return any(word in FINITE for word in norms[2 : 2 + _NP_WORDS]) or (
             len(norms) > 3 and first in ("the", "my", "our") and bool(past_lemma(norms[2]))
@@ -178,7 +162,7 @@ def _opens_clause(norms: Sequence[str], bare: bool) -> bool:
 
 def opens_front(norms: Sequence[str]) -> bool:
     """Whether words may be a phrase put before its clause ("on sundays", "twice a week")."""
-    if norms[0] in _COUNTS and _TIMES.isdisjoint(norms):
+    if norms[0] in _COUNTS and open_lexicon().times.isdisjoint(norms):
         return False  # "two interviews"
     return norms[0] in third_person_lexicon().fronted
 
@@ -186,7 +170,11 @@ def opens_front(norms: Sequence[str]) -> bool:
 def is_bare_name(tokens: Sequence[Token]) -> bool:
     """Whether words may be a name that is put in front ("beckett", "young oisin")."""
     lexicon = third_person_lexicon()
-    if not tokens or len(tokens) > 2 or (len(tokens) == 2 and tokens[0].norm not in _BEFORE_NAME):
+    if (
+        not tokens
+        or len(tokens) > 2
+        or (len(tokens) == 2 and tokens[0].norm not in open_lexicon().before_name)
+    ):
         return False
     word = tokens[-1].norm
     return (
@@ -315,7 +303,7 @@ def _owns(tokens: Sequence[Token], place: int) -> bool:
         return False
     lexicon = third_person_lexicon()
     behind = tokens[place + 1].norm
-    known = lexicon.prepositions | lexicon.adverbs | lexicon.bare_verbs | _BEHIND_IS
+    known = lexicon.prepositions | lexicon.adverbs | lexicon.bare_verbs | open_lexicon().behind_is
     plain = behind.isalpha() and behind not in known and not is_verb(behind)
     owned = tokens[place - 1].norm in _OPENS_PHRASE
     return owned and plain and behind not in surface_lexicon("en").classes
@@ -331,7 +319,7 @@ def with_names_split(tokens: Sequence[Token], names: Sequence[str] | frozenset[s
     found: list[Token] = []
     for place, token in enumerate(tokens):
         stem = token.norm[:-1]
-        if stem in _ONLY_ONE and token.norm.endswith("s") and _owns(tokens, place):
+        if stem in open_lexicon().only_one and token.norm.endswith("s") and _owns(tokens, place):
             found.append(replace(token, shown=f"{token.shown[:-1]}'s"))
             continue
         after = tokens[place + 1].norm if place + 1 < len(tokens) else ""
@@ -343,7 +331,7 @@ def with_names_split(tokens: Sequence[Token], names: Sequence[str] | frozenset[s
         shown = _large(stem)
         if behind == "been" or (past_lemma(behind) and behind not in FINITE):
             found += [Token(stem, shown), Token("has", "has", token.comma)]
-        elif behind in _BEHIND_IS or behind.endswith("ing"):
+        elif behind in open_lexicon().behind_is or behind.endswith("ing"):
             found += [Token(stem, shown), Token("is", "is", token.comma)]
         else:
             found.append(Token(token.norm, f"{shown}'s", token.comma))

@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from bmo.gate.analysis import ClauseAnalysis
 from bmo.gate.open_fragments import comma_borders, has_predicate
+from bmo.gate.open_lexicon import open_lexicon
 from bmo.language import Words, past_lemma
 
 CARRIES = 0.6
@@ -24,26 +25,8 @@ NOTHING = 0.9
 SHORT = 4
 """A clause of fewer words does not open a memory beside others."""
 
-_LEANS = frozenset(
-    (
-        "it that this he she they those these which while who him her them his their its so one "
-        "both there anything everything otherwise except unless"
-    ).split()
-)
 _LEFT_OPEN = frozenset(("it them").split())
 """Objects that stand for something said before ("decent at it by June")."""
-_SAYS_NOTHING = _LEANS | frozenset(
-    (
-        "i we you he she am is are was were be been do does did have has had not no yes and but "
-        "so all just really very too now then like love hate want wants know think mean guess say "
-        "a an the of to in on at for with me my us good great nice fine lovely bad hard fun true "
-        "right okay ok funny best worst crazy mad thing way laugh joke ask mind care here who which"
-    ).split()
-)
-
-_LASTING = frozenset(
-    "was were had grew used lived worked got read born studied married retired served".split()
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +134,7 @@ def tells_event(clause: ClauseAnalysis) -> bool:
     norm = clause.norm
     if norm[0] not in ("i", "we") or len(norm) < 2:
         return False
-    return bool(past_lemma(norm[1])) and norm[1] not in _LASTING
+    return bool(past_lemma(norm[1])) and norm[1] not in open_lexicon().lasting
 
 
 def leans_back(clause: ClauseAnalysis) -> bool:
@@ -164,7 +147,7 @@ def points_back(clause: ClauseAnalysis) -> bool:
     """Whether a word of a clause stands for something said before it."""
     if clause.speech_act == "instruction":
         return False  # "keep lists short when you show them": its words are its own
-    return clause.norm[0] in _LEANS or not _LEFT_OPEN.isdisjoint(clause.norm[2:])
+    return clause.norm[0] in open_lexicon().leans or not _LEFT_OPEN.isdisjoint(clause.norm[2:])
 
 
 def _elaborates(before: ClauseAnalysis, clause: ClauseAnalysis) -> bool:
@@ -183,7 +166,7 @@ def _left_out(item: ClauseOdds, leans: bool) -> bool:
     """
     if item.discard < NOTHING or item.clause.norm == ("me",):
         return False  # "me (and shaz have been together since school)"
-    return not leans or all(word in _SAYS_NOTHING for word in item.clause.norm)
+    return not leans or open_lexicon().says_nothing.issuperset(item.clause.norm)
 
 
 def runs(group: Sequence[ClauseAnalysis], words: Words) -> list[tuple[int, int]]:

@@ -6,14 +6,9 @@
 
 from __future__ import annotations
 
+from bmo.gate.open_lexicon import open_lexicon
 from bmo.language import Words
 
-_WHO = frozenset(
-    "doctor doctors gp dentist optician consultant specialist cardiologist oncologist neurologist "
-    "dermatologist physio physiotherapist midwife nurse vet psychiatrist paediatrician "
-    "pediatrician rheumatologist endocrinologist audiologist".split()
-)
-_SAYING = frozenset("says said say told tells reckons confirmed found diagnosed thinks".split())
 _LONGEST_FRAME = 8
 _FINDINGS = frozenset({"am", "have", "can", "has", "is", "got", "must"})
 _OWNERS = frozenset({"the", "my", "our", "his", "her", "their", "a"})
@@ -27,10 +22,11 @@ def without_professional(spoken: Words) -> Words:
         spoken: Repaired English words of a turn.
     """
     norm = spoken.norm
-    if _WHO.isdisjoint(norm) or _SAYING.isdisjoint(norm):
+    lexicon = open_lexicon()
+    if lexicon.professionals.isdisjoint(norm) or lexicon.professionals_say.isdisjoint(norm):
         return spoken
     for at, word in enumerate(norm):
-        if word in _WHO and at and norm[at - 1] in _OWNERS:
+        if word in lexicon.professionals and at and norm[at - 1] in _OWNERS:
             stop = _frame_end(norm, at + 1)
             if stop:
                 kept = [*range(at - 1), *range(stop, len(norm))]
@@ -41,9 +37,10 @@ def without_professional(spoken: Words) -> Words:
 def _frame_end(norm: list[str], start: int) -> int:
     """The index behind "told me that", where a finding follows; 0 where none does."""
     said = False
+    saying = open_lexicon().professionals_say
     for at in range(start, min(len(norm) - 1, start + _LONGEST_FRAME)):
         word = norm[at]
-        if word in _SAYING:
+        if word in saying:
             said = True
         elif said and word in _ABOUT:
             finding = any(norm[i] in _FINDINGS for i in range(at + 1, min(len(norm), at + 4)))

@@ -1,0 +1,41 @@
+"""The words of open canonicalisation that are no grammar, from ``open_words.toml``."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from importlib import resources
+
+
+@dataclass(frozen=True, slots=True)
+class OpenLexicon:
+    """The lists of ``open_words.toml``; what each is for stands there beside its words."""
+
+    hanging: frozenset[str]
+    no_plurals: frozenset[str]
+    things_refused: frozenset[str]
+    empty: frozenset[str]
+    embeds: frozenset[str]
+    become: frozenset[str]
+    behind_were: frozenset[str]
+    before_own_clause: frozenset[str]
+    told_anyway: frozenset[str]
+    anyone: frozenset[str]
+    behind_is: frozenset[str]
+    before_name: frozenset[str]
+    only_one: frozenset[str]
+    times: frozenset[str]
+    leans: frozenset[str]
+    says_nothing: frozenset[str]
+    lasting: frozenset[str]
+    professionals: frozenset[str]
+    professionals_say: frozenset[str]
+
+
+@lru_cache(maxsize=1)
+def open_lexicon() -> OpenLexicon:
+    """The English lists, read from the package on first use."""
+    source = resources.files("bmo.gate") / "packs" / "en" / "open_words.toml"
+    raw = tomllib.loads(source.read_text("utf-8"))
+    return OpenLexicon(**{f.name: frozenset(raw[f.name].split()) for f in fields(OpenLexicon)})
