@@ -2,53 +2,53 @@
 
 from __future__ import annotations
 
+import tomllib
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+
 from bmo.gate.discourse import Discourse
 from bmo.language import Clause, Words
 from bmo.turn import DialogueContext, Fact, RetractScope, Turn
 
-_ALL = (
-    ("everything",),
-    ("it", "all"),
-    ("all",),
-    ("all", "of", "it"),
-    ("everything", "about", "me"),
-    ("me",),
-    ("my", "data"),
-    ("all", "my", "data"),
-)
-_LAST = (
-    ("that",),
-    ("it",),
-    ("this",),
-    ("what", "i", "just", "said"),
-    ("what", "i", "said"),
-    ("the", "last", "thing"),
-    ("the", "last", "bit"),
-    ("that", "last", "bit"),
-    ("that", "last", "thing"),
-)
-_OF_MEMORY = frozenset(
-    (
-        "about told said know knew remember my our everything i we have that it me fact memory "
-        "memories rule rules thing things stuff saved stored noted"
-    ).split()
-)
-_NOT_MEMORY = frozenset(
-    (
-        "alarm alarms appointment assignments booking calendar call calls email emails event "
-        "events file files instructions item items list lists meeting message messages note "
-        "notes order photo photos playlist prompt reservation reservations rules song songs "
-        "tasks timer timers to-do todo weather"
-    ).split()
-)
-_FILLER = frozenset(
-    (
-        "a about again all any anything before bit concerning do earlier ever everything fact "
-        "for had have i info information is it just know memories memory mentioned more note "
-        "notes now of on part please regarding remember rule said saved stored stuff that the "
-        "thing things to told too was we what with you"
-    ).split()
-)
+
+@dataclass(frozen=True, slots=True)
+class RetractionWords:
+    """``packs/en/retraction.toml``.
+
+    Attributes:
+        verbs: Words that ask for something to be forgotten.
+        sure_verbs: Those of them that are said of memories only.
+        everything: Phrases for all memories of the user.
+        last: Phrases that point at what was just said.
+        of_memory: Words of which one must stand beside the other verbs ("drop what i said").
+        not_memory: Things an assistant has that are no memory.
+        filler: Words around what is meant.
+    """
+
+    verbs: frozenset[str]
+    sure_verbs: frozenset[str]
+    everything: frozenset[tuple[str, ...]]
+    last: frozenset[tuple[str, ...]]
+    of_memory: frozenset[str]
+    not_memory: frozenset[str]
+    filler: frozenset[str]
+
+
+@lru_cache(maxsize=1)
+def retraction_words() -> RetractionWords:
+    """The English words, read from the package on first use."""
+    source = resources.files("bmo.gate") / "packs" / "en" / "retraction.toml"
+    raw = tomllib.loads(source.read_text("utf-8"))
+    return RetractionWords(
+        verbs=frozenset(raw["verbs"]),
+        sure_verbs=frozenset(raw["sure_verbs"]),
+        everything=frozenset(tuple(phrase.split()) for phrase in raw["everything"]),
+        last=frozenset(tuple(phrase.split()) for phrase in raw["last"]),
+        of_memory=frozenset(raw["of_memory"]),
+        not_memory=frozenset(raw["not_memory"]),
+        filler=frozenset(raw["filler"]),
+    )
 
 
 def retraction(
@@ -81,16 +81,14 @@ def retraction(
 
     if rest == ["it"] and words[verb - 1] == "forget":
         return None  # "forget it": never mind
-    if words[verb - 1] not in ("forget", "unlearn", "remember", "remembering", "ignore"):
-        if _OF_MEMORY.isdisjoint(rest):
-            return None  # "drop the volume", "erase the second paragraph"
-    if not rest or not _NOT_MEMORY.isdisjoint(rest):
+    known = retraction_words()
+    if words[verb - 1] not in known.sure_verbs and known.of_memory.isdisjoint(rest):
+        return None  # "drop the volume", "erase the second paragraph"
+    if not rest or not known.not_memory.isdisjoint(rest):
         return None
-    if tuple(rest) in _ALL or (
-        rest[:4] == ["everything", "you", "know", "about"] and rest[4:] == ["me"]
-    ):
+    if tuple(rest) in known.everything:
         return fact("all")
-    if tuple(rest) in _LAST or (
+    if tuple(rest) in known.last or (
         rest[0] == "that"
         and len(rest) > 1
         and rest[1] in ("i", "we")
@@ -105,7 +103,8 @@ def retraction(
 def _meant(rest: list[str], discourse: Discourse) -> tuple[RetractScope, str, str]:
     """Scope, value and subject of what is to be forgotten."""
     wide = any(w in ("everything", "all", "anything") for w in rest)
-    core = [w for w in rest if w not in _FILLER]
+    filler = retraction_words().filler
+    core = [w for w in rest if w not in filler]
     if core and core[0] in ("my", "our"):
         found = discourse.lexicon.relation_at(core, 1, len(core))
         if found is not None and (wide or found[1] == len(core)):
@@ -126,23 +125,8 @@ def _meant(rest: list[str], discourse: Discourse) -> tuple[RetractScope, str, st
 
 def _verb_size(words: list[str]) -> int:
     """Words before what is to be forgotten ("you can scrap")."""
+    verbs = retraction_words().verbs
     for i, word in enumerate(words):
-        if word in (
-            "forget",
-            "delete",
-            "erase",
-            "remove",
-            "wipe",
-            "scrap",
-            "lose",
-            "drop",
-            "unlearn",
-            "ignore",
-            "strike",
-            "remembering",
-            "keep",
-            "store",
-            "remember",
-        ):
+        if word in verbs:
             return i + 1
     return 0

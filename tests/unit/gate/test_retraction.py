@@ -1,0 +1,34 @@
+"""Requests to forget, with the examples that stand beside the words."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib import resources
+
+import pytest
+
+from bmo.gate import WriteGate
+from bmo.settings import load_settings
+from bmo.turn import Turn
+
+pytestmark = pytest.mark.unit
+
+DATA = tomllib.loads(
+    (resources.files("bmo.gate") / "packs" / "en" / "retraction.toml").read_text("utf-8")
+)
+
+
+@pytest.fixture(scope="module")
+def gate() -> WriteGate:
+    return WriteGate(load_settings(gatekeeper_mode="pattern"))
+
+
+@pytest.mark.parametrize(("said", "scope", "value"), DATA["examples"])
+def test_what_is_to_be_forgotten(gate: WriteGate, said: str, scope: str, value: str) -> None:
+    (fact,) = gate.decide_by_rules(Turn(text=said)).facts
+    assert (fact.op, fact.scope, fact.value) == ("retract", scope, value)
+
+
+@pytest.mark.parametrize("said", DATA["non_examples"])
+def test_nothing_is_to_be_forgotten(gate: WriteGate, said: str) -> None:
+    assert all(fact.op != "retract" for fact in gate.decide_by_rules(Turn(text=said)).facts)
