@@ -85,12 +85,17 @@ class WriterThread:
     def put(self, job: Job) -> Future[Any]:
         """Has a job done; returns at once.
 
+        Whoever gives up waiting for the future gives up the wait and not the job: what a person
+        said is written however long the disk takes.
+
         Raises:
             RuntimeError: It is closed.
         """
         with self._lock:
             if self._closed:
                 raise RuntimeError("the recorder is closed; nothing can be recorded any more")
+            # From here on ``cancel`` does nothing: asyncio cancels what it waits for.
+            job.future.set_running_or_notify_cancel()
             self._queue.put(job)
         telemetry.note_queue(self._queue.qsize())
         return job.future
@@ -166,8 +171,6 @@ class WriterThread:
         self._upkeep.catch_up()
 
     def _do(self, job: Job) -> None:
-        if job.future.cancelled():
-            return
         try:
             result = job.run()
         except DBAPIError as error:

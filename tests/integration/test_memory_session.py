@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -55,6 +56,24 @@ async def test_told_in_one_visit_known_in_the_next(service: MemoryService) -> No
     second = service.session(user_id="glenn")
     assert "Brother Sam lives in Leeds" in (await second.profile()).context
     assert "Brother Sam lives in Leeds" in await given(second, "where does my brother live")
+
+
+async def test_who_stops_waiting_for_a_turn_does_not_take_it_back(service: MemoryService) -> None:
+    """A slow disk: the terminal waits two seconds, and asks again for its line."""
+    session = service.session(user_id="lena")
+    free = threading.Event()
+    service.recorder.call(free.wait)
+    turn = Turn(text="i am allergic to mangoes")
+    await session.on_turn(turn)
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(session.recorded(turn.id), 0.05)
+    free.set()
+    recorded = await session.recorded(turn.id)
+    assert recorded is not None
+    assert [fact.text for fact in recorded.added] == ["Is allergic to mangoes"]
+    await session.flush()
+    live = service.ledger.live_facts("lena")
+    assert [fact.text for fact in live] == ["Is allergic to mangoes"]
 
 
 async def test_the_profile_keeps_its_bytes_for_the_whole_visit(service: MemoryService) -> None:
