@@ -180,7 +180,7 @@ class _Conversation:
             sorted({ended.fact.text for ended in recorded.ended}) if recorded else [],
             heard.given,
             trouble,
-            kept=not memory.off_record,
+            kept=memory.keeps(heard.said),
         )
 
 
@@ -202,9 +202,10 @@ class _Outcome:
         except Exception as error:  # TimeoutError, or the ledger's: then nothing is claimed
             logger.warning("nothing known of the turn", extra={"error": repr(error)})
             return None
-        if recorded is None and not memory.off_record:
+        kept = memory.keeps(heard.said)
+        if recorded is None and kept:
             return None
-        return kept_of(decision, recorded, off_record=memory.off_record)
+        return kept_of(decision, recorded, off_record=not kept)
 
 
 async def _talk(conversation: _Conversation, source: TextIO, leave: asyncio.Event) -> None:

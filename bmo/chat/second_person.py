@@ -8,6 +8,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from bmo.gate import people_lexicon
+
 UNTIL = re.compile(r"^(?P<text>.+?) \(until (?P<day>[\d-]+), no longer true\)$")
 """A memory that has ended, as it stands in a block."""
 NAMED = re.compile(r"^Has an? (?P<who>[\w' -]+?) (?:named|called) (?P<name>[^,;]{1,40})$")
@@ -17,6 +19,8 @@ OWN_NAME = re.compile(r"^(?:Is (?:named|called)|Name is|Goes by)\s+(?P<name>\w[\
 _CALLED = re.compile(r"^[A-Z][a-z]+ is (?:called|named) [A-Z]")
 _ASSISTANT = re.compile(r"\bthe assistant(?=\b(?!'s))")
 _THEM = re.compile(r"\bthem\b")
+_POSSESSIVE = re.compile(r"^[^\W\d_]+['’]s ")
+_OTHERS_JOB = re.compile(r"\b(?:lost|left|quit) their job\b")
 _OWN = (
     (re.compile(r"\btheirs\b"), "yours"),
     (re.compile(r"\btheir\b"), "your"),
@@ -53,34 +57,76 @@ def second_person(memory: str) -> str:
         # No canonical memory but the person's own words, as MEM0_SETTING=NORMAL keeps them.
         return f"You said: {memory.strip()!r}."
     text = memory.strip().rstrip(".")
+    if not text.strip():
+        return ""
     if _ASSISTANT.search(text):
         text = _THEM.sub("you", _ASSISTANT.sub("me", text).replace("the assistant's", "my"))
-    for pattern, own in _OWN:
-        text = pattern.sub(own, text)
+    if _OTHERS_JOB.search(text) is None or not _begins_with_relation(text):
+        for pattern, own in _OWN:
+            text = pattern.sub(own, text)
     own_name = OWN_NAME.match(text)
     if own_name:
         return f"Your name is {own_name['name'].strip()}."
     named = NAMED.match(text)
     if named and " " not in named["name"].strip():
         return f"Your {named['who']} is named {named['name'].strip()}."
-    first, _, rest = text.partition(" ")
-    second = rest.partition(" ")[0].casefold()
-    lowered = first.casefold().removesuffix("'s").removesuffix("’s")
-    if lowered in phrase_set("relations"):
-        rest = _THEM.sub("you", rest)
-        return f"Your {first[0].lower()}{first[1:]} {rest}".rstrip() + "."
-    if _CALLED.match(text):
-        return f"Your {first[0].lower()}{first[1:]} {rest}."
-    if first.lower().endswith(("'s", "’s")) and first.casefold() not in phrases()["verbs"]:
-        return f"{text}."
-    if not rest or second in phrase_set("finite_verbs") or lowered in ("the", "never", "always"):
-        return f"{text}."
-    adverbs, verb = "", first.casefold()
-    while verb in phrase_set("adverbs") and rest:
-        adverbs += f"{verb} "
-        first, _, rest = rest.partition(" ")
-        verb = first.casefold()
-    return f"You {adverbs}{_second_person_verb(verb)} {rest}".rstrip() + "."
+    if _begins_with_relation(text) or _CALLED.match(text):
+        return f"Your {text[0].lower()}{_THEM.sub('you', text[1:])}."
+    if _is_about_the_person(text):
+        return _of_the_person(text)
+    if _POSSESSIVE.match(text) and _THEM.search(text) and not _is_name(text.split()[0]):
+        return f"Your {text[0].lower()}{_THEM.sub('you', text[1:])}."  # "Knee's been giving them"
+    return f"{text}."
+
+
+def _begins_with_relation(text: str) -> bool:
+    words = [word.casefold().removesuffix("'s").removesuffix("’s") for word in text.split()[:2]]
+    of_one = phrase_set("of_a_relation")
+    return words[0] in phrase_set("relations") or (
+        len(words) > 1 and words[0] in of_one and words[1] in phrase_set("relations")
+    )
+
+
+def _is_about_the_person(text: str) -> bool:
+    """Whether it begins with the person's verb ("Lives in ...") and not with somebody or a thing.
+
+    A canonical memory has no subject word for the person: what begins with no verb begins with
+    its subject.
+    """
+    words = text.split()
+    verb, adverbial = _verb_of(words)
+    following = words[words.index(verb) + 1].casefold() if verb != words[-1] else ""
+    if not verb[-1].isalnum() or following in phrase_set("finite_verbs"):
+        return False
+    plain = verb.casefold()
+    if plain in phrases()["verbs"] or plain in phrase_set("past_verbs"):
+        return True
+    if verb[:1].isupper() and _is_name(verb):
+        return False
+    inflected = plain.endswith("s") or (plain.endswith("ed") and len(plain) > 3)
+    return inflected and not plain.endswith(("'s", "’s", "ss")) and (len(words) > 1 or adverbial)
+
+
+def _verb_of(words: list[str]) -> tuple[str, bool]:
+    """The first word that is no adverb, and whether adverbs stand before it."""
+    for i, word in enumerate(words):
+        if word.casefold() not in phrase_set("adverbs"):
+            return word, i > 0
+    return words[-1], False
+
+
+def _of_the_person(text: str) -> str:
+    words = text.split()
+    adverbs = []
+    while len(words) > 1 and words[0].casefold() in phrase_set("adverbs"):
+        adverbs.append(words.pop(0).casefold())
+    words[0] = _second_person_verb(words[0].casefold())
+    return f"You {' '.join([*adverbs, *words])}."
+
+
+def _is_name(word: str) -> bool:
+    bare = word.casefold().removesuffix("'s").removesuffix("’s")
+    return bare in people_lexicon("en").names
 
 
 def _second_person_verb(verb: str) -> str:

@@ -3,6 +3,7 @@
 from bmo.gate.analysis import Analysis, ClauseAnalysis, analyse
 from bmo.gate.judge_binding import wants_judge
 from bmo.gate.packs import PackError
+from bmo.gate.people import people_lexicon
 from bmo.gate.sensitive import scan as scan_sensitive
 from bmo.gate.write_gate import WriteGate
 
@@ -12,6 +13,7 @@ __all__ = [
     "PackError",
     "WriteGate",
     "analyse",
+    "people_lexicon",
     "scan_sensitive",
     "wants_judge",
 ]

@@ -71,6 +71,10 @@ class MemorySession:
     def off_record(self, on: bool) -> None:
         self._visit.off_record = on
 
+    def keeps(self, text: str) -> bool:
+        """Whether anything of such a turn may be written: not off the record, not said to be."""
+        return not self.off_record and not keeps_nothing(text)
+
     @property
     def profile_version(self) -> int:
         """Goes up when something in the profile is no longer true or was forgotten."""
@@ -139,7 +143,7 @@ class MemorySession:
         own = self._own(turn)
         with telemetry.memory_span("bmo.recall", "search_memory") as span:
             recall = await self._recall_in_time(own)
-            kept = not self.off_record and not keeps_nothing(own.text)
+            kept = self.keeps(own.text)
             telemetry.describe_recall(span, own, recall, words=kept)
         telemetry.note_recall(recall)
         self._reading.plan = recall.plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from functools import lru_cache
 from importlib import resources
-from typing import Literal
+from typing import Literal, get_args
 
 from bmo.language import clean
 
@@ -16,14 +16,22 @@ _ASIDES = frozenset(
 )
 
 
-_OFF_FOR_ONE = ("off", "the", "record")
+_ENDS = frozenset({"bmo", "thanks", "ok", "okay", "danke", "merci", "gracias"})
+
+_SAID_BY_OTHERS = frozenset({"was", "is", "were", "it", "went", "go", "going", "talk", "speak"})
+"""Before "off the record" at the end these tell of something ("he said it off the record")."""
+
+
+@lru_cache(maxsize=1)
+def _answers() -> dict[str, list[str]]:
+    source = resources.files("bmo.memory") / "answers.toml"
+    raw: dict[str, list[str]] = tomllib.loads(source.read_text("utf-8"))
+    return {kind: [spoken(phrase) for phrase in phrases] for kind, phrases in raw.items()}
 
 
 @lru_cache(maxsize=1)
 def _phrases() -> dict[str, Wish]:
-    source = resources.files("bmo.memory") / "answers.toml"
-    raw: dict[Wish, list[str]] = tomllib.loads(source.read_text("utf-8"))  # type: ignore[assignment]  # the file's four keys
-    return {spoken(phrase): wish for wish, phrases in raw.items() for phrase in phrases}
+    return {phrase: wish for wish in get_args(Wish) for phrase in _answers()[wish]}
 
 
 def spoken(text: str) -> str:
@@ -33,9 +41,25 @@ def spoken(text: str) -> str:
 
 
 def keeps_nothing(text: str) -> bool:
-    """Whether an utterance begins with "off the record" and goes on: it alone is not kept."""
-    words = [word for word in spoken(text[:200]).split() if word not in _ASIDES]
-    return len(words) > len(_OFF_FOR_ONE) and tuple(words[: len(_OFF_FOR_ONE)]) == _OFF_FOR_ONE
+    """Whether an utterance says of itself that it is not to be kept: it alone is not.
+
+    Before the rest ("off the record i am ...", "don't remember this i am ...") or behind it
+    ("i am ... but don't write that down").
+
+    Args:
+        text: The user's words.
+    """
+    first = [word for word in spoken(text[:200]).split() if word not in _ASIDES]
+    for phrase in _answers()["unkept_before"]:
+        words = phrase.split()
+        if len(first) > len(words) and first[: len(words)] == words:
+            return True
+    last = [word for word in spoken(text[-200:]).split() if word not in _ENDS]
+    for phrase in _answers()["unkept_after"]:
+        words = phrase.split()
+        if len(last) > len(words) and last[-len(words) :] == words:
+            return last[-len(words) - 1] not in _SAID_BY_OTHERS
+    return False
 
 
 def wish_of(text: str) -> Wish | None:

@@ -48,7 +48,18 @@ def test_case_and_punctuation_do_not_count() -> None:
         ("um so off the record i hate my job", True),
         ("off the record", False),
         ("he said it off the record", False),
+        ("don't remember this i am pregnant", True),
+        ("please do not store this, my husband drinks", True),
+        ("merk dir das bitte nicht ich bin schwanger", True),
+        ("i am pregnant but don't write that down", True),
+        ("i hate my job, off the record", True),
+        ("soy alérgico pero no lo apuntes", True),
+        ("don't remember this", False),
+        ("i don't remember this film", False),
+        ("my sister lives in leeds and i don't remember that", False),
+        ("i don't write this down any more", False),
+        ("remember this i am pregnant", False),
     ],
 )
-def test_a_turn_that_begins_off_the_record_is_not_kept(text: str, nothing: bool) -> None:
+def test_a_turn_that_says_so_of_itself_is_not_kept(text: str, nothing: bool) -> None:
     assert keeps_nothing(text) is nothing
