@@ -46,6 +46,7 @@ LONGEST_NAMED = 110
 """Characters of a memory that is said again; a longer one is only noted."""
 
 _OPEN = frozenset({"conditional", "hedge", "wish"})
+_MASKED = re.compile(r"\[(?:phone|email|identity number)\]")
 _AS_SAID = "Said in "
 _SAD = re.compile(r"\b(?:has died|passed away|died)\b")
 _OPENINGS = ("You ", "Your ", "The ", "Until ")
@@ -66,6 +67,7 @@ class Kept:
         asked: Texts that are withdrawn until somebody says yes or no.
         conflict: Something contradicts what was known.
         off_record: Nothing is kept.
+        masked: The words held an identifier, of which only its kind was written.
     """
 
     verdict: Verdict
@@ -78,6 +80,7 @@ class Kept:
     asked: tuple[str, ...] = ()
     conflict: bool = False
     off_record: bool = False
+    masked: bool = False
 
 
 def kept_of(decision: Decision, recorded: Recorded | None, *, off_record: bool) -> Kept:
@@ -102,6 +105,7 @@ def kept_of(decision: Decision, recorded: Recorded | None, *, off_record: bool) 
         else (),
         conflict=bool(done.conflicts),
         off_record=off_record,
+        masked=_MASKED.search(decision.text) is not None,
     )
 
 
@@ -127,6 +131,8 @@ def acknowledge(words: str, kept: Kept) -> str:
         return f"Yes, I know: {_named(kept.confirmed)}."
     if kept.ended:
         return PAST
+    if kept.masked and kept.reason not in ("secret", "injection"):
+        return IDENTIFIER
     if kept.verdict == "hold":
         return _held(words, kept.reason)
     return {

@@ -22,6 +22,7 @@ from bmo.agent.models import google_llm
 from bmo.chat.acknowledgement import Kept, kept_of
 from bmo.chat.commands import Commands
 from bmo.chat.listening import lines_of
+from bmo.chat.provenance import Provenance
 from bmo.chat.responder import NAME as OFFLINE_NAME
 from bmo.chat.responder import OfflineResponder
 from bmo.chat.screen import Screen
@@ -92,6 +93,7 @@ async def run_chat(
             await prepare(agent)
             if isinstance(model, OfflineResponder):
                 model.outcome = _Outcome(agent)
+                model.source = Provenance(agent.conversation)
             _welcome(screen, settings, model, [notice.message for notice in service.notices])
             session: AgentSession[Any] = AgentSession(
                 llm=model,

@@ -22,7 +22,7 @@ from livekit.agents import (
 
 from bmo.agent.placement import memory_blocks
 from bmo.chat.acknowledgement import Kept
-from bmo.chat.wording import answer
+from bmo.chat.wording import answer, asks_for_source
 from bmo.gate import WriteGate
 from bmo.settings import Settings, load_settings
 from bmo.turn import Turn
@@ -40,6 +40,8 @@ class OfflineResponder(llm.LLM[Any]):
         rules: Tell a question from a command.
         outcome: What became of the turn with these words, once it is written; None: nobody knows,
             and nothing is claimed.
+        source: Where the memories come from that some words name ("": the latest answer's); None:
+            nobody knows.
     """
 
     def __init__(self, settings: Settings | None = None) -> None:
@@ -53,6 +55,7 @@ class OfflineResponder(llm.LLM[Any]):
         quiet = (settings or load_settings()).model_copy(update={"gatekeeper_debug": False})
         self.rules = WriteGate.from_settings(quiet, load_judge=False)
         self.outcome: Callable[[str], Awaitable[Kept | None]] | None = None
+        self.source: Callable[[str], Awaitable[str]] | None = None
 
     @property
     def model(self) -> str:
@@ -102,11 +105,22 @@ class _Reply(llm.LLMStream):
             logger.error("no signals for the offline reply", extra={"error": repr(error)})
             signals = ()
         kept = None if self._responder.outcome is None else await self._responder.outcome(words)
+        source = await self._source_of(words)
         self._event_ch.send_nowait(
             llm.ChatChunk(
                 id=utils.shortuuid(),
                 delta=llm.ChoiceDelta(
-                    role="assistant", content=answer(words, blocks, signals, kept)
+                    role="assistant", content=answer(words, blocks, signals, kept, source)
                 ),
             )
         )
+
+    async def _source_of(self, words: str) -> str | None:
+        named = asks_for_source(words)
+        if named is None or self._responder.source is None:
+            return None
+        try:
+            return await self._responder.source(named)
+        except Exception as error:  # the ledger's; the reply then says how to look it up
+            logger.warning("no source for the offline reply", extra={"error": repr(error)})
+            return None

@@ -37,8 +37,8 @@ def phrases() -> dict[str, Any]:
 
 @cache
 def phrase_set(name: str) -> frozenset[str]:
-    """One list of ``phrases.toml``."""
-    return frozenset(phrases()[name])
+    """One list of ``phrases.toml``, for words without case."""
+    return frozenset(phrase.casefold() for phrase in phrases()[name])
 
 
 def second_person(memory: str) -> str:
@@ -72,7 +72,7 @@ def second_person(memory: str) -> str:
         return f"Your {named['who']} is named {named['name'].strip()}."
     if _begins_with_relation(text) or _CALLED.match(text):
         return f"Your {text[0].lower()}{_THEM.sub('you', text[1:])}."
-    if _is_about_the_person(text):
+    if is_about_the_person(text):
         return _of_the_person(text)
     if _POSSESSIVE.match(text) and _THEM.search(text) and not _is_name(text.split()[0]):
         return f"Your {text[0].lower()}{_THEM.sub('you', text[1:])}."  # "Knee's been giving them"
@@ -87,11 +87,14 @@ def _begins_with_relation(text: str) -> bool:
     )
 
 
-def _is_about_the_person(text: str) -> bool:
-    """Whether it begins with the person's verb ("Lives in ...") and not with somebody or a thing.
+def is_about_the_person(text: str) -> bool:
+    """Whether a memory begins with the person's verb ("Lives in ...") and not with somebody.
 
     A canonical memory has no subject word for the person: what begins with no verb begins with
     its subject.
+
+    Args:
+        text: A canonical memory, not empty.
     """
     words = text.split()
     verb, adverbial = _verb_of(words)

@@ -11,6 +11,7 @@ from bmo.chat.second_person import (
     NAMED,
     OWN_NAME,
     UNTIL,
+    is_about_the_person,
     phrase_set,
     phrases,
     second_person,
@@ -29,6 +30,8 @@ NEEDS_MODEL = "For more than that I need a language model."
 DONT_KNOW = "I don't know that. You haven't told me, or I didn't keep it."
 FORGETTING = "I'll forget that, if I know it."
 SOURCE = "Type /why and a word of it: then I show when and in which words you told me."
+NO_SOURCE = "I have nothing about that; so I can't say where it would come from."
+COMPLAINT = "Sorry. Tell me how it is and I'll put it right, or say what I should forget."
 ABOUT = (
     "I remember what matters of what you tell me about yourself, and answer from that. For "
     "anything else I need a language model: put a GOOGLE_API_KEY into .env. /help lists the "
@@ -43,12 +46,26 @@ _NOTICE = re.compile(r"<memory_notice>(?P<text>.*?)</memory_notice>", re.DOTALL)
 _WISHES = "Standing wishes:"
 _PROFILE = "<profile>"
 _WIDE = re.compile(r"\b(?:everything|anything)\b", re.IGNORECASE)
-_ABOUT_ME = re.compile(r"\babout (?:me|myself|us)\b", re.IGNORECASE)
+_ABOUT_ME = re.compile(
+    r"\b(?:about (?:me|myself|us)|(?:über|von) (?:mich|mir|uns)|(?:sur|de) (?:moi|nous)"
+    r"|(?:sobre|de) (?:mí|mi|nosotros))$",
+    re.IGNORECASE,
+)
+_ASKS_OF_ONESELF = re.compile(
+    r"\b(?:am|do|did|have|was|can|could|should|will|would) i\b|\b(?:bin|habe|esse|trinke) ich\b",
+    re.IGNORECASE,
+)
+_THINGS = frozenset({"birthday", "favourite", "favorite"})
+"""What stands among the relations and is nobody ("Favourite colour is ...")."""
 _TELLING = frozenset({"anything", "everything", "ever", "far", "said", "say", "told"})
 
 
 def answer(
-    words: str, blocks: Sequence[str], signals: Sequence[Signal], kept: Kept | None = None
+    words: str,
+    blocks: Sequence[str],
+    signals: Sequence[Signal],
+    kept: Kept | None = None,
+    source: str | None = None,
 ) -> str:
     """What the offline responder says.
 
@@ -57,21 +74,26 @@ def answer(
         blocks: The memory blocks in the model's context, profile first.
         signals: What the write gate saw in the words: a question, a command, ...
         kept: What became of the turn; None where nobody knows.
+        source: Where the memories come from that are asked for (``asks_for_source``), "" when
+            there are none; None where nobody knows.
     """
     notices = [found["text"] for block in blocks for found in _NOTICE.finditer(block)]
     if notices:
         return " ".join(spoken_notice(text) for text in notices)
     if "forget" in signals:
         return FORGETTING if kept is None else about_forgetting(kept)
+    if asks_for_source(words) is not None:
+        return SOURCE if source is None else source or NO_SOURCE
     plain = _plain(words)
-    if any(ask in f" {plain} " for ask in _padded("source_asks")):
-        return SOURCE
     if plain in phrase_set("about_asks"):
         return ABOUT
+    if plain in phrase_set("complaints"):
+        return COMPLAINT
+    changed = kept is not None and (kept.added or kept.confirmed or kept.ended)
     recalled = [t for b in blocks if not b.startswith(_PROFILE) for t in memories_of(b)]
-    if "question" in signals or words.rstrip().endswith("?"):
+    if "question" in signals or words.rstrip().endswith("?") or (not changed and _asks(plain)):
         return _to_question(words, blocks)
-    if kept is not None and (kept.added or kept.confirmed or kept.ended):
+    if kept is not None and changed:
         return acknowledge(words, kept)
     if recalled and "greeting" not in signals:
         known = " ".join(second_person(text) for text in recalled[:MOST_LINES])
@@ -82,13 +104,39 @@ def answer(
     return _to_pleasantry(words, memories, signals, kept)
 
 
+def asks_for_source(words: str) -> str | None:
+    """What a question for the source of a memory names.
+
+    Args:
+        words: The person's words.
+
+    Returns:
+        The words that name a memory ("hamster"), "" for the latest answer ("how do you know
+        that"), None when no source is asked for.
+    """
+    plain = f" {_plain(words)} "
+    for ask in _padded("source_asks"):
+        if ask in plain:
+            rest = plain.replace(ask, " ").split()
+            return " ".join(word for word in rest if word not in phrase_set("source_words"))
+    return None
+
+
+def _asks(plain: str) -> bool:
+    """Whether words open as a question does; a statement was not found in them."""
+    said = plain.split()
+    if len(said) < 2:
+        return False
+    return said[0] in phrase_set("question_openers") or said[1] in phrase_set("inverted_pronouns")
+
+
 def _to_question(words: str, blocks: Sequence[str]) -> str:
     fitting = fitting_memories(words, blocks)
     if fitting:
         return " ".join(second_person(text) for text in fitting)
     asked = _plain(words)
     for frame in phrases()["asking_frames"]:
-        asked = asked.removeprefix(f"{frame} ")
+        asked = asked.removeprefix(f"{frame.casefold()} ")
     said = set(asked.split())
     # Who asks for advice asks for more than a memory: "what should i cook".
     return (
@@ -127,7 +175,7 @@ def _plain(words: str) -> str:
 
 @cache
 def _padded(name: str) -> tuple[str, ...]:
-    return tuple(f" {phrase} " for phrase in phrases()[name])
+    return tuple(f" {phrase.casefold()} " for phrase in phrases()[name])
 
 
 def spoken_notice(text: str) -> str:
@@ -171,12 +219,16 @@ def fitting_memories(words: str, blocks: Sequence[str]) -> list[str]:
     recalled = [text for b in blocks if not b.startswith(_PROFILE) for text in memories_of(b)]
     profile = [text for b in blocks if b.startswith(_PROFILE) for text in memories_of(b)]
     lines = list(dict.fromkeys(recalled or profile))
-    if _ABOUT_ME.search(words) or (_WIDE.search(words) and not asked - _TELLING):
+    if _ABOUT_ME.search(words.rstrip(" ?!.")) or (_WIDE.search(words) and not asked - _TELLING):
         return lines
     asked -= _TELLING
     names = bool(phrase_set("name_asks") & {token.casefold() for token in _WORD.findall(words)})
     if not names or asked:  # "who does my books" is not answered by a name alone
         recalled, lines = _without_own_name(recalled), _without_own_name(lines)
+    if _ASKS_OF_ONESELF.search(words) and not asked & phrase_set("food"):
+        # Lotte's diet does not answer "am i vegetarian".
+        own = [text for text in lines if not _of_somebody_else(text, asked)]
+        recalled, lines = [text for text in recalled if text in own], own
     sharing = _closest(asked, lines, names=names)
     if names and not asked:
         own = [text for text in lines if OWN_NAME.match(text)]
@@ -199,6 +251,16 @@ def _closest(asked: set[str], lines: Sequence[str], *, names: bool) -> list[str]
     best = [text for text, count in zip(lines, shared, strict=True) if count == most]
     named = [text for text in best if NAMED.match(text)] if names else []
     return named or best
+
+
+def _of_somebody_else(text: str, asked: set[str]) -> bool:
+    """Whether a memory is about somebody the question does not name ("Brother Max is 4")."""
+    if is_about_the_person(text):
+        return False
+    first = _stems(text.split()[0])
+    named = {word.casefold() for word in _WORD.findall(text) if word[0].isupper()}
+    whose = first | {word.removesuffix("'s").removesuffix("’s") for word in named}
+    return not first & _THINGS and not whose & asked
 
 
 def _without_own_name(memories: Sequence[str]) -> list[str]:

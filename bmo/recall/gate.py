@@ -98,6 +98,8 @@ _STANDS = frozenset({"remember_this", "forget_request", "annoyed_repeat", "set_r
 
 _OF_MEMORY = frozenset({"remembering", "stored", "said", "suggest"})
 
+_AUXILIARIES = frozenset({"be", "do", "have", "modal"})
+
 _CONTACT = "phone"
 """The slot that a command to call or write to somebody asks for beside the name."""
 
@@ -263,7 +265,7 @@ class ReadGate:
             return self._inherited(ask, previous)
         if words.smalltalk_only:
             return _not(kind, "smalltalk", depth)
-        if (words.asked or "q" in words.classes) and named:
+        if (words.asked or "q" in words.classes or _asks_of_somebody(ask)) and named:
             return self._wanted(ask, "own_fact_question")
         if not (words.asked or "asking" in words.classes):
             return _not(kind, "statement", depth)
@@ -387,6 +389,18 @@ def _names_somebody(words: Words, subjects: Mapping[str, str]) -> bool:
     return bool(subjects) and any(
         word in subjects or word.removesuffix("s") in subjects for word in words.words
     )
+
+
+def _asks_of_somebody(ask: _Ask) -> bool:
+    """Whether a turn begins with an auxiliary and a known name ("is eva still pregnant").
+
+    Recognisers write no question mark, and no possessive or question word says that it asks.
+    """
+    words = ask.reading.words.words
+    if ask.pack.language != "en" or len(words) < 3 or not ask.subjects:
+        return False
+    classes = ask.pack.lexer.classes_of(words[0])
+    return bool(classes & _AUXILIARIES) and words[1] in ask.subjects
 
 
 def _nobody_known(ask: _Ask) -> bool:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -157,6 +158,36 @@ def test_what_is_off_the_record_is_not_shown_as_kept(tmp_path: Path) -> None:
     assert "off the record: not kept" in said
     assert "allow" not in said
     assert "Nothing is stored yet." in text
+
+
+def test_it_tells_where_it_knows_something_from(tmp_path: Path) -> None:
+    lines = (
+        b"my brother sam plays the cello\nmy favourite colour is green\n"
+        b"what is my favourite colour\n"
+        b"how do you know that\nwhen did i tell you about sam\nhow do you know about my yacht\n"
+    )
+    text = shown(chat(tmp_path / "home", lines))
+    replies = [part.partition("bmo> ")[2] for part in text.split("you> ")[1:]]
+    today = f"{datetime.now(UTC):%B %Y}"
+    green = "Your favourite colour is green: you said 'my favourite colour is green' on"
+    assert replies[3].startswith(green)
+    assert today in replies[3]
+    assert "you said 'my brother sam plays the cello' on" in replies[4]
+    assert replies[4].count("you said") == 1
+    assert replies[5].startswith("I have nothing about that")
+
+
+def test_what_is_said_not_to_be_kept_is_not(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    lines = (
+        b"don't remember this i am pregnant\ni adore zydeco but don't write that down\n/memories\n"
+    )
+    text = shown(chat(home, lines))
+    assert text.count("Nothing of it is kept.") == 2
+    assert "Nothing is stored yet." in text
+    written = b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file())
+    assert b"pregnant" not in written
+    assert b"zydeco" not in written
 
 
 def test_terminal_codes_in_a_pipe_are_no_words(tmp_path: Path) -> None:

@@ -16,11 +16,14 @@ from bmo.chat.second_person import second_person
 from bmo.chat.wording import (
     ABOUT,
     CANNOT_DO,
+    COMPLAINT,
     DONT_KNOW,
     FORGETTING,
     NO_MODEL,
+    NO_SOURCE,
     SOURCE,
     answer,
+    asks_for_source,
     memories_of,
 )
 from bmo.gate import WriteGate
@@ -152,6 +155,56 @@ def test_what_asks_for_nothing_is_heard(words: str) -> None:
 def test_what_is_no_question_about_memory(words: str, said: str) -> None:
     profile = "<profile>\nFacts:\n- Is named Glenn\n- Likes jazz\n</profile>"
     assert reply(words, [profile]) == said
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ("how do you know that", ""),
+        ("why do you know i like jazz", "jazz"),
+        ("when did i tell you about my hamster", "hamster"),
+        ("woher weißt du das", ""),
+        ("comment tu sais ça", ""),
+        ("quién te dijo que tengo un perro", "tengo un perro"),
+        ("i know that already", None),
+    ],
+)
+def test_what_a_question_for_a_source_names(words: str, named: str | None) -> None:
+    assert asks_for_source(words) == named
+
+
+def test_a_source_is_told_where_it_is_known() -> None:
+    assert answer("how do you know that", [], ("question",), None, "You said so.") == "You said so."
+    assert answer("how do you know that", [], ("question",), None, "") == NO_SOURCE
+
+
+@pytest.mark.parametrize("words", ["that's not right", "No, that's wrong!", "das stimmt nicht"])
+def test_a_complaint_gets_no_memory_for_an_answer(words: str) -> None:
+    assert reply(words, [PROFILE, RECALL]) == COMPLAINT
+
+
+@pytest.mark.parametrize(
+    "words", ["who is my best friend", "is eva still pregnant", "trinke ich alkohol"]
+)
+def test_a_question_without_a_mark_is_one(words: str) -> None:
+    assert reply(words) in (DONT_KNOW, NO_MODEL)
+
+
+def test_what_others_are_does_not_answer_what_i_am() -> None:
+    recall = (
+        "<memory>\nFacts:\n- Lotte is vegetarian\n- Brother Max is 4 years old\n"
+        "- Is 9 (nine) years old\n</memory>"
+    )
+    assert reply("how old am i", [recall]) == "You are 9 (nine) years old."
+    lotte = "<memory>\nFacts:\n- Lotte is vegetarian\n</memory>"
+    assert reply("am i vegetarian", [lotte]) == DONT_KNOW
+    assert reply("is lotte vegetarian", [lotte]) == "Lotte is vegetarian."
+
+
+@pytest.mark.parametrize("words", ["was weißt du über mich", "que sais-tu de moi"])
+def test_a_wide_question_in_other_languages_gets_everything(words: str) -> None:
+    assert "Your name is Glenn." in reply(words, [PROFILE])
+    assert "You like jazz." in reply(words, [PROFILE])
 
 
 def test_a_name_answers_only_who_asks_for_it() -> None:

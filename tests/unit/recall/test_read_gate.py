@@ -335,3 +335,13 @@ def test_a_call_needs_memory_only_if_it_knows_somebody_to_call(text: str) -> Non
 def test_who_is_asked_about_by_name_is_not_the_assistant() -> None:
     assert plan("what do you know about owen").trigger == "smalltalk"
     assert plan("what do you know about owen", subjects={"owen": "user.friend:owen"}).recall
+
+
+@pytest.mark.parametrize("text", ["is owen still in hospital", "did owen pass", "has owen moved"])
+def test_an_auxiliary_and_a_known_name_ask(text: str) -> None:
+    assert plan(text, subjects={"owen": "user.friend:owen"}).recall
+    assert not plan(text, subjects={"mia": "user.wife:mia"}).recall
+
+
+def test_a_name_that_is_an_auxiliary_asks_nothing() -> None:
+    assert not plan("will is off sick today", subjects={"will": "user.boss:will"}).recall
