@@ -18,11 +18,13 @@ from typing import Any
 
 import yaml
 
-from bmo.memory import MemoryService
+from bmo.memory import MemoryService, MemorySession
 from bmo.settings import Settings, load_settings
 from bmo.turn import Turn
 
 STORIES = Path(__file__).parent / "integration" / "stories" / "changes.yaml"
+EVERYDAY = STORIES.with_name("everyday.yaml")
+"""Changes, ends and corrections in everyday words, all of which must end right."""
 APART = 3
 """Every story whose place in the file is a multiple of this is kept apart."""
 
@@ -40,6 +42,7 @@ class Story:
     keeps: tuple[tuple[str, ...], ...]
     drops: tuple[str, ...]
     apart: bool
+    one_visit: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +66,12 @@ class Played:
         return [*(f"live: {word}" for word in stale), *(f"lost: {' '.join(k)}" for k in lost)]
 
 
-def stories() -> list[Story]:
-    """All stories of the file."""
-    return list(_read(yaml.safe_load(STORIES.read_text("utf-8"))))
+def stories(told: Path = STORIES) -> list[Story]:
+    """All stories of a file; of ``STORIES`` every third is kept apart."""
+    return list(_read(yaml.safe_load(told.read_text("utf-8")), apart=told == STORIES))
 
 
-def _read(raw: Sequence[dict[str, Any]]) -> Iterator[Story]:
+def _read(raw: Sequence[dict[str, Any]], *, apart: bool) -> Iterator[Story]:
     for place, one in enumerate(raw, start=1):
         turns = (t if isinstance(t, list) else ["", t] for t in one["turns"])
         yield Story(
@@ -77,7 +80,8 @@ def _read(raw: Sequence[dict[str, Any]]) -> Iterator[Story]:
             turns=tuple((before, said) for before, said in turns),
             keeps=tuple(tuple(str(word) for word in keep) for keep in one["keeps"]),
             drops=tuple(str(word) for word in one["drops"]),
-            apart=place % APART == 0,
+            apart=apart and place % APART == 0,
+            one_visit=one.get("visit") == "one",
         )
 
 
@@ -86,25 +90,32 @@ def _moment(at: datetime) -> datetime:
 
 
 async def play(service: MemoryService, story: Story) -> Played:
-    """Tells a story, every turn in a visit of its own, nine days after the one before."""
+    """Tells a story, every turn in a visit of its own, nine days after the one before.
+
+    A story of one visit is told in one, with a minute between its turns.
+    """
     live: list[tuple[str, ...]] = []
     verdicts = []
+    session: MemorySession | None = None
     for number, (before, said) in enumerate(story.turns):
-        at = BEGIN + timedelta(days=9 * number)
-        session = service.session(
-            user_id=story.id, session_id=f"{story.id}-{number}", clock=partial(_moment, at)
-        )
+        at = BEGIN + (timedelta(minutes=number) if story.one_visit else timedelta(days=9 * number))
+        visit = f"{story.id}-{0 if story.one_visit else number}"
+        if session is None or not story.one_visit:
+            session = service.session(
+                user_id=story.id, session_id=visit, clock=partial(_moment, at)
+            )
         turn = Turn(
             text=said,
             user_id=story.id,
-            session_id=f"{story.id}-{number}",
+            session_id=visit,
             at=at,
             assistant_before=before,
             language=story.language,
         )
         verdicts.append((await session.on_turn(turn)).verdict)
         await session.recorded(turn.id)
-        await session.aclose()
+        if not story.one_visit or number == len(story.turns) - 1:
+            await session.aclose()
         live.append(tuple(fact.text for fact in service.ledger.live_facts(story.id)))
     return Played(story, tuple(live), tuple(verdicts))
 
@@ -123,7 +134,7 @@ async def play_all(told: Sequence[Story], home: Path) -> list[Played]:
 def main() -> None:
     """Prints totals, and what is wrong with ``--misses``."""
     with tempfile.TemporaryDirectory(prefix="stories-") as home:
-        played = asyncio.run(play_all(stories(), Path(home)))
+        played = asyncio.run(play_all([*stories(), *stories(EVERYDAY)], Path(home)))
     for apart in (False, True):
         of = [one for one in played if one.story.apart is apart]
         right = sum(not one.wrong for one in of)

@@ -13,7 +13,12 @@ from bmo.gate.details import with_details
 from bmo.gate.dialogue_context import answer_clauses
 from bmo.gate.discourse import open_discourse
 from bmo.gate.factuality import Veto, may_veto, vetoes, vetoes_of_turn
-from bmo.gate.known_effects import KNOWN, with_known_changes, with_what_is_known
+from bmo.gate.known_effects import (
+    KNOWN,
+    with_bare_correction,
+    with_known_changes,
+    with_what_is_known,
+)
 from bmo.gate.open_category import WIDE, rule_category
 from bmo.gate.other_topics import with_topics
 from bmo.gate.packs import load_pack
@@ -86,6 +91,9 @@ def analyse(
         analysis.facts = tuple(replace(fact, confidence=KNOWN) for fact in analysis.facts)
     if language == "en" and (context.recent_facts or context.known):
         with_what_is_known(analysis, turn, context, spoken)
+    told = any(fact.rule_id != "correction" or fact.op != "assert" for fact in analysis.facts)
+    if context.recent_facts and not told and not analysis.answered:
+        with_bare_correction(analysis, turn, context, spoken)
     if context.recent_facts or context.known:
         with_known_changes(analysis, turn, context)
     return analysis

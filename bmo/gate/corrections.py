@@ -122,7 +122,7 @@ def restated(
             found = [f for f in context.known if _has(f, wrong)][:1]
         # Of whom it was said last: "my son lives in york" and "my sister lives in york" are two.
         found = [f for f in found if f.subject == found[0].subject]
-        return tuple(_with_value(fact, wrong, right, at) for fact in found)
+        return tuple(with_value(fact, wrong, right, at) for fact in found)
     if told or not is_correction(norm) or not context.recent_facts:
         return ()
     return _said_again(norm, context, at)
@@ -179,8 +179,8 @@ _LATEST = 3
 
 def _not_this(norm: list[str], context: DialogueContext) -> tuple[str, str] | None:
     """The right and the wrong value of "sorry not york, leeds": "york" is what was stored."""
-    at = next((i for i, word in enumerate(norm) if word == "not"), 0)
-    if not at or at + 2 >= len(norm) or not all(word in _LEADS for word in norm[:at]):
+    at = next((i for i, word in enumerate(norm) if word == "not"), -1)
+    if at < 0 or at + 2 >= len(norm) or not all(word in _LEADS for word in norm[:at]):
         return None
     values = {value_words(f.value)[-1] for f in context.recent_facts if f.value.strip()}
     values |= {  # a memory without a slot has its values in its text
@@ -224,14 +224,28 @@ def _has(fact: Fact, wrong: str) -> bool:
     return _written(wrong).search(fact.text) is not None
 
 
+_WORDS_OF_NUMBERS: dict[int | None, tuple[str, ...]] = {
+    number: tuple(word for word, n in NUMBER_WORDS.items() if n == number)
+    for number in set(NUMBER_WORDS.values())
+}
+
+
 def _written(value: str) -> re.Pattern[str]:
-    number = NUMBER_WORDS.get(value)
-    either = f"|{number}" if number is not None else ""
+    number = int(value) if value.isdecimal() else NUMBER_WORDS.get(value)
+    either = "".join(f"|{form}" for form in (str(number), *_WORDS_OF_NUMBERS.get(number, ())))
+    either = either if number is not None else ""
     return re.compile(rf"(?<!\w)(?:{re.escape(value)}{either})(?!\w)", re.IGNORECASE)
 
 
-def _with_value(fact: Fact, wrong: str, right: str, at: datetime) -> Fact:
-    """A fact with the right value where the wrong one stood."""
+def with_value(fact: Fact, wrong: str, right: str, at: datetime) -> Fact:
+    """A fact with the right value where the wrong one stood.
+
+    Args:
+        fact: The fact, as it was told.
+        wrong: The wrong value, lower-case.
+        right: The right one.
+        at: When it was said, for dates.
+    """
     pattern = _written(wrong)
     cased = pattern.search(fact.text)
     name = fact.subject.partition(":")[2]
@@ -239,6 +253,7 @@ def _with_value(fact: Fact, wrong: str, right: str, at: datetime) -> Fact:
     if cased is not None and cased[0].isdigit() and right in NUMBER_WORDS:
         shown = str(NUMBER_WORDS[right])
     value = pattern.sub(lambda _: shown, fact.value)
+    text = _DOUBLED.sub(rf"\1 ({right})", pattern.sub(lambda _: shown, fact.text))
     subject = fact.subject
     if name and value_words(name) == value_words(wrong):
         subject = f"{fact.subject.partition(':')[0]}:{right.lower()}"
@@ -248,7 +263,7 @@ def _with_value(fact: Fact, wrong: str, right: str, at: datetime) -> Fact:
     return replace(
         fact,
         op="correct",
-        text=pattern.sub(lambda _: shown, fact.text),
+        text=text,
         value=value,
         subject=subject,
         replaces=fact.value or wrong,
@@ -260,10 +275,14 @@ def _with_value(fact: Fact, wrong: str, right: str, at: datetime) -> Fact:
     )
 
 
+_DOUBLED = re.compile(r"\b(\d+) \(\1\)")
+"""A number beside itself in words, both of which were put right: "7 (seven)"."""
+
+
 def _number_in(text: str) -> str:
     """The one number a text holds, as it stands there, or ""."""
     found = [w for w in re.findall(r"\w+", text.lower()) if w.isdigit() or w in NUMBER_WORDS]
-    return found[0] if len(found) == 1 else ""
+    return found[0] if len({str(NUMBER_WORDS.get(w, w)) for w in found}) == 1 else ""
 
 
 def value_words(value: str) -> list[str]:
@@ -286,12 +305,12 @@ def _said_again(norm: list[str], context: DialogueContext, at: datetime) -> tupl
             return ()
         number = right[-1] in NUMBER_WORDS and _number_in(fact.text)
         if number:
-            return (_with_value(fact, number, right[-1], at),)
+            return (with_value(fact, number, right[-1], at),)
         alike = SequenceMatcher(None, wrong.lower(), text).ratio() >= _ALIKE
         if alike and fact.slot not in ("likes", "age"):
-            return (_with_value(fact, wrong, text, at),)
+            return (with_value(fact, wrong, text, at),)
         if called and fact.slot in _LIKE_NAMES:
-            return (_with_value(fact, wrong, text, at),)
+            return (with_value(fact, wrong, text, at),)
     return ()
 
 

@@ -162,6 +162,9 @@ def _without_subject(spoken: Words, clause: Clause) -> Words | None:
 def _parting(spoken: Words, clause: Clause, previous: Clause | None) -> Words | None:
     """Reads "me and | ben have split up" as "i split up with ben"."""
     norm = spoken.norm
+    told = _parted_from(spoken, clause)
+    if told is not None:
+        return told
     if previous is None or norm[previous.start : previous.end] != ["me"]:
         return None
     verb = next((i for i in range(clause.start, clause.end) if norm[i] in _PARTING_VERBS), 0)
@@ -174,6 +177,29 @@ def _parting(spoken: Words, clause: Clause, previous: Clause | None) -> Words | 
     if not 0 < len(whom) <= _PARTNER_WORDS or not behind:
         return None
     return _written(spoken, ["i", *range(verb, behind), "with", *whom])
+
+
+def _parted_from(spoken: Words, clause: Clause) -> Words | None:
+    """Reads "we broke up me and rui" and "we split up rui and i" as "we broke up with rui"."""
+    norm = spoken.norm
+    if norm[clause.start] not in ("i", "we"):
+        return None
+    up = next((i for i in range(clause.start + 2, clause.end) if norm[i] in ("up", "ways")), 0)
+    if not up or norm[up - 1] not in _PARTING:
+        return None
+    at = next((i for i in range(up + 1, clause.end) if norm[i] == "and"), 0)
+    if not at or at + 1 >= clause.end:
+        return None
+    if norm[up + 1 : at] in (["me"], ["myself"]):
+        whom = range(at + 1, clause.end)
+    elif norm[at + 1] in ("i", "me", "myself"):
+        whom = range(up + 1, at)
+    else:
+        return None
+    size = next((k for k, i in enumerate(whom) if norm[i] in _WHEN_LOST), len(whom))
+    if not 0 < size <= _PARTNER_WORDS:
+        return None
+    return _written(spoken, [*range(clause.start, up + 1), "with", *whom[:size]])
 
 
 def _put_down(spoken: Words, clause: Clause) -> Words | None:

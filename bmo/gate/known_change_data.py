@@ -14,9 +14,10 @@ from bmo.gate.people import people_lexicon
 from bmo.language import LanguageCode
 from bmo.turn import Fact
 
-ChangeKind = Literal["over", "swap", "moved", "gone", "forget"]
-"""``over`` ends, ``swap`` puts another thing, ``moved`` another time; ``gone`` is of people;
-``forget`` asks that no record is kept."""
+ChangeKind = Literal["over", "swap", "moved", "gone", "forget", "count", "tool", "place"]
+"""``over`` ends, ``swap`` puts another thing, ``moved`` another time, ``count`` another number,
+``tool`` another tool of the same kind, ``place`` another home; ``gone`` is of people; ``forget``
+asks that no record is kept."""
 
 _WORD = re.compile(r"[^\W_]+(?:['’:][^\W_]+)*")
 
@@ -114,6 +115,7 @@ class KnownChanges:
     aliases: Mapping[str, Alias] = field(default_factory=dict)
     relations: Mapping[str, str] = field(default_factory=dict)
     refusing: re.Pattern[str] | None = None
+    same_kind: Mapping[str, str] = field(default_factory=dict)
 
     def is_content(self, word: str) -> bool:
         """Whether a word may name something."""
@@ -175,6 +177,9 @@ def known_changes(language: LanguageCode) -> KnownChanges:
         },
         relations={" ".join(form): relation.key for form, relation in lexicon.forms.items()},
         refusing=re.compile(rf"(?:^|\s)(?:{'|'.join(raw['words']['refuses'])})(?:\s|$)"),
+        same_kind={
+            name: kind for kind, names in raw.get("same_kind", {}).items() for name in names
+        },
     )
 
 

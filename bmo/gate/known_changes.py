@@ -12,8 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from bmo.gate.canonical_text import title_case
+from bmo.gate.changed_values import tool_replaced, with_number, with_tool
 from bmo.gate.known_change_data import ChangeRule, KnownChanges, known_changes
 from bmo.gate.memory_core import MemoryCore, core_of, stems_of
+from bmo.gate.packs import load_pack
 from bmo.language import LanguageCode, find_times
 from bmo.turn import Fact
 
@@ -101,12 +104,18 @@ def _read(
     if whose is None:
         return []
     named = rule.means or groups.get("old") or ""
+    if rule.kind == "place":
+        return _other_home(rule, hit, known)
+    if rule.kind == "tool":
+        return _other_tool(rule, hit, named, known, table, said)
     rows = list(_meant(rule, named, known, whose, subjects, table))
     if not rows or len(rows) > _MOST_ENDED:
         return []
     new = _as_said((groups.get("new") or "").strip(), said)
     if rule.kind == "forget":
         return [_forgotten(rule, named, rows[0])]
+    if rule.kind == "count":
+        return _other_number(rule, rows, hit, named, table)
     retracted = [_retraction(rule, old) for old in rows]
     if rule.kind in ("over", "gone") or not new:
         return retracted
@@ -116,6 +125,52 @@ def _read(
     if told is None:
         return retracted
     return [*retracted[1:], told]
+
+
+def _other_tool(
+    rule: ChangeRule,
+    hit: re.Match[str],
+    named: str,
+    known: Sequence[Fact],
+    table: KnownChanges,
+    said: str,
+) -> list[Fact]:
+    """Another tool in the place of the one that is known for the same."""
+    new = _as_said(hit["new"].strip(), said)
+    found = tool_replaced(rule, named, new, bool(hit.groupdict().get("all")), known, table)
+    if found is None:
+        return []
+    old, name = found
+    value = with_tool(old.value, name, new) if old.slot is not None else ""
+    return [_replacing(rule, old, with_tool(old.text, name, new), value)]
+
+
+def _other_home(rule: ChangeRule, hit: re.Match[str], known: Sequence[Fact]) -> list[Fact]:
+    """Another town in the place of the one where the user lives, if it is a town."""
+    towns = load_pack("en").lexicons["cities"]
+    homes = [old for old in known if old.slot == "lives_in" and old.subject == "user"]
+    new = hit["new"].strip()
+    if not homes or tuple(new.split()) not in towns:
+        return []
+    town = title_case(new)
+    replaced = _replacing(rule, homes[0], f"Lives in {town}", town)
+    return [*(_retraction(rule, old) for old in homes[1:]), replaced]
+
+
+def _other_number(
+    rule: ChangeRule, rows: Sequence[Fact], hit: re.Match[str], counted: str, table: KnownChanges
+) -> list[Fact]:
+    """Another number of what a memory counts; more than one such memory is not clear."""
+    new = hit["new"].strip()
+    told = [(old, with_number(old.text, counted, new, table)) for old in rows]
+    texts = [(old, text) for old, text in told if text is not None]
+    if len(texts) != 1:
+        return []
+    old, text = texts[0]
+    if '"' in text:  # what was said stands there: what is said now takes its place
+        return [_replacing(rule, old, f'{text[: text.index(chr(34))]}"{hit.string}"', "")]
+    value = with_number(old.value, counted, new, table) if old.slot is not None else ""
+    return [_replacing(rule, old, text, value or new)]
 
 
 def _is_time(value: str, at: datetime) -> bool:
@@ -273,13 +328,19 @@ def _in_place(
         value = " ".join(w for w in new.split() if w.lower() not in table.articles)
     if text is None:
         return None
+    when = next((t.iso for t in times if t.iso), None)
+    return _replacing(rule, old, text, value if old.slot is not None else "", when)
+
+
+def _replacing(rule: ChangeRule, old: Fact, text: str, value: str, when: str | None = None) -> Fact:
+    """A known memory as it is now."""
     return replace(
         old,
         op="assert",
         text=text,
-        value=value if old.slot is not None else "",
+        value=value,
         replaces=old.text,
-        when=next((t.iso for t in times if t.iso), None),
+        when=when,
         expires_at=None,
         confidence=CONFIDENCE,
         rule_id=rule.id,

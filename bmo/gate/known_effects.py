@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from bmo.gate.analysed_turn import Analysis, without_doubles
+from bmo.gate.bare_corrections import bare_correction
 from bmo.gate.clause_reader import ClauseAnalysis
 from bmo.gate.corrections import restated
 from bmo.gate.known_changes import KnownChange, changes_in
@@ -36,6 +37,17 @@ def with_what_is_known(
         else fact
         for fact in analysis.facts
     )
+
+
+def with_bare_correction(
+    analysis: Analysis, turn: Turn, context: DialogueContext, spoken: Words | None
+) -> None:
+    """A bare value that puts right what was told or repeated just before."""
+    told = spoken if spoken is not None else words(turn.text, analysis.language)
+    right = bare_correction(told.norm, context, turn.assistant_before, analysis.language, turn.at)
+    if right is not None:
+        analysis.facts = (right,)
+        analysis.clauses = [clause._replace(open=False) for clause in analysis.clauses]
 
 
 def with_known_changes(analysis: Analysis, turn: Turn, context: DialogueContext) -> None:
@@ -104,7 +116,7 @@ def _norm_of(analysis: Analysis, run: Sequence[ClauseAnalysis]) -> list[str]:
 
 def _beside(change: KnownChange, clause: ClauseAnalysis) -> list[Fact]:
     """A change's facts, without what the clause's own facts say or take the place of."""
-    told = [fact for fact in clause.facts if fact.op != "retract"]
+    told = [fact for fact in clause.facts if fact.op != "retract" and fact.slot != "change"]
     filled = {(fact.subject, fact.slot) for fact in told if fact.cardinality == "one"}
     left = [f for f in change.facts if f.slot is None or (f.subject, f.slot) not in filled]
     if not told:

@@ -51,6 +51,9 @@ _WHERE: dict[str, frozenset[str | None]] = {
 }
 """Slots in which what a rule names may stand; elsewhere its words mean something else."""
 
+_ONE_AT_A_TIME = frozenset({"lives_in"})
+"""Slots where a new value is news to whoever has one, whatever it was."""
+
 _MOST = 0.5
 _ENDINGS = ("ing", "ed", "es", "s", "e")
 
@@ -63,6 +66,8 @@ def is_known(fact: Fact, context: DialogueContext, kinds: frozenset[tuple[str, .
         context: The conversation, with the user's live facts.
         kinds: Kinds of workplace (lexicon ``company_noun``): "the bakery" names the one employer.
     """
+    if fact.op == "assert" and fact.slot in _ONE_AT_A_TIME:
+        return _has_one(fact, context)
     asked = _stems([fact.value])
     if not asked:
         return False
@@ -77,6 +82,14 @@ def is_known(fact: Fact, context: DialogueContext, kinds: frozenset[tuple[str, .
             if (fact.value.lower().removeprefix("the ").removeprefix("my "),) in kinds:
                 return True
     return False
+
+
+def _has_one(fact: Fact, context: DialogueContext) -> bool:
+    """Whether a value of the same slot is known of the same person."""
+    return any(
+        old.slot == fact.slot and old.subject == fact.subject and old.op != "retract"
+        for old in (*context.recent_facts, *context.known)
+    )
 
 
 def _may_stand(old: Fact, slots: frozenset[str | None]) -> bool:

@@ -37,7 +37,8 @@ def decided(language: str, memory: str, said: str) -> tuple[Fact, ...]:
         subject, subjects = "user.wife:priya", {"priya": "user.wife:priya"}
     if memory.startswith("Brother Sam"):
         subject, subjects = "user.brother:sam", {"sam": "user.brother:sam"}
-    known = Fact(text=memory, category="personal_facts", subject=subject)
+    slot = "lives_in" if memory.startswith("Lives in") else None
+    known = Fact(text=memory, category="personal_facts", subject=subject, slot=slot)
     context = DialogueContext(known=(known,), subjects=subjects)
     return GATE.decide_by_rules(Turn(text=said, language=language), context).facts
 
