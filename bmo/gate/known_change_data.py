@@ -116,6 +116,9 @@ class KnownChanges:
     relations: Mapping[str, str] = field(default_factory=dict)
     refusing: re.Pattern[str] | None = None
     same_kind: Mapping[str, str] = field(default_factory=dict)
+    pointing: re.Pattern[str] | None = None
+    no_longer: re.Pattern[str] | None = None
+    still: frozenset[str] = frozenset()
 
     def is_content(self, word: str) -> bool:
         """Whether a word may name something."""
@@ -177,9 +180,20 @@ def known_changes(language: LanguageCode) -> KnownChanges:
         },
         relations={" ".join(form): relation.key for form, relation in lexicon.forms.items()},
         refusing=re.compile(rf"(?:^|\s)(?:{'|'.join(raw['words']['refuses'])})(?:\s|$)"),
+        pointing=_any_of(raw, macros, "patterns"),
+        no_longer=_any_of(raw, macros, "answers"),
+        still=frozenset(raw.get("pointing", {}).get("still", "").split()),
         same_kind={
             name: kind for kind, names in raw.get("same_kind", {}).items() for name in names
         },
+    )
+
+
+def _any_of(raw: Mapping[str, Any], macros: Mapping[str, str], key: str) -> re.Pattern[str] | None:
+    """The patterns of ``[pointing]`` under a key, as one."""
+    sources = raw.get("pointing", {}).get(key, ())
+    return (
+        re.compile("|".join(_expanded(source, macros) for source in sources)) if sources else None
     )
 
 

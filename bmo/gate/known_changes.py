@@ -116,7 +116,7 @@ def _read(
         return [_forgotten(rule, named, rows[0])]
     if rule.kind == "count":
         return _other_number(rule, rows, hit, named, table)
-    retracted = [_retraction(rule, old) for old in rows]
+    retracted = [ended_memory(rule.id, old) for old in rows]
     if rule.kind in ("over", "gone") or not new:
         return retracted
     if rule.kind == "moved" and not _is_time(new, at):
@@ -154,7 +154,7 @@ def _other_home(rule: ChangeRule, hit: re.Match[str], known: Sequence[Fact]) -> 
         return []
     town = title_case(new)
     replaced = _replacing(rule, homes[0], f"Lives in {town}", town)
-    return [*(_retraction(rule, old) for old in homes[1:]), replaced]
+    return [*(ended_memory(rule.id, old) for old in homes[1:]), replaced]
 
 
 def _other_number(
@@ -295,7 +295,8 @@ def _forgotten(rule: ChangeRule, named: str, old: Fact) -> Fact:
     )
 
 
-def _retraction(rule: ChangeRule, old: Fact) -> Fact:
+def ended_memory(rule_id: str, old: Fact) -> Fact:
+    """The retraction of one known memory by a construction of this id."""
     return Fact(
         text=old.text,
         category=old.category,
@@ -305,8 +306,8 @@ def _retraction(rule: ChangeRule, old: Fact) -> Fact:
         op="retract",
         scope="memory",
         confidence=CONFIDENCE,
-        rule_id=rule.id,
-        extraction_method=f"pattern:{rule.id}",
+        rule_id=rule_id,
+        extraction_method=f"pattern:{rule_id}",
     )
 
 

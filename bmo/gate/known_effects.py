@@ -10,8 +10,9 @@ from bmo.gate.analysed_turn import Analysis, without_doubles
 from bmo.gate.bare_corrections import bare_correction
 from bmo.gate.clause_reader import ClauseAnalysis
 from bmo.gate.corrections import restated
-from bmo.gate.known_changes import KnownChange, changes_in
+from bmo.gate.known_changes import KnownChange, changes_in, ended_memory
 from bmo.gate.people import subject_of
+from bmo.gate.pointed_changes import pointed_at
 from bmo.gate.speech_act import SpeechAct
 from bmo.language import Words, words
 from bmo.turn import DialogueContext, Fact, Turn
@@ -80,9 +81,26 @@ def with_known_changes(analysis: Analysis, turn: Turn, context: DialogueContext)
             ended += change.facts
             _close(analysis, [] if change.tells_more else run)
             break
+    told_of = {fact.slot for fact in analysis.facts}
+    if not ended and (analysis.answered or told_of <= {"change"}):
+        ended = _pointed_at(analysis, stated, turn, context)
     if ended:
         told_still = [fact for fact in analysis.facts if fact not in only_changes]
         analysis.facts = without_doubles([*ended, *told_still])
+
+
+def _pointed_at(
+    analysis: Analysis, stated: Sequence[ClauseAnalysis], turn: Turn, context: DialogueContext
+) -> list[Fact]:
+    """What a clause ends without naming it: "i don't do that any more"."""
+    said = [analysis.words.norm] if analysis.answered else [c.norm for c in stated]
+    for norm in said:
+        meant = pointed_at(norm, turn.assistant_before, context, analysis.language)
+        if meant is not None:
+            _close(analysis, analysis.clauses if analysis.answered else stated)
+            analysis.facts = ()  # "Said in French about a change", what a "no" settles: the same
+            return [ended_memory("pointed_at", meant)]
+    return []
 
 
 _CHANGING: frozenset[SpeechAct] = frozenset({"statement", "directive", "instruction", "forget"})

@@ -30,7 +30,24 @@ def cases(which: str) -> Iterator[object]:
                     )
 
 
-def decided(language: str, memory: str, said: str) -> tuple[Fact, ...]:
+def pointing(which: str) -> Iterator[object]:
+    for language in ("en", "de", "fr", "es"):
+        raw = tomllib.loads((PACKS / language / "known_changes.toml").read_text("utf-8"))
+        for memory, before, said in raw["pointing"][which]:
+            yield pytest.param(language, memory, before, said, id=f"{language}-{said}-{before}")
+
+
+@pytest.mark.parametrize(("language", "memory", "before", "said"), list(pointing("examples")))
+def test_what_was_just_spoken_of_ends(language: str, memory: str, before: str, said: str) -> None:
+    assert ends(decided(language, memory, said, before), memory)
+
+
+@pytest.mark.parametrize(("language", "memory", "before", "said"), list(pointing("non_examples")))
+def test_what_nobody_spoke_of_stays(language: str, memory: str, before: str, said: str) -> None:
+    assert not ends(decided(language, memory, said, before), memory)
+
+
+def decided(language: str, memory: str, said: str, before: str = "") -> tuple[Fact, ...]:
     subject = "user"
     subjects = {}
     if memory.startswith("Wife Priya"):
@@ -40,7 +57,9 @@ def decided(language: str, memory: str, said: str) -> tuple[Fact, ...]:
     slot = "lives_in" if memory.startswith("Lives in") else None
     known = Fact(text=memory, category="personal_facts", subject=subject, slot=slot)
     context = DialogueContext(known=(known,), subjects=subjects)
-    return GATE.decide_by_rules(Turn(text=said, language=language), context).facts
+    return GATE.decide_by_rules(
+        Turn(text=said, language=language, assistant_before=before), context
+    ).facts
 
 
 def ends(facts: tuple[Fact, ...], memory: str) -> bool:
