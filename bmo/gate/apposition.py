@@ -5,6 +5,7 @@ They are turned round ("my favourite musician is ebo taylor") and read by the or
 
 from __future__ import annotations
 
+from bmo.gate.ellipsis import Lexicons, written_with
 from bmo.gate.people import PeopleLexicon
 from bmo.language import Clause, Words
 
@@ -20,7 +21,11 @@ _LEADS = frozenset(
 
 
 def turned_round(
-    spoken: Words, clause: Clause, previous: Clause | None, people: PeopleLexicon
+    spoken: Words,
+    clause: Clause,
+    previous: Clause | None,
+    people: PeopleLexicon,
+    lexicons: Lexicons,
 ) -> Words | None:
     """The clause the other way round, or None when it is no such apposition.
 
@@ -29,9 +34,13 @@ def turned_round(
         clause: "thats my favourite musician" or "knitting is my hobby".
         previous: The clause before it ("ebo taylor").
         people: Names and relations.
+        lexicons: Word lists of the language's pack.
     """
     norm = spoken.norm
     start, end = clause.start, clause.end
+    role = _role_of(spoken, clause, people, lexicons.get("lead_role", frozenset()))
+    if role is not None:
+        return role
     copula = -1
     for i in range(start, min(end - 1, start + 6)):
         if norm[i] in ("is", "are", "'s") and norm[i + 1] in ("my", "our"):
@@ -57,6 +66,27 @@ def turned_round(
             return None
         return spoken.select([*range(copula + 1, relation[1]), copula, subject[0]])
     return spoken.select([*owned, copula, *subject])
+
+
+_LONGEST_ROLE = 2
+
+
+def _role_of(
+    spoken: Words, clause: Clause, people: PeopleLexicon, roles: frozenset[tuple[str, ...]]
+) -> Words | None:
+    """Reads "maria is the tech lead" and "the tech lead is maria" as "our tech lead is maria"."""
+    norm, start, end = spoken.norm, clause.start, clause.end
+    at = next((i for i in range(start, min(end, start + 4)) if norm[i] in ("is", "'s")), 0)
+    if at <= start:
+        return None
+    if norm[start] in people.names and at == start + 1 and norm[at + 1 : at + 2] == ["the"]:
+        for size in range(_LONGEST_ROLE, 0, -1):
+            if tuple(norm[at + 2 : at + 2 + size]) in roles and at + 2 + size <= end:
+                return written_with(spoken, ["our", *range(at + 2, at + 2 + size), "is", start])
+    elif norm[start] == "the" and tuple(norm[start + 1 : at]) in roles:
+        if norm[at + 1 : at + 2] and norm[at + 1] in people.names:
+            return written_with(spoken, ["our", *range(start + 1, end)])
+    return None
 
 
 def _named_before(

@@ -244,7 +244,7 @@ class ClauseReader:
         if full is None:
             full = lost_to_death(spoken, clause, self.discourse.names)
         if full is None and headless:
-            full = turned_round(spoken, clause, self.previous, self.people)
+            full = turned_round(spoken, clause, self.previous, self.people, self.pack.lexicons)
         if full is None:
             return []
         head = read_head(full, 0, len(full), self.discourse, self.pack.stops)

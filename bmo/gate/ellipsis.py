@@ -85,7 +85,7 @@ def completed(
             return _place(spoken, clause, previous)
         if not _OVER.isdisjoint(norm[previous.start : previous.end]):
             rest = range(clause.start + 2, clause.end)
-            return _written(spoken, ["i", "do", *rest]) if norm[clause.start] == "it" else None
+            return written_with(spoken, ["i", "do", *rest]) if norm[clause.start] == "it" else None
         return _named_before(spoken, clause, previous)
     if norm[clause.end - 1] in ("else", "that"):
         return _same_language(spoken, clause, lexicons)
@@ -156,7 +156,7 @@ def _without_subject(spoken: Words, clause: Clause) -> Words | None:
     if norm[at + 1] in _NO_OBJECT:
         return None
     have = ["have"] if norm[at] in ("gone", "been", "given") else []
-    return _written(spoken, ["i", *have, *range(at, clause.end)])
+    return written_with(spoken, ["i", *have, *range(at, clause.end)])
 
 
 def _parting(spoken: Words, clause: Clause, previous: Clause | None) -> Words | None:
@@ -172,11 +172,11 @@ def _parting(spoken: Words, clause: Clause, previous: Clause | None) -> Words | 
     while verb < clause.end and norm[verb] not in _PARTING:
         verb += 1
     if norm[clause.end - 1] == "over" and len(whom) <= _PARTNER_WORDS:
-        return _written(spoken, ["i", "broke", "up", "with", *whom]) if whom else None
+        return written_with(spoken, ["i", "broke", "up", "with", *whom]) if whom else None
     behind = next((i + 1 for i in range(verb, clause.end) if norm[i] in ("up", "ways")), 0)
     if not 0 < len(whom) <= _PARTNER_WORDS or not behind:
         return None
-    return _written(spoken, ["i", *range(verb, behind), "with", *whom])
+    return written_with(spoken, ["i", *range(verb, behind), "with", *whom])
 
 
 def _parted_from(spoken: Words, clause: Clause) -> Words | None:
@@ -199,7 +199,7 @@ def _parted_from(spoken: Words, clause: Clause) -> Words | None:
     size = next((k for k, i in enumerate(whom) if norm[i] in _WHEN_LOST), len(whom))
     if not 0 < size <= _PARTNER_WORDS:
         return None
-    return _written(spoken, [*range(clause.start, up + 1), "with", *whom[:size]])
+    return written_with(spoken, [*range(clause.start, up + 1), "with", *whom[:size]])
 
 
 def _put_down(spoken: Words, clause: Clause) -> Words | None:
@@ -213,7 +213,7 @@ def _put_down(spoken: Words, clause: Clause) -> Words | None:
         return None
     for i in range(at + 2, clause.end):
         if norm[i] == "down" or norm[i : i + 2] == ["to", "sleep"]:
-            return _written(spoken, [*range(at + 1, i), "was", "put", "down"])
+            return written_with(spoken, [*range(at + 1, i), "was", "put", "down"])
     return None
 
 
@@ -234,7 +234,7 @@ def lost_to_death(spoken: Words, clause: Clause, names: Mapping[str, str]) -> Wo
     rest = range(at + 2, clause.end)
     if rest and norm[at + 2] not in _WHEN_LOST:
         return None
-    return _written(spoken, [at + 1, "died", *rest])
+    return written_with(spoken, [at + 1, "died", *rest])
 
 
 def _announced(spoken: Words, clause: Clause, lexicons: Lexicons) -> Words | None:
@@ -244,7 +244,7 @@ def _announced(spoken: Words, clause: Clause, lexicons: Lexicons) -> Words | Non
         return None
     greeted = clause.intro in _GREETINGS and clause.end - clause.start == _JUST_THE_NAME
     front = ["my", "name", "is"] if greeted else ["i", "am"]
-    return _written(spoken, [*front, clause.start])
+    return written_with(spoken, [*front, clause.start])
 
 
 def _named_before(spoken: Words, clause: Clause, previous: Clause) -> Words | None:
@@ -273,7 +273,7 @@ def _place(spoken: Words, clause: Clause, previous: Clause) -> Words | None:
     moved = next((i for i, word in enumerate(words) if word in _MOVING or word == "did"), 0)
     if verb == "work" and words[0] in ("the", "my", "our") and 2 <= moved <= 4:
         told += ["at", *range(previous.start, previous.start + moved)]
-    return _written(spoken, [*told, "in", *place])
+    return written_with(spoken, [*told, "in", *place])
 
 
 def _same_language(spoken: Words, clause: Clause, lexicons: Lexicons) -> Words | None:
@@ -302,12 +302,17 @@ def _given(spoken: Words, clause: Clause) -> Words | None:
             cause = range(clause.start, at)
             symptom = range(at + 2, clause.end)
             verb = "gets" if whom in ("he", "she") else "get"
-            return _written(spoken, [whom, verb, *symptom, "from", *cause])
+            return written_with(spoken, [whom, verb, *symptom, "from", *cause])
     return None
 
 
-def _written(spoken: Words, parts: Sequence[int | str]) -> Words:
-    """Words of the turn, by index, with others written in between."""
+def written_with(spoken: Words, parts: Sequence[int | str]) -> Words:
+    """Words of a turn, by index, with others written in between.
+
+    Args:
+        spoken: The turn's words.
+        parts: Indices of its words, and words that were not said.
+    """
     norm: list[str] = []
     start: list[int] = []
     end: list[int] = []
