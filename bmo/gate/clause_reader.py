@@ -15,6 +15,7 @@ from bmo.gate.known_facts import is_known
 from bmo.gate.mentions import mentions
 from bmo.gate.named_people import NAMED, name_fact, spoken_relation
 from bmo.gate.open_canonicalisation import canonicalise
+from bmo.gate.open_other_languages import quoted
 from bmo.gate.other_heads import read_other_clauses
 from bmo.gate.other_moments import of_the_moment
 from bmo.gate.other_retraction import other_retraction
@@ -25,9 +26,11 @@ from bmo.gate.remembering import remembered_clause
 from bmo.gate.retraction import retraction
 from bmo.gate.slots import match_head
 from bmo.gate.speech_act import SpeechAct
+from bmo.gate.verbless_wishes import POLITE, verbless_wish
 from bmo.language import Clause, LanguageCode, Words
 from bmo.turn import DialogueContext, Fact, Turn
 
+_MAY_WISH = frozenset({"statement", "instruction"})
 _NAMING_WORDS = 3
 """Words that name somebody: "my friend jo"."""
 _TELLING_WORDS = 3
@@ -123,6 +126,8 @@ class ClauseReader:
                 for fact in self._facts(spoken, clause)
                 if fact.op == "retract" or fact.slot == "answer_language"
             ]
+        elif act in _MAY_WISH and (wish := self._wish(spoken, clause)) is not None:
+            facts.append(wish)
         elif act in ("statement", "instruction", "remember"):
             body = clause
             if act == "remember":
@@ -161,6 +166,30 @@ class ClauseReader:
         place = (clause.start, clause.end)
         norm = tuple(spoken.norm[clause.start : clause.end])
         return _made(ClauseAnalysis, (spoken, place, norm, act, refused, tuple(facts), is_open))
+
+    def _wish(self, spoken: Words, clause: Clause) -> Fact | None:
+        """The standing wish of a clause without a verb: "no phone calls after eight please"."""
+        if POLITE.isdisjoint(spoken.norm):
+            return None
+        norm = tuple(spoken.norm[clause.start : clause.end])
+        said = verbless_wish(norm, self.language)
+        if not said:
+            return None
+        text = f"Wants {said}"
+        if self.language != "en":
+            about = "how the assistant should behave"
+            text = quoted(spoken, clause.start, clause.end, self.language, about)
+        return Fact(
+            text=text,
+            category="preferences",
+            slot="standing_instruction",
+            value=said,
+            kind="preference",
+            confidence=0.9,
+            rule_id="verbless_wish",
+            extraction_method="pattern:verbless_wish",
+            span=_span(spoken, clause.start, clause.end),
+        )
 
     def _names_a_stranger(self, spoken: Words, clause: Clause) -> bool:
         """Whether a clause names somebody whose relation nobody has told."""

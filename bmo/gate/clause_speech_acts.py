@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bmo.gate.speech_act import SpeechAct, speech_act
+from bmo.gate.verbless_wishes import verbless_wish
 from bmo.language import Clause, LanguageCode, Words
 
 
@@ -20,6 +21,8 @@ def speech_acts(
             last = sentence[-1].end if sentence else clause.end
             standing = _is_standing(said, spoken.norm[clause.start : last])
             act = act if standing else "directive"
+            if act == "directive" and verbless_wish(tuple(said), language):
+                act = "instruction"
         if act == "statement" and position and acts[-1][0] in ("question", "directive"):
             before = clauses[position - 1]
             if not before.closed_by and not clause.intro:

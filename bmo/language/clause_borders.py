@@ -110,6 +110,8 @@ def _at_pronoun(
 ) -> int:
     before = norm[i - 1]
     comma = after[i - 1] != ""
+    if norm[i] == "il" and tuple(norm[i + 1 : i + 3]) in _PLEASE:
+        return 0
     if comma and (before not in lexicon.embedders or before in ("one", "me", "it")):
         return 1
     if i - begin == 2 and before in _BARE_AUXILIARIES and norm[begin] in lexicon.clause_subjects:
@@ -117,6 +119,10 @@ def _at_pronoun(
     if (before in lexicon.embedders and not _ends_phrase(norm, i - 1)) or i - begin < 2:
         return 0
     return 0 if _is_relative(norm, after, i) else 1
+
+
+_PLEASE = frozenset({("te", "plaît"), ("vous", "plaît"), ("te", "plait"), ("vous", "plait")})
+"""What follows "s'il" where it is no subject."""
 
 
 def _at_weak_pronoun(
@@ -187,11 +193,16 @@ def _at_coordinator(
         return 1 if comma else 0
     if _nominal_subject(norm, after, i + 1, lexicon):
         return 1
-    if word in ("and", "und", "et", "y") and follow in lexicon.carried_verbs:
-        return 2 if _may_carry(norm, begin, i) else 0
+    if word in ("and", "und", "et", "y"):
+        if follow in lexicon.carried_verbs:
+            return 2 if _may_carry(norm, begin, i) else 0
+        if follow in _BETWEEN and behind in lexicon.carried_verbs:
+            return 2 if _may_carry(norm, begin, i) else 0
     return 0
 
 
+_BETWEEN = frozenset("still also now just always usually mostly never often sometimes".split())
+"""Adverbs before a verb that is carried on ("she is 74 and still drives a truck")."""
 _SELF = frozenset({"me", "myself", "us", "ourselves"})
 _STATING = frozenset({"is", "are", "was", "has"})
 _BEFORE_OBJECT = frozenset({"when", "while", "love", "like", "hate", "called"})
