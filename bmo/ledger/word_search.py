@@ -13,7 +13,7 @@ from bmo.ledger.facts import is_live, select_facts, stored
 from bmo.ledger.schema import fact_words, facts
 from bmo.turn import StoredFact
 
-_WORD_ROWS = 3000
+_WORD_ROWS = 800
 """Rows of ``fact_words`` that one search by words reads, about."""
 
 _MOST_WORDS = 64

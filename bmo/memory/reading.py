@@ -112,19 +112,25 @@ class Reading:
             # As it is before this turn is gated, whichever of the two is faster: who is named
             # for the first time here is nobody to ask about.
             talk = _Talk(self.plan, self._visit.dialogue.turns, self._visit.dialogue.subjects)
+            at_work = [f for f in self._visit.recorded.values() if not f.done()]
             if self._visit.service.settings.mem0_setting == "GATED":
-                plan = telemetry.carried(self._plan_by_rules)
-                ruled = await loop.run_in_executor(pool, plan, turn, talk)
-                if not ruled.recall and (
-                    ruled.trigger != "open" or self._visit.service.judge is None
-                ):
-                    return Recall(plan=ruled)
+                # One way to the other thread and back, where nothing has to be waited for.
+                begin = telemetry.carried(self._begin_blocking)
+                begun = await loop.run_in_executor(pool, begin, turn, talk, not at_work)
+                if begun is not None:
+                    return begun
             with telemetry.memory_span("bmo.recall.wait_for_writes"):
-                for future in tuple(self._visit.recorded.values()):
-                    if not future.done():
-                        await asyncio.wait([asyncio.wrap_future(future)])
+                if at_work:
+                    await asyncio.wait([asyncio.wrap_future(future) for future in at_work])
             recall = telemetry.carried(self._recall_blocking)
             return await loop.run_in_executor(pool, recall, turn, talk)
+
+    def _begin_blocking(self, turn: Turn, talk: _Talk, settled: bool) -> Recall | None:
+        """What the rules alone end, or with all writes ``settled`` the recall; else None."""
+        ruled = self._plan_by_rules(turn, talk)
+        if not ruled.recall and (ruled.trigger != "open" or self._visit.service.judge is None):
+            return Recall(plan=ruled)
+        return self._recall_blocking(turn, talk) if settled else None
 
     def _plan_by_rules(self, turn: Turn, talk: _Talk) -> RecallPlan:
         with telemetry.memory_span("bmo.recall.plan_by_rules"):

@@ -1,0 +1,1 @@
+"""Speed and size beside their budgets: run each with ``python -m benchmarks.NAME``."""
