@@ -14,7 +14,6 @@ from bmo.index.vector_cache import Page, VectorCache
 class OwnStore(EntryStore, Protocol):
     """An embedded store: what Mem0 calls, what MemoryIndex calls, and its vectors."""
 
-    insert: Any
     update: Any
     delete: Any
     list: Any

@@ -40,6 +40,14 @@ class EntryStore(Protocol):
     ) -> Sequence[Entry]:
         """The nearest entries that match, by cosine similarity."""
 
+    def insert(
+        self,
+        vectors: Sequence[Sequence[float]],
+        payloads: Sequence[dict[str, Any]] | None = None,
+        ids: Sequence[str] | None = None,
+    ) -> None:
+        """Writes entries."""
+
     def get(self, vector_id: str) -> Any:
         """The entry of that id, or None."""
 

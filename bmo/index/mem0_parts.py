@@ -26,6 +26,7 @@ from pydantic import BaseModel
 
 from bmo.index.embedders import Embedder
 from bmo.index.entries import Entry, EntryStore
+from bmo.index.gathering import GatheringStore
 from bmo.index.inference import Inference
 from bmo.index.last_vectors import LastVectors
 from bmo.index.mem0_history import NoHistory
@@ -41,7 +42,7 @@ spacy_models._load_failed_lemma = True
 
 _PROVIDER = "bmo"
 _INFERENCE = "bmo-gemini"
-_HANDED_OVER: dict[str, tuple[EntryStore, Embedder, LastVectors]] = {}
+_HANDED_OVER: dict[str, tuple[EntryStore | GatheringStore, Embedder, LastVectors]] = {}
 
 
 class StoreConfig(BaseModel):
@@ -122,7 +123,7 @@ def vector_store(collection_name: str, key: str) -> Any:
 
 
 def build_memory(
-    store: EntryStore,
+    store: EntryStore | GatheringStore,
     embedder: Embedder,
     collection: str,
     inference: Inference | None = None,
@@ -131,7 +132,7 @@ def build_memory(
     """A Mem0 ``Memory`` around an open store and embedder.
 
     Args:
-        store: An open store.
+        store: An open store, or one that gathers.
         embedder: Makes the vectors.
         collection: The collection's name.
         inference: The model of Mem0's own extraction; None leaves it out.

@@ -15,7 +15,7 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any
 
-from bmo.ledger.subjects import is_person, last_relation, name_of, relation_of, states_name
+from bmo.ledger.subjects import is_person, last_relation, name_of, relation_of, states_name, within
 from bmo.ledger.values import content_words, ended_with, stem, topic_of, value_key, words_agree
 from bmo.turn import Fact, StoredFact
 
@@ -133,7 +133,7 @@ def also_ended(fact: Fact, at: datetime, live: Sequence[StoredFact]) -> list[Sto
         ended += _about_the_dead(fact, before)
     if fact.slot == "marital_status" and fact.subject == "user":
         gone = _partners(tables["alone"].get(value_key(fact.value), ""))
-        ended += [row for row in before if _within(row.subject, gone)]
+        ended += [row for row in before if within(row.subject, gone)]
     own = [row for row in before if row.subject == fact.subject]
     over = tables["over_with"].get(fact.slot, {}).get(value_key(fact.value), ())
     ended += [row for row in own if row.slot in over]
@@ -177,7 +177,7 @@ def over(fact: Fact, known: Sequence[StoredFact]) -> tuple[StoredFact, ...] | No
             *tables["successor"]["relations"],
             *tables["partner"]["relations"],
         )
-        return tuple(row for row in known if held and _within(row.subject, (relation,)))
+        return tuple(row for row in known if held and within(row.subject, (relation,)))
     if fact.slot == "pet":
         return tuple(_about_the_dead(fact, known))
     if fact.slot == "employer":
@@ -198,9 +198,9 @@ def over(fact: Fact, known: Sequence[StoredFact]) -> tuple[StoredFact, ...] | No
 def _of_a_couple(fact: Fact, known: Sequence[StoredFact]) -> tuple[StoredFact, ...]:
     """Everything about the partner, if it is clear who that is, and what says they are together."""
     relations = _partners("relations")
-    if fact.subject.startswith("user.") and not _within(fact.subject, relations):
+    if fact.subject.startswith("user.") and not within(fact.subject, relations):
         return ()  # "a watch my grandad left me"
-    theirs = [row for row in known if _within(row.subject, relations)]
+    theirs = [row for row in known if within(row.subject, relations)]
     said = value_key(fact.value) or value_key(name_of(fact.subject))
     if said and not _is_relation(said):
         named = [row for row in theirs if value_key(_owner_name(row.subject)) == said]
@@ -209,7 +209,7 @@ def _of_a_couple(fact: Fact, known: Sequence[StoredFact]) -> tuple[StoredFact, .
         theirs = [*named, *(row for row in theirs if not _owner_name(row.subject))]
     elif said:
         of_relation = [r for r in relations if r.rpartition(".")[2].replace("_", " ") == said]
-        theirs = [row for row in theirs if _within(row.subject, of_relation)] or theirs
+        theirs = [row for row in theirs if within(row.subject, of_relation)] or theirs
     names = content_words([_owner_name(row.subject) for row in theirs] + [said])
     words = names | {last_relation(row.subject) for row in theirs if row.subject in relations}
     own = [row for row in known if row.subject == "user" and (theirs or not said)]
@@ -353,7 +353,7 @@ def _rules_out(fact: Fact) -> bool:
 
 
 def _is_another_partner(row: StoredFact, fact: Fact) -> bool:
-    if not _within(row.subject, _partners("relations")):
+    if not within(row.subject, _partners("relations")):
         return False
     name = _owner_name(row.subject)
     return bool(name) and value_key(name) != value_key(name_of(fact.subject))
@@ -373,14 +373,6 @@ def _is_relation(word: str) -> bool:
 def _partners(which: str) -> tuple[str, ...]:
     names = _tables()["partner"][which] if which else ()
     return tuple(f"user.{name}" for name in names)
-
-
-def _within(subject: str, relations: Iterable[str]) -> bool:
-    """Whether a subject is somebody of these relations, or somebody of theirs."""
-    return any(
-        subject == relation or subject.startswith((f"{relation}:", f"{relation}."))
-        for relation in relations
-    )
 
 
 def _polarity_fits(fact: Fact) -> bool:

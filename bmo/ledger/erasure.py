@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 import sqlalchemy as sa
@@ -18,6 +18,7 @@ from sqlalchemy.engine import Connection
 
 from bmo.ledger import outbox as outbox_ops
 from bmo.ledger.records import Receipt
+from bmo.ledger.redaction import forgettable_words, redact_turns
 from bmo.ledger.schema import (
     decisions,
     erasures,
@@ -32,12 +33,8 @@ from bmo.ledger.schema import (
     tombstones,
     turns,
 )
-from bmo.ledger.subjects import name_of
-from bmo.ledger.values import content_words, mask_words, value_key
+from bmo.ledger.values import value_key
 from bmo.turn import Fact, StoredFact, new_id
-
-MASK = "[forgotten]"
-"""Stands in a turn's text where erased words stood."""
 
 _SALT = "tombstone_salt"
 _CHUNK = 400
@@ -72,9 +69,9 @@ def erase_facts(
     gone = [fact for fact in gone if fact.user_id == user_id]
     ids = [fact.id for fact in gone]
     receipt_id = erasure_id or new_id()
-    words = _forgettable_words(connection, user_id, gone)
+    words = forgettable_words(connection, user_id, gone)
     places = {"turns": 0, "turns_masked": 0, "outbox": 0, "recalls": 0, "feedback": 0}
-    places |= _redact_turns(connection, user_id, ids, words, turn_id)
+    places |= redact_turns(connection, user_id, ids, words, turn_id)
     salt = _made_salt(connection)
     for fact in gone:
         _bury(
@@ -145,16 +142,6 @@ def erase_user(
     outbox_ops.put(connection, "purge", user_id, "*", now, erasure_id=erasure_id)
     _bury(connection, _digest(_made_salt(connection), user_id, "*", None, "*", ""), user_id, at)
     return _write_receipt(connection, erasure_id, user_id, "all", at, None, places)
-
-
-def empty_turns(connection: Connection, user_id: str, turn_ids: Sequence[str]) -> None:
-    """Takes all words out of turns; their decisions stay."""
-    for start in range(0, len(turn_ids), _CHUNK):
-        connection.execute(
-            sa.update(turns)
-            .where(turns.c.user_id == user_id, turns.c.id.in_(turn_ids[start : start + _CHUNK]))
-            .values(text="", assistant_before="", assistant_after="", redacted=True)
-        )
 
 
 def is_buried(connection: Connection, user_id: str, fact: Fact, at: datetime) -> bool:
@@ -247,80 +234,6 @@ def _write_receipt(
             )
         )
     return Receipt(erasure_id, user_id, scope, at, counted, complete=False)
-
-
-def _forgettable_words(
-    connection: Connection, user_id: str, gone: Sequence[StoredFact]
-) -> frozenset[str]:
-    """The words to take out of the turns: those of the erased facts that no other fact has."""
-    wanted: set[str] = set()
-    for fact in gone:
-        told = [fact.value, name_of(fact.subject), *fact.entities]
-        wanted |= content_words(told if any(told) else [fact.text])
-    wanted = {word for word in wanted if len(word) > 2}
-    if not wanted:
-        return frozenset()
-    ids = {fact.id for fact in gone}
-    rows = connection.execute(
-        sa.select(fact_words.c.word, fact_words.c.fact_id).where(
-            fact_words.c.user_id == user_id, fact_words.c.word.in_(sorted(wanted))
-        )
-    )
-    return frozenset(wanted - {row.word for row in rows if row.fact_id not in ids})
-
-
-def _redact_turns(
-    connection: Connection,
-    user_id: str,
-    ids: Sequence[str],
-    words: frozenset[str],
-    turn_id: str | None,
-) -> dict[str, int]:
-    """Takes words out of turns.
-
-    The turn that asked and turns from which nothing else is known lose all their words; in all
-    other turns of the user the erased words are masked.
-    """
-    touched = _linked_turns(connection, ids)
-    kept = _turns_with_other_facts(connection, touched, ids)
-    emptied = [*(touched - kept), *([turn_id] if turn_id is not None else [])]
-    empty_turns(connection, user_id, emptied)
-    masked = 0
-    if words:
-        columns = (turns.c.text, turns.c.assistant_before, turns.c.assistant_after)
-        rows = connection.execute(sa.select(turns.c.id, *columns).where(turns.c.user_id == user_id))
-        for row in rows.all():
-            before = {column.name: row._mapping[column.name] for column in columns}
-            after = {name: mask_words(text, words, MASK) for name, text in before.items()}
-            if after != before:
-                masked += 1
-                connection.execute(
-                    sa.update(turns).where(turns.c.id == row.id).values(redacted=True, **after)
-                )
-    return {"turns": len(emptied), "turns_masked": masked}
-
-
-def _linked_turns(connection: Connection, ids: Sequence[str]) -> set[str]:
-    found: set[str] = set()
-    for start in range(0, len(ids), _CHUNK):
-        chunk = ids[start : start + _CHUNK]
-        query = sa.select(fact_turns.c.turn_id).where(fact_turns.c.fact_id.in_(chunk))
-        found.update(str(turn_id) for turn_id in connection.execute(query).scalars())
-    return found
-
-
-def _turns_with_other_facts(
-    connection: Connection, turn_ids: Iterable[str], ids: Sequence[str]
-) -> set[str]:
-    gone = set(ids)
-    kept: set[str] = set()
-    wanted = sorted(turn_ids)
-    for start in range(0, len(wanted), _CHUNK):
-        query = sa.select(fact_turns.c.turn_id, fact_turns.c.fact_id).where(
-            fact_turns.c.turn_id.in_(wanted[start : start + _CHUNK])
-        )
-        kept.update(row.turn_id for row in connection.execute(query) if row.fact_id not in gone)
-    return kept
 
 
 def _forget_links(connection: Connection, ids: Sequence[str]) -> None:

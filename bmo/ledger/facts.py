@@ -12,7 +12,7 @@ from sqlalchemy.engine import Connection, Row
 
 from bmo.ledger.records import EndReason
 from bmo.ledger.retention import expiry_of
-from bmo.ledger.schema import OTHER_PEOPLE, as_utc, clean_text, fact_turns, fact_words, facts
+from bmo.ledger.schema import as_utc, clean_text, fact_turns, fact_words, facts
 from bmo.ledger.subjects import name_of, relation_of
 from bmo.ledger.values import content_words, text_key, value_key
 from bmo.turn import CATEGORIES, Category, Fact, StoredFact, new_id
@@ -203,23 +203,6 @@ def live_by_ids(connection: Connection, user_id: str, ids: Collection[str]) -> l
 def same_text(connection: Connection, fact: Fact, user_id: str) -> list[StoredFact]:
     """Live facts with the same words."""
     return fetch(connection, _SAME_TEXT, {"user": user_id, "key": text_key(fact.text)})
-
-
-def of_people(connection: Connection, user_id: str, relation: str, name: str) -> list[StoredFact]:
-    """Live facts of everybody of a relation, and of everybody of that name."""
-    query = select_facts().where(
-        facts.c.user_id == user_id,
-        sa.or_(
-            facts.c.subject == relation,
-            facts.c.subject.startswith(f"{relation}:", autoescape=True),
-            facts.c.subject.endswith(f":{name}", autoescape=True) if name else sa.false(),
-        ),
-        is_live(),
-    )
-    if relation not in ("user", "team"):
-        # With it the index of people serves, however many facts the user has.
-        query = query.where(OTHER_PEOPLE)
-    return fetch(connection, query.order_by(facts.c.valid_from, facts.c.id))
 
 
 def insert(

@@ -16,7 +16,7 @@ from bmo.ledger.records import (
 from bmo.ledger.schema import facts, meta
 from bmo.ledger.turn_queries import TurnQueries
 from bmo.settings import checked_user_id
-from bmo.turn import utc_now
+from bmo.turn import StoredFact, utc_now
 
 
 class IndexSide(TurnQueries):
@@ -42,11 +42,15 @@ class IndexSide(TurnQueries):
                 rows.change(connection, item.fact_id, {"index_id": index_id})
             outbox.done(connection, item.id)
 
-    def note_index_id(self, user_id: str, fact_id: str, index_id: str) -> None:
-        """Writes Mem0's id beside a fact."""
-        checked_user_id(user_id)
+    def note_index_ids(self, index_ids: Mapping[str, str]) -> None:
+        """Writes Mem0's ids beside facts.
+
+        Args:
+            index_ids: Fact id -> Mem0's id.
+        """
         with self.writing() as connection:
-            rows.change(connection, fact_id, {"index_id": index_id})
+            for fact_id, index_id in index_ids.items():
+                rows.change(connection, fact_id, {"index_id": index_id})
 
     def purged(self, item: OutboxItem, places: Mapping[str, int]) -> None:
         """The index removed something erased: the entry goes, the receipt counts it."""
@@ -97,23 +101,40 @@ class IndexSide(TurnQueries):
         with self.reading() as connection:
             return connection.execute(query).first() is not None
 
-    def gate_metadata(self, user_id: str, turn_id: str | None) -> dict[str, str | float | bool]:
-        """What the write gate said of a turn, as it is written on index entries."""
-        found = self.turns(user_id, turn_ids=[turn_id]) if turn_id is not None else []
-        if not found:
-            return {
-                "write_confidence": 1.0,
-                "write_reason": "by hand or import",
-                "write_gate_version": "",
-                "write_gate_fallback": False,
-            }
-        said = found[0]
-        return {
-            "write_confidence": said.decision_confidence,
-            "write_reason": said.reason,
-            "write_gate_version": said.gate_version,
-            "write_gate_fallback": said.fallback,
+    def live_by_ids(self, user_id: str, ids: Collection[str]) -> list[StoredFact]:
+        """Which of some facts of a user belong into the index, as they stand in the ledger."""
+        checked_user_id(user_id)
+        with self.reading() as connection:
+            return rows.live_by_ids(connection, user_id, ids)
+
+    def gate_metadata(
+        self, user_id: str, turn_ids: Collection[str | None]
+    ) -> dict[str | None, dict[str, str | float | bool]]:
+        """What the write gate said of turns, as it is written on index entries.
+
+        Args:
+            user_id: Whose turns.
+            turn_ids: The turns; None is that of a fact that came without one.
+
+        Returns:
+            Turn id -> metadata, for each of ``turn_ids``.
+        """
+        by_hand: dict[str, str | float | bool] = {
+            "write_confidence": 1.0,
+            "write_reason": "by hand or import",
+            "write_gate_version": "",
+            "write_gate_fallback": False,
         }
+        made = dict.fromkeys(turn_ids, by_hand)
+        known = [turn_id for turn_id in turn_ids if turn_id is not None]
+        for said in self.turns(user_id, turn_ids=known) if known else ():
+            made[said.id] = {
+                "write_confidence": said.decision_confidence,
+                "write_reason": said.reason,
+                "write_gate_version": said.gate_version,
+                "write_gate_fallback": said.fallback,
+            }
+        return made
 
     def remembered(self, key: str) -> str | None:
         """A small fact about the ledger itself (table ``meta``)."""

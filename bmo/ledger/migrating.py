@@ -16,7 +16,7 @@ from sqlalchemy.engine import Connection, Engine
 from bmo.ledger.connections import reading, writing
 from bmo.ledger.errors import LedgerUnavailable
 
-SCHEMA: Final = "0004"
+SCHEMA: Final = "0005"
 """The newest schema this BMO knows: the last of the migrations."""
 
 _MIGRATIONS = Path(__file__).parent / "migrations"

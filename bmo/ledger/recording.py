@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy.engine import Connection
 
-from bmo.ledger import erasure, model_queue, outbox, turn_log, word_search
+from bmo.ledger import erasure, model_queue, outbox, redaction, turn_log, word_search
 from bmo.ledger import facts as rows
 from bmo.ledger.changes import reach
 from bmo.ledger.fact_plan import Plan, Rewrite
@@ -16,6 +16,7 @@ from bmo.ledger.facts import Stamp
 from bmo.ledger.outcome import Outcome
 from bmo.ledger.reconcile import plan_fact
 from bmo.ledger.records import Ended, Receipt, Recorded
+from bmo.ledger.subject_search import of_people
 from bmo.ledger.subjects import is_person, name_of, relation_of, states_name
 from bmo.ledger.taking_back import retract
 from bmo.ledger.values import (
@@ -86,7 +87,7 @@ def record_turn(
                 _store(connection, stamp, told, similar, now, outcome, change=change)
         if forget and not outcome.forgotten and not outcome.pending:
             # "Forget that ..." keeps none of its words, found or not.
-            erasure.empty_turns(connection, turn.user_id, [turn.id])
+            redaction.empty_turns(connection, turn.user_id, [turn.id])
     receipt = _erase(connection, turn, now, outcome)
     return outcome.recorded(turn.id, receipt)
 
@@ -320,9 +321,9 @@ def _touched(
         found += rows.same_text(connection, fact, user_id)
     if is_person(fact.subject):
         relation, name = relation_of(fact.subject), name_of(fact.subject)
-        found += rows.of_people(connection, user_id, relation, name)
+        found += of_people(connection, user_id, relation, name)
         if fact.op == "correct" and fact.replaces:
-            found += rows.of_people(connection, user_id, relation, fact.replaces.casefold())
+            found += of_people(connection, user_id, relation, fact.replaces.casefold())
     if fact.replaces or (fact.slot is None and fact.tense == "past"):
         words = content_words([fact.replaces or fact.text])
         hits = word_search.by_words(connection, user_id, words, live=True, limit=_CANDIDATES)
@@ -340,7 +341,7 @@ def _reached(connection: Connection, user_id: str, fact: Fact) -> list[StoredFac
         owner = replace(fact, subject="user") if where.relations else fact
         found += rows.of_slots(connection, owner, user_id, where.slots)
     for relation in where.relations:
-        found += rows.of_people(connection, user_id, relation, "")
+        found += of_people(connection, user_id, relation, "")
     if where.words:
         hits = word_search.by_words(connection, user_id, where.words, live=True, limit=_CANDIDATES)
         found += [row for row, _ in hits]

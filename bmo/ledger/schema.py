@@ -140,7 +140,8 @@ model_queue = sa.Table(
 OTHER_PEOPLE = sa.text("subject <> 'user' AND subject <> 'team'")
 """Facts of the people the user talks of; beside the live ones' condition an index holds them."""
 
-_LIVE_OTHERS = sa.text(f"valid_until IS NULL AND withdrawn_by IS NULL AND {OTHER_PEOPLE}")
+_LIVE = sa.text("valid_until IS NULL AND withdrawn_by IS NULL")
+_LIVE_OTHERS = sa.text(f"{_LIVE.text} AND {OTHER_PEOPLE}")
 
 facts = sa.Table(
     "facts",
@@ -185,6 +186,16 @@ facts = sa.Table(
     sa.Index("ix_facts_user_id", "user_id", "id"),
     sa.Index("ix_facts_slot", "user_id", "subject", "slot", "valid_from"),
     sa.Index("ix_facts_live", "user_id", "valid_until", "valid_from"),
+    sa.Index(
+        "ix_facts_live_slot",
+        "user_id",
+        "slot",
+        "valid_from",
+        sqlite_where=_LIVE,
+        postgresql_where=_LIVE,
+    ),
+    # What was known at a moment, newest first, until there is enough of it.
+    sa.Index("ix_facts_newest", "user_id", "valid_from"),
     sa.Index("ix_facts_text_key", "user_id", "text_key"),
     sa.Index("ix_facts_value_key", "user_id", "value_key"),
     sa.Index("ix_facts_turn", "turn_id"),
@@ -196,6 +207,12 @@ facts = sa.Table(
         "valid_from",
         sqlite_where=_LIVE_OTHERS,
         postgresql_where=_LIVE_OTHERS,
+    ),
+    sa.Index(
+        "ix_facts_superseded_by",
+        "superseded_by",
+        sqlite_where=sa.text("superseded_by IS NOT NULL"),
+        postgresql_where=sa.text("superseded_by IS NOT NULL"),
     ),
     # Only the few that are withdrawn: SQLite must not look for live facts through it.
     sa.Index(

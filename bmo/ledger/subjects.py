@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from bmo.ledger.values import value_key
 from bmo.turn import Fact
@@ -26,6 +27,11 @@ def is_person(subject: str) -> bool:
 def last_relation(subject: str) -> str:
     """The innermost relation ("sister" of ``user.wife.sister:ana``)."""
     return relation_of(subject).rpartition(".")[2]
+
+
+def within(subject: str, relations: Iterable[str]) -> bool:
+    """Whether a subject is somebody of these relations, or somebody of theirs."""
+    return any(subject == one or subject.startswith((f"{one}:", f"{one}.")) for one in relations)
 
 
 def named(relation: str, name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 import sqlalchemy as sa
@@ -15,12 +15,16 @@ from bmo.ledger.outcome import Outcome
 from bmo.ledger.records import Ended, PendingErasure
 from bmo.ledger.retraction import ASKED, Target, scope_of, target_of
 from bmo.ledger.schema import erasures, facts
-from bmo.ledger.subjects import is_person, name_of
-from bmo.ledger.values import content_words
+from bmo.ledger.subject_search import subjects_of
+from bmo.ledger.subjects import is_person, last_relation, name_of, relation_of, within
+from bmo.ledger.values import content_words, value_key
 from bmo.turn import Fact, StoredFact, Turn, new_id
 
 _CANDIDATES = 60
 """Facts looked at when a fact names no slot."""
+
+_CHUNK = 500
+"""Ids per statement; SQLite takes a limited number of parameters."""
 
 
 def retract(
@@ -118,7 +122,7 @@ def _target(
     elif fact.rule_id != ASKED and fact.slot in TOPICS and scope != "memory":
         known = _of_topic(connection, turn, fact, query)
         known = [row for row in known if not again or row.valid_from <= turn.at]
-    elif scope in ("all", "subject") or is_person(fact.subject):
+    elif scope == "all":
         known = rows.fetch(connection, query.order_by(facts.c.valid_from, facts.c.id))
     else:
         known = _candidates(connection, turn, fact, near, query, ended_too=ended_too, again=again)
@@ -131,13 +135,8 @@ def _of_topic(
     """Live facts that a change of this topic may end, wherever they stand."""
     where = reach(fact)
     found = rows.fetch(connection, query.where(facts.c.slot.in_(where.slots)))
-    for relation in where.relations:
-        people = sa.or_(
-            facts.c.subject == relation,
-            facts.c.subject.startswith(f"{relation}:", autoescape=True),
-            facts.c.subject.startswith(f"{relation}.", autoescape=True),
-        )
-        found += rows.fetch(connection, query.where(people))
+    theirs = subjects_of(connection, turn.user_id, lambda s: within(s, where.relations))
+    found += rows.fetch(connection, query.where(facts.c.subject.in_(theirs)))
     words = where.words | names_in(found)
     worded = word_search.by_words(connection, turn.user_id, words, live=True, limit=_CANDIDATES)
     return list({row.id: row for row in [*found, *(row for row, _ in worded)]}.values())
@@ -153,11 +152,20 @@ def _candidates(
     ended_too: bool,
     again: bool,
 ) -> list[StoredFact]:
-    """Facts a value or slot may mean, without reading all of the user's."""
-    user_id = turn.user_id
+    """All facts that ``target_of`` may mean, without reading all of the user's."""
+    user_id, scope = turn.user_id, scope_of(fact)
     found = []
     if fact.slot is not None:
-        found += rows.fetch(connection, query.where(facts.c.slot == fact.slot))
+        of_slot = query.where(facts.c.slot == fact.slot)
+        if scope == "value" and fact.value:
+            of_slot = of_slot.where(facts.c.value_key == value_key(fact.value))
+        found += rows.fetch(connection, of_slot)
+    if scope == "subject" or is_person(fact.subject):
+        found += _of_family(connection, user_id, fact, query)
+    said = {content_words([words]) for words in (fact.value, fact.text)}
+    for told in said:
+        ids = word_search.holding_all(connection, user_id, told)
+        found += _those(connection, query, ids)
     words = content_words([fact.value, fact.text])
     worded = word_search.by_words(connection, user_id, words, live=not ended_too, limit=_CANDIDATES)
     found += [row for row, _ in worded]
@@ -170,3 +178,40 @@ def _candidates(
         for row in {row.id: row for row in found}.values()
         if (ended_too or row.valid_until is None) and (not again or row.valid_from <= turn.at)
     ]
+
+
+def _of_family(
+    connection: Connection, user_id: str, fact: Fact, query: sa.Select[tuple[object, ...]]
+) -> list[StoredFact]:
+    """Facts of whoever a retraction may be about, of whoever is theirs, and that name them."""
+    topic = content_words([fact.value or fact.text])
+
+    def called(subject: str) -> bool:
+        relation, name = relation_of(subject), name_of(subject)
+        return (
+            relation == relation_of(fact.subject)
+            or (bool(name) and name == name_of(fact.subject))
+            or (bool(name) and value_key(name) in topic)
+            or content_words([last_relation(subject).replace("_", " ")]) == topic
+        )
+
+    people = subjects_of(connection, user_id, lambda s: is_person(s) and called(s))
+    people = list({*people, fact.subject} - {"user", "team"})
+    owned = tuple(f"{subject}." for subject in people)
+    theirs = subjects_of(connection, user_id, lambda s: s.startswith(owned)) if owned else []
+    found = rows.fetch(connection, query.where(facts.c.subject.in_(sorted({*people, *theirs}))))
+    words = [name_of(subject) or last_relation(subject).replace("_", " ") for subject in people]
+    for word in sorted(set(words)):
+        ids = word_search.holding_all(connection, user_id, content_words([word]))
+        found += _those(connection, query, ids)
+    return found
+
+
+def _those(
+    connection: Connection, query: sa.Select[tuple[object, ...]], ids: Sequence[str]
+) -> list[StoredFact]:
+    found: list[StoredFact] = []
+    for start in range(0, len(ids), _CHUNK):
+        chunk = ids[start : start + _CHUNK]
+        found += rows.fetch(connection, query.where(facts.c.id.in_(chunk)))
+    return found

@@ -122,7 +122,7 @@ def content_words(texts: Iterable[str]) -> frozenset[str]:
             if word in tables.stopwords:
                 continue
             main = tables.aliases.get(word) or _singular(word, tables.keep_s, tables.irregular)
-            found.update(part[:_MAX_WORD] for part in main.split())
+            found.update(_parts(main))
     return frozenset(found)
 
 
@@ -143,6 +143,23 @@ def mask_words(text: str, words: frozenset[str], mask: str) -> str:
         return masked
     # A symbol that only decomposes into the word ("㏂"): the whole run of characters goes.
     return re.sub(r"\S+", replaced, masked)
+
+
+def spelt_with(word: str) -> frozenset[str]:
+    """Pieces of which every ASCII word that ``content_words`` makes ``word`` of has one.
+
+    Args:
+        word: Result of ``content_words``: "city" is in "cities", so its piece is "cit".
+    """
+    tables = _tables()
+    pieces = {word.removesuffix("y")}
+    pieces.update(form for form, single in tables.irregular.items() if single == word)
+    pieces.update(name for name, main in tables.aliases.items() if word in _parts(main))
+    return frozenset(pieces)
+
+
+def _parts(name: str) -> list[str]:
+    return [part[:_MAX_WORD] for part in name.split()]
 
 
 def ended_with(slot: str) -> tuple[str, ...]:
@@ -219,12 +236,23 @@ def words_agree(asked: frozenset[str], offered: frozenset[str]) -> bool:
     return bool(asked) and {stem(word) for word in asked} <= {stem(word) for word in offered}
 
 
+_ENDINGS = ("ing", "ed", "es", "s", "e")
+_LEAST_STEM = 3
+
+
 def stem(word: str) -> str:
     """Takes common English verb and noun endings off ("saving", "saved" -> "sav")."""
-    for ending in ("ing", "ed", "es", "s", "e"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _LEAST_STEM:
             return word.removesuffix(ending)
     return word
+
+
+def forms_of(word: str) -> tuple[str, ...]:
+    """Every word with the stem of ``word``: the stem itself, and with each of the endings."""
+    base = stem(word)
+    forms = (base, *(f"{base}{ending}" for ending in _ENDINGS))
+    return tuple(form for form in forms if stem(form) == base)
 
 
 def _words(text: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -11,10 +11,14 @@ from sqlalchemy.engine import Connection
 
 from bmo.ledger.facts import is_live, select_facts, stored
 from bmo.ledger.schema import fact_words, facts
+from bmo.ledger.values import forms_of
 from bmo.turn import StoredFact
 
 _WORD_ROWS = 800
 """Rows of ``fact_words`` that one search by words reads, about."""
+
+_CHUNK = 500
+"""Ids per statement; SQLite takes a limited number of parameters."""
 
 _MOST_WORDS = 64
 _PLACES = (1, 2, 4, 8, 16, 32, _MOST_WORDS)
@@ -25,6 +29,15 @@ _REAL: sa.Double[float] = sa.Double()
 _MINE = sa.and_(
     fact_words.c.user_id == sa.bindparam("user"),
     fact_words.c.word.in_(sa.bindparam("words", expanding=True)),
+)
+_HOLDING = sa.select(fact_words.c.fact_id).where(_MINE).distinct()
+_OF_THESE = (
+    sa.select(fact_words.c.fact_id)
+    .where(
+        fact_words.c.fact_id.in_(sa.bindparam("ids", expanding=True)),
+        fact_words.c.word.in_(sa.bindparam("words", expanding=True)),
+    )
+    .distinct()
 )
 _WORD_COUNTS = (
     sa.select(fact_words.c.word, sa.func.count().label("facts"))
@@ -108,6 +121,45 @@ def words_like(connection: Connection, user_id: str, beginning: str) -> list[str
     query = sa.select(word).where(fact_words.c.user_id == user_id, begins).distinct()
     query = query.order_by(word)
     return [str(word) for word in connection.execute(query).scalars()]
+
+
+def holding_all(connection: Connection, user_id: str, words: Collection[str]) -> list[str]:
+    """Ids of all facts, live or ended, that hold every one of ``words`` in some form.
+
+    A word's forms are those with the same stem (see ``values.stem``). However many facts hold
+    the common words, only those with the rarest one are looked at.
+
+    Args:
+        connection: An open connection.
+        user_id: Whose facts.
+        words: Result of ``content_words``; for none nothing is found.
+    """
+    forms = [forms_of(word) for word in sorted(words)]
+    if not forms:
+        return []
+    every = {form for group in forms for form in group}
+    counts = word_counts(connection, user_id, every)
+    forms.sort(key=lambda group: sum(counts.get(form, 0) for form in group))
+    found: set[str] | None = None
+    for group in forms:
+        present = [form for form in group if form in counts]
+        if not present:
+            return []
+        found = (
+            set(connection.execute(_HOLDING, {"user": user_id, "words": present}).scalars())
+            if found is None
+            else _that_hold(connection, found, present)
+        )
+    return sorted(found or ())
+
+
+def _that_hold(connection: Connection, ids: Collection[str], words: Sequence[str]) -> set[str]:
+    left: set[str] = set()
+    wanted = sorted(ids)
+    for start in range(0, len(wanted), _CHUNK):
+        given = {"ids": wanted[start : start + _CHUNK], "words": words}
+        left.update(connection.execute(_OF_THESE, given).scalars())
+    return left
 
 
 def by_words(

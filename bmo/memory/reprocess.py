@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from bmo.ledger.erasure import MASK
+from bmo.ledger.redaction import MASK
 from bmo.memory.dialogue import Dialogue
 from bmo.turn import Decision, Turn, utc_now
 

@@ -152,10 +152,10 @@ class OutboxWorker:
 
     def _write(self, item: OutboxItem) -> str | None:
         """Writes a fact if it is still live; what ended meanwhile has no place in the index."""
-        if not self._ledger.is_live(item.user_id, item.fact_id):
-            return None
-        fact = self._ledger.facts_by_id(item.user_id, [item.fact_id])[0]
-        return self._index.add(fact, self._ledger.gate_metadata(fact.user_id, fact.turn_id))
+        for fact in self._ledger.live_by_ids(item.user_id, [item.fact_id]):
+            said = self._ledger.gate_metadata(fact.user_id, [fact.turn_id])
+            return self._index.add(fact, said[fact.turn_id])
+        return None
 
     def _write_raw(self, item: OutboxItem) -> None:
         for said in self._ledger.turns(item.user_id, turn_ids=[item.fact_id]):

@@ -283,7 +283,8 @@ def test_turns_held_before_there_was_a_queue_wait_too(ledger_url: str) -> None:
     first.discard_held("ana", done.id)
     with first.writing() as connection:
         connection.execute(sa.text("DROP TABLE model_queue"))
-        connection.execute(sa.text("DROP INDEX ix_facts_people"))
+        for name in ("people", "live_slot", "newest", "superseded_by"):
+            connection.execute(sa.text(f"DROP INDEX ix_facts_{name}"))
         connection.execute(sa.text("UPDATE alembic_version SET version_num = '0002'"))
     first.close()
     second = Ledger.open(ledger_url)

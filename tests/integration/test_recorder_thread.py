@@ -291,7 +291,7 @@ def test_rebuild_can_be_interrupted_and_resumed(tmp_path: Path) -> None:
         parts.settled()
         before = {entry.index_id for entry in parts.index.entries()}
         with pytest.raises(Interrupted):
-            rebuild(parts.index, parts.ledger, stop_at_five)
+            rebuild(parts.index, parts.ledger, stop_at_five, batch=5)
         assert parts.index.count() == 5
         kept = {entry.index_id for entry in parts.index.entries()}
         assert (

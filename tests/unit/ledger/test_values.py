@@ -9,9 +9,12 @@ from hypothesis import strategies as st
 
 from bmo.ledger.values import (
     content_words,
+    forms_of,
     is_negated,
     mask_words,
     says_more,
+    spelt_with,
+    stem,
     text_key,
     value_key,
     words_agree,
@@ -77,3 +80,21 @@ def test_masked_text_no_longer_has_the_words(text: str, word: str) -> None:
 )
 def test_a_name_and_its_alias_have_one_key(one: str, other: str) -> None:
     assert value_key(one) == value_key(other)
+
+
+@given(st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=30))
+def test_a_word_is_spelt_with_one_of_its_pieces(said: str) -> None:
+    for word in content_words([said]):
+        assert any(piece in said.lower() for piece in spelt_with(word))
+
+
+def test_plurals_and_other_names_have_a_piece_too() -> None:
+    for said in ("cities", "feet", "women", "postgres", "boxes", "k8s"):
+        (word,) = content_words([said])
+        assert any(piece in said for piece in spelt_with(word))
+
+
+@given(st.text("abcdeings", min_size=1, max_size=9), st.text("abcdeings", max_size=9))
+def test_the_forms_of_a_word_are_the_words_of_its_stem(word: str, other: str) -> None:
+    assert word in forms_of(word)
+    assert (other in forms_of(word)) == (stem(other) == stem(word))
