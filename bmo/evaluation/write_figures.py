@@ -105,7 +105,7 @@ def decided_turns(
         turns: A conversation's turns.
         visit_ended: Called between two visits; gives the people that are known since.
     """
-    from bmo.memory.dialogue import Dialogue
+    from bmo.memory.dialogue import Dialogue, Known
 
     subjects: dict[str, str] = {}
     dialogue = Dialogue()
@@ -114,7 +114,7 @@ def decided_turns(
             dialogue = Dialogue()
             if place and visit_ended is not None:
                 subjects |= visit_ended()
-        dialogue.know(subjects, ())
+        dialogue.know(Known.of(subjects, ()))
         decision = gate.decide(row.turn, dialogue.context())
         dialogue.note_turn(row.turn, decision)
         dialogue.note_reply(row.turn.id, row.raw.get("assistant", ""))

@@ -17,6 +17,7 @@ from bmo.gate.sensitive import SECRET_MASK
 from bmo.gate.sensitive_lexicon import load_lexicon
 from bmo.turn import Fact
 
+_MASK = re.compile(re.escape(SECRET_MASK))
 _WORD = re.compile(r"\w+")
 _SPELLED = re.compile(r"(?<![\w'])\w[ .,-]+\w(?![\w'])")
 """Two letters said one after the other: "b l u e"."""
@@ -42,7 +43,7 @@ def facts_beside(analysis: Analysis, masked: str) -> tuple[Fact, ...]:
 
 def _tainted(analysis: Analysis, masked: str) -> Sequence[tuple[int, int]]:
     """Stretches of the text that no fact may touch: masks, and the clauses they stand in."""
-    masks = [match.span() for match in re.finditer(re.escape(SECRET_MASK), masked)]
+    masks = [match.span() for match in _MASK.finditer(masked)]
     clauses = [clause.span for clause in analysis.clauses]
     around = [
         (start, end)

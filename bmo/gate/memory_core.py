@@ -13,6 +13,8 @@ from bmo.gate.known_change_data import KnownChanges
 from bmo.gate.people import label_of
 
 _QUOTED = re.compile(r': "(.+?)"')
+_TOPIC = re.compile(r"(\S+(?: \S+){0,3}?) (?:is|are|was) ")
+_NAMED = re.compile(r"\b(?:called|named) ([\w'-]+)")
 _WORD = re.compile(r"[^\W_]+(?:['’:][^\W_]+)*|[;,.]")
 
 _MONTHS = frozenset(
@@ -92,10 +94,10 @@ def core_of(text: str, table: KnownChanges, subject: str = "user") -> MemoryCore
             groups[-1].append(token)
     full = [g for g in ([t for t in group if table.is_content(t[0])] for group in groups) if g]
     parts = [tuple(table.stem(t[0]) for t in group) for group in full]
-    topic = re.match(r"(\S+(?: \S+){0,3}?) (?:is|are|was) ", text)
+    topic = _TOPIC.match(text)
     size = 2 if topic or (parts and len(parts[0]) < 2) else 1
     core = parts if quoted else parts[:size]
-    named = re.search(r"\b(?:called|named) ([\w'-]+)", said)
+    named = _NAMED.search(said)
     if named:
         core = [*core, (table.stem(named[1].lower()),)]
     return MemoryCore(

@@ -50,7 +50,11 @@ async def decide(service: MemoryService, turn: Turn, context: DialogueContext) -
     try:
         with telemetry.memory_span("bmo.gate.rules"):
             ruled = await _asked(
-                service.gate_pool, gate.decide_by_rules, turn, context, RULES_DEADLINE_S
+                service.gate_pool,
+                service.turnstile.through(gate.decide_by_rules),
+                turn,
+                context,
+                RULES_DEADLINE_S,
             )
     except TimeoutError:
         logger.error("rules missed their deadline", extra={"turn_id": turn.id})

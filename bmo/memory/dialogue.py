@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from bmo.turn import Decision, DialogueContext, Fact, StoredFact, Turn
 
@@ -15,6 +16,25 @@ RECENT_FACTS = 12
 
 KNOWN_FACTS = 300
 """Live facts handed to the write gate, newest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the ledger knows of a user: put together where it is read, not on the event loop.
+
+    Attributes:
+        subjects: Lower-case name -> subject.
+        facts: Live facts, newest first.
+    """
+
+    subjects: Mapping[str, str]
+    facts: tuple[Fact, ...]
+
+    @classmethod
+    def of(cls, subjects: Mapping[str, str], facts: Sequence[StoredFact]) -> Known:
+        """The ledger's people and live facts, as of now."""
+        newest = sorted(facts, key=lambda fact: fact.valid_from, reverse=True)[:KNOWN_FACTS]
+        return cls(dict(subjects), tuple(as_fact(fact) for fact in newest))
 
 
 class Dialogue:
@@ -51,11 +71,10 @@ class Dialogue:
             if known_id == turn_id:
                 self._said[place] = (known_id, said, text)
 
-    def know(self, subjects: Mapping[str, str], facts: Sequence[StoredFact]) -> None:
+    def know(self, known: Known) -> None:
         """The ledger's people and live facts, as of now."""
-        self._ledgers_subjects = dict(subjects)
-        newest = sorted(facts, key=lambda fact: fact.valid_from, reverse=True)[:KNOWN_FACTS]
-        self._known = tuple(as_fact(fact) for fact in newest)
+        self._ledgers_subjects = known.subjects
+        self._known = known.facts
 
     def forget(self, facts: Sequence[StoredFact]) -> None:
         """Takes what was erased out of what was said in this visit."""

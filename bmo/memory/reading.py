@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from bmo import telemetry
 from bmo.memory.normal import raw_recall
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from bmo.recall import Familiarity, Weights
 
 logger = logging.getLogger("bmo.memory")
+
+WRITES_SHARE = 0.5
+"""Share of the recall deadline that is waited for what was said just before to be written: when
+the disk is slow, a reply without the last turn is better than one without memory."""
+
+_R = TypeVar("_R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,8 @@ class Reading:
         self._profile: asyncio.Task[Recall] | None = None
         self._reads: dict[str, asyncio.Task[Recall]] = {}
         self._weights: Weights | None = None
+        deadline_s = visit.service.settings.bmo_recall_deadline_ms / 1000
+        self._patience_s = deadline_s * WRITES_SHARE
 
     async def recall(self, turn: Turn, deadline_s: float) -> Recall:
         """What memory has for a turn of this visit, within the deadline. Never raises."""
@@ -106,31 +114,40 @@ class Reading:
         return task
 
     async def _plan_and_recall(self, turn: Turn, span: str) -> Recall:
-        loop, pool = asyncio.get_running_loop(), self._visit.service.recall_pool
         with telemetry.memory_span(span):
             await self._visit.load_dialogue()
             # As it is before this turn is gated, whichever of the two is faster: who is named
             # for the first time here is nobody to ask about.
             talk = _Talk(self.plan, self._visit.dialogue.turns, self._visit.dialogue.subjects)
-            at_work = [f for f in self._visit.recorded.values() if not f.done()]
+            unwritten = self._visit.unwritten()
+            if not unwritten:
+                # In one go: each way to another thread and back waits for the event loop.
+                return await self._in_pool(self._plan_and_recall_blocking, turn, talk)
             if self._visit.service.settings.mem0_setting == "GATED":
-                # One way to the other thread and back, where nothing has to be waited for.
-                begin = telemetry.carried(self._begin_blocking)
-                begun = await loop.run_in_executor(pool, begin, turn, talk, not at_work)
-                if begun is not None:
-                    return begun
+                ruled = await self._in_pool(self._plan_by_rules, turn, talk)
+                if self._needs_nothing(ruled):
+                    return Recall(plan=ruled)
             with telemetry.memory_span("bmo.recall.wait_for_writes"):
-                if at_work:
-                    await asyncio.wait([asyncio.wrap_future(future) for future in at_work])
-            recall = telemetry.carried(self._recall_blocking)
-            return await loop.run_in_executor(pool, recall, turn, talk)
+                await asyncio.wait(unwritten, timeout=self._patience_s)
+            return await self._in_pool(self._recall_blocking, turn, talk)
 
-    def _begin_blocking(self, turn: Turn, talk: _Talk, settled: bool) -> Recall | None:
-        """What the rules alone end, or with all writes ``settled`` the recall; else None."""
-        ruled = self._plan_by_rules(turn, talk)
-        if not ruled.recall and (ruled.trigger != "open" or self._visit.service.judge is None):
-            return Recall(plan=ruled)
-        return self._recall_blocking(turn, talk) if settled else None
+    async def _in_pool(self, call: Callable[[Turn, _Talk], _R], turn: Turn, talk: _Talk) -> _R:
+        service = self._visit.service
+        return await asyncio.get_running_loop().run_in_executor(
+            service.recall_pool, service.turnstile.through(telemetry.carried(call)), turn, talk
+        )
+
+    def _needs_nothing(self, ruled: RecallPlan) -> bool:
+        """Whether the rules' word stands and nothing is to be recalled."""
+        service = self._visit.service
+        return not ruled.recall and (ruled.trigger != "open" or service.judge is None)
+
+    def _plan_and_recall_blocking(self, turn: Turn, talk: _Talk) -> Recall:
+        if self._visit.service.settings.mem0_setting == "GATED":
+            ruled = self._plan_by_rules(turn, talk)
+            if self._needs_nothing(ruled):
+                return Recall(plan=ruled)
+        return self._recall_blocking(turn, talk)
 
     def _plan_by_rules(self, turn: Turn, talk: _Talk) -> RecallPlan:
         with telemetry.memory_span("bmo.recall.plan_by_rules"):
@@ -176,10 +193,11 @@ class Reading:
             return Recall(plan=empty)
         loop = asyncio.get_running_loop()
         try:
-            load = telemetry.carried(self._visit.service.recaller.profile)
+            service = self._visit.service
+            load = service.turnstile.through(telemetry.carried(service.recaller.profile))
             with telemetry.memory_span("bmo.profile", "search_memory"):
                 recalled: object = await loop.run_in_executor(
-                    self._visit.service.recall_pool, load, self._visit.user_id, self._visit.clock()
+                    service.recall_pool, load, self._visit.user_id, self._visit.clock()
                 )
             if not isinstance(recalled, Recall):
                 raise TypeError(f"the profile is a {type(recalled).__name__}, not a Recall")

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from bmo.ledger.redaction import MASK
-from bmo.memory.dialogue import Dialogue
+from bmo.memory.dialogue import Dialogue, Known
 from bmo.turn import Decision, Turn, utc_now
 
 if TYPE_CHECKING:
@@ -95,9 +95,8 @@ def _passes(
     for said in logged:
         dialogue = dialogues.setdefault(said.session_id, Dialogue())
         known = ledger.live_facts(user_id, at=said.at)
-        dialogue.know(
-            {f.subject.rpartition(":")[2]: f.subject for f in known if ":" in f.subject}, known
-        )
+        people = {f.subject.rpartition(":")[2]: f.subject for f in known if ":" in f.subject}
+        dialogue.know(Known.of(people, known))
         turn = Turn(
             text=said.text,
             user_id=user_id,

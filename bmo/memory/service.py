@@ -9,17 +9,18 @@ import logging
 import sys
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from bmo.language import LANGUAGES
 from bmo.memory.batches import AIMS
 from bmo.memory.session import MemorySession
 from bmo.memory.settling import Settler
 from bmo.memory.steady_clock import SteadyClock
+from bmo.memory.turnstile import Turnstile
+from bmo.memory.warming import warm_up
 from bmo.settings import Settings, checked_user_id, load_settings, quiet_third_parties
-from bmo.turn import Turn, new_id
+from bmo.turn import new_id
 
 if TYPE_CHECKING:
     from bmo.gate import WriteGate
@@ -80,6 +81,8 @@ class MemoryService:
         gate_pool: Where the rules run.
         judge_pool: Where the judge runs, behind a bounded line.
         recall_pool: Where retrieval runs.
+        dialogue_pool: Where is read what the gate may know of a user.
+        turnstile: What these threads go through one by one.
     """
 
     def __init__(
@@ -116,6 +119,8 @@ class MemoryService:
         self.gate_pool = ThreadPoolExecutor(1, thread_name_prefix="bmo-gate")
         self.judge_pool = JudgeQueue(settings.bmo_judge_queue)
         self.recall_pool = ThreadPoolExecutor(2, thread_name_prefix="bmo-recall")
+        self.dialogue_pool = ThreadPoolExecutor(1, thread_name_prefix="bmo-dialogue")
+        self.turnstile = Turnstile()
         self._sessions: set[MemorySession] = set()
         self._closed = False
 
@@ -224,26 +229,8 @@ class MemoryService:
                 session.renew_profile(gone)
 
     def warm_up(self) -> None:
-        """Runs every part once, so that no first turn pays for lazy loading. Blocking."""
-        turn = Turn(text="what do you know about my brother", user_id="warm-up")
-        for language in LANGUAGES:
-            self.write_gate.decide(replace(turn, text="nobody said this aloud", language=language))
-            self.read_gate.plan(replace(turn, language=language))
-        plan = self.read_gate.plan(turn)
-        if self.settings.mem0_setting == "GATED":
-            self.recaller.profile(turn.user_id, turn.at)
-            self.recaller.familiarity(turn.text, turn.user_id, turn.at)
-            self.recaller.rehearse(plan, turn.user_id, turn.at)
-            told = Turn(text="my brother is called sam", user_id=turn.user_id)
-            try:
-                self.ledger.rehearse(told, self.write_gate.decide(told))
-            except Exception as error:  # the first real turn will say so again
-                logger.warning("ledger not warmed up", extra={"error": type(error).__name__})
-        if self.index is not None and not self.index.unavailable:
-            try:
-                self.index.search(turn.user_id, plan.query or turn.text, top_k=1, threshold=1.0)
-            except Exception as error:  # the first real search will say so again
-                logger.warning("index not warmed up", extra={"error": repr(error)})
+        """Runs every part once, so that no turn pays for lazy loading. Blocking."""
+        warm_up(self)
         _freeze_what_stays()
 
     async def aclose(self) -> None:
@@ -262,6 +249,7 @@ class MemoryService:
         self.gate_pool.shutdown(wait=True)
         self.judge_pool.shutdown(wait=True)
         self.recall_pool.shutdown(wait=True, cancel_futures=True)
+        self.dialogue_pool.shutdown(wait=True, cancel_futures=True)
         self.recaller.close()
         self.recorder.close()
         if self.index is not None:

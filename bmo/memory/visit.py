@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bmo import telemetry
-from bmo.memory.dialogue import KNOWN_FACTS, Dialogue
+from bmo.memory.dialogue import KNOWN_FACTS, Dialogue, Known
 
 if TYPE_CHECKING:
     from bmo.ledger import Recorded
@@ -67,10 +67,18 @@ class Visit:
         while pending := [task for task in self._tasks if not task.done()]:
             await asyncio.gather(*pending, return_exceptions=True)
 
+    def unwritten(self) -> set[asyncio.Future[Recorded]]:
+        """The turns of this visit that are not in the ledger yet."""
+        return {
+            asyncio.wrap_future(future) for future in self.recorded.values() if not future.done()
+        }
+
     async def load_dialogue(self) -> None:
         """Waits until what the ledger knows of the user is in the dialogue, if it comes in time."""
         if self._dialogue_loaded is None:
             self._dialogue_loaded = self.start(self.refresh_dialogue())
+        if self._dialogue_loaded.done():
+            return  # waiting for what is done costs two rounds of a busy loop
         done, _ = await asyncio.wait({self._dialogue_loaded}, timeout=DIALOGUE_DEADLINE_S)
         if not done:
             logger.warning("dialogue context missed its deadline")
@@ -78,17 +86,27 @@ class Visit:
 
     async def refresh_dialogue(self) -> None:
         """Reads people and the newest live facts of the user, for the gate's context."""
+        loop, service = asyncio.get_running_loop(), self.service
         try:
-            ledger = self.service.ledger
-            subjects = await asyncio.to_thread(ledger.known_subjects, self.user_id)
-            known = await asyncio.to_thread(ledger.live_facts, self.user_id, limit=KNOWN_FACTS)
+            known = await loop.run_in_executor(
+                service.dialogue_pool, service.turnstile.through(read_known), service, self.user_id
+            )
         except Exception as error:  # the gate can do without
             logger.warning("dialogue context not loaded", extra={"error": repr(error)})
             return
-        self.dialogue.know(subjects, known)
+        self.dialogue.know(known)
 
     def masked(self, text: str) -> str:
         """An assistant may repeat a secret: its words are written down masked as well."""
         from bmo.gate import scan_sensitive
 
         return scan_sensitive(text, self.service.settings.bmo_sensitive).masked if text else ""
+
+
+def read_known(service: MemoryService, user_id: str) -> Known:
+    """What the ledger knows of a user, as the write gate is told it. Blocking."""
+    ledger = service.ledger
+    with ledger.one_view():
+        return Known.of(
+            ledger.known_subjects(user_id), ledger.live_facts(user_id, limit=KNOWN_FACTS)
+        )

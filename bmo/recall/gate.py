@@ -192,6 +192,11 @@ class ReadGate:
             plan = self._by_judge(self._silent(ask, previous), ask, assessment, familiar)
         return replace(plan, elapsed_us=(time.perf_counter() - started) * 1e6)
 
+    def warm_up(self) -> None:
+        """Compiles what a plan may need, in all languages: 0.2 s that no turn has to wait."""
+        for pack in self._packs.values():
+            pack.index.compile()
+
     def plan_by_rules(
         self,
         turn: Turn,

@@ -32,8 +32,8 @@ class PatternError(ValueError):
 class Pattern:
     """One pattern.
 
-    The regular expression is compiled when the pattern is first worth trying: a pack has hundreds,
-    a conversation uses a few dozen, and compiling all of them at start would cost 0.1 s a language.
+    The regular expression is compiled when the pattern is first worth trying, or by ``compile``: a
+    pack has hundreds, of which a command that ends at once uses none.
 
     Attributes:
         source: As written in the pack.
@@ -56,10 +56,14 @@ class Pattern:
 
     def found_in(self, codes: str) -> bool:
         """Whether the pattern is in a code string."""
-        search = self._search
-        if search is None:
-            search = self._search = re.compile(self.expression, re.DOTALL).search
+        search = self._search or self.compile()
         return search(codes) is not None
+
+    def compile(self) -> Callable[[str], object]:
+        """Compiles the regular expression (.15 ms), unless it was."""
+        if self._search is None:
+            self._search = re.compile(self.expression, re.DOTALL).search
+        return self._search
 
 
 def literals_of(pattern: str) -> set[str]:

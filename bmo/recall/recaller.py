@@ -15,6 +15,7 @@ from bmo.recall.calibration import calibration_for
 from bmo.recall.candidates import Candidate
 from bmo.recall.feedback import REMEMBERED, Judgement, adjusted
 from bmo.recall.profile import choose_profile, importance
+from bmo.recall.question_map import question_map
 from bmo.recall.relevance import SMALL, Evidence, Familiarity, familiarity, log_odds
 from bmo.recall.retrieval import Retriever
 from bmo.recall.scoring import DEFAULT_WEIGHTS, Weights, score
@@ -53,9 +54,9 @@ class Recaller:
         self._ledger = ledger
         self._settings = settings
         self._counts: dict[str, tuple[int, float]] = {}
-        embedder = index.embedder.name if index is not None else settings.bmo_embedder
+        self._embedder = index.embedder.name if index is not None else settings.bmo_embedder
         self._retriever = Retriever(
-            ledger, index, calibration_for(embedder), settings.bmo_recall_top_k
+            ledger, index, calibration_for(self._embedder), settings.bmo_recall_top_k
         )
 
     def recall(
@@ -118,7 +119,9 @@ class Recaller:
 
         A recall for him would end before it; what is compiled on the way stays for the others.
         """
-        self._retriever.retrieve(plan, user_id, now, live=_COUNT_LARGE)
+        for live in (1, _COUNT_LARGE):
+            self._retriever.retrieve(plan, user_id, now, live=live)
+        question_map(self._embedder)
         words = "one two three four five six seven eight nine ten".split()
         for number in (1, 2, 4, 8, 10):
             counts = dict.fromkeys(words[:number], 1)

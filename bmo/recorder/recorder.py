@@ -156,11 +156,17 @@ class Recorder:
             user_id = self._turn_users.get(turn_id)
         if user_id is None:
             return
-        used = [m.fact for m in given.memories if words_used(m.fact, text)] if given else []
         self._writer.put(Job(lambda: self._ledger.note_reply(user_id, turn_id, text), Future()))
-        if used:
-            ids = [fact.id for fact in used]
-            self._note_helpfulness(user_id, turn_id, ids, True, at)
+        shown = tuple(memory.fact for memory in given.memories) if given is not None else ()
+        if shown:
+            # Which words were used is found out on the thread: this is called from event loops.
+            self._note_helpfulness(
+                user_id,
+                turn_id,
+                lambda: [fact.id for fact in shown if words_used(fact, text)],
+                True,
+                at,
+            )
 
     def note_wrong(
         self, turn_id: str, fact_ids: Sequence[str], *, at: datetime | None = None
@@ -175,19 +181,22 @@ class Recorder:
         with self._lock:
             user_id = self._turn_users.get(turn_id)
         if user_id is not None and fact_ids:
-            self._note_helpfulness(user_id, turn_id, fact_ids, False, at)
+            self._note_helpfulness(user_id, turn_id, lambda: fact_ids, False, at)
 
     def _note_helpfulness(
         self,
         user_id: str,
         turn_id: str,
-        fact_ids: Sequence[str],
+        which: Callable[[], Sequence[str]],
         helpful: bool,
         at: datetime | None,
     ) -> None:
         moment = at or utc_now()
 
         def note() -> int:
+            fact_ids = which()
+            if not fact_ids:
+                return 0
             return self._ledger.note_helpfulness(
                 user_id,
                 fact_ids,

@@ -10,6 +10,7 @@ from bmo.telemetry.logs import debug_line, debug_to_stderr, log_decision, quiet_
 from bmo.telemetry.metrics import (
     METRICS,
     exported_names,
+    make_instruments,
     note_decision,
     note_fault,
     note_guest,
@@ -43,6 +44,7 @@ __all__ = [
     "exported_names",
     "flush_traces",
     "log_decision",
+    "make_instruments",
     "memory_span",
     "note_decision",
     "note_fault",

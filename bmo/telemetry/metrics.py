@@ -279,6 +279,12 @@ class _Instrument:
         self._otel(value, dict(labels or {}))
 
 
+def make_instruments() -> None:
+    """Makes every metric now, so that no turn waits for its first note."""
+    for metric in METRICS:
+        _instrument(metric.name)
+
+
 _made: dict[str, _Instrument] = {}
 _making = threading.Lock()
 

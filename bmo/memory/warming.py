@@ -1,0 +1,104 @@
+"""Everything a turn may need, loaded and compiled before the first one.
+
+A rule file that is read, an expression or a statement that is compiled when a turn first needs it
+costs that turn 10 to 150 ms, and the event loop as well: Python compiles on one thread and the loop
+waits. ``tests/integration/test_memory_warm_up.py`` has people talk after a warm-up and lets nothing
+be read, compiled or imported.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from bmo import telemetry
+from bmo.language import LANGUAGES, LanguageCode
+from bmo.memory.visit import read_known
+from bmo.memory.wishes import wish_of
+from bmo.turn import DialogueContext, Fact, Turn
+
+if TYPE_CHECKING:
+    from bmo.memory.service import MemoryService
+
+logger = logging.getLogger("bmo.memory")
+
+WHO = "warm-up"
+"""The user nothing is kept of."""
+
+ASKS = "what do you know about my brother"
+TELLS = "my brother is called sam"
+OPEN = "nobody said this aloud"
+FORGETS = "forget that my brother is called sam"
+SAID: dict[LanguageCode, tuple[str, ...]] = {
+    "en": (TELLS, OPEN, FORGETS),
+    "de": ("mein bruder heißt sam", "das hat keiner laut gesagt", "vergiss das mit sam"),
+    "fr": ("mon frère s'appelle sam", "personne ne l'a dit", "oublie ce que j'ai dit sur sam"),
+    "es": ("mi hermano se llama sam", "nadie lo dijo en voz alta", "olvida lo de sam"),
+}
+KNOWN = Fact(
+    text="Has a brother named Sam",
+    category="relationships",
+    slot="name",
+    value="Sam",
+    subject="user.brother:sam",
+    entities=("Sam",),
+)
+"""With something known the gate asks what a turn changes of it, in tables of their own."""
+
+
+def warm_up(service: MemoryService) -> None:
+    """Runs every part of memory once, for nobody. Blocking: a second or two.
+
+    Args:
+        service: An open one.
+    """
+    telemetry.make_instruments()
+    _gates(service)
+    if service.settings.mem0_setting == "GATED":
+        _recall(service)
+        _ledger(service)
+    _index(service)
+
+
+def _gates(service: MemoryService) -> None:
+    known = DialogueContext(
+        recent_facts=(KNOWN,),
+        recent_turns=((TELLS, "Sam, nice."),),
+        subjects={"sam": KNOWN.subject},
+        known=(KNOWN,),
+    )
+    for language in LANGUAGES:
+        for text in SAID[language]:
+            turn = Turn(text, user_id=WHO, language=language, assistant_before="And who is Sam?")
+            service.write_gate.decide(turn, known)
+        service.read_gate.plan(Turn(ASKS, user_id=WHO, language=language))
+    service.read_gate.warm_up()
+    wish_of(ASKS)
+
+
+def _recall(service: MemoryService) -> None:
+    turn = Turn(ASKS, user_id=WHO)
+    plan = service.read_gate.plan(turn, subjects={"sam": KNOWN.subject})
+    service.recaller.profile(WHO, turn.at)
+    service.recaller.familiarity(turn.text, WHO, turn.at)
+    service.recaller.rehearse(plan, WHO, turn.at)
+    service.recaller.weights_of(WHO)
+
+
+def _ledger(service: MemoryService) -> None:
+    try:
+        read_known(service, WHO)
+        for text in (TELLS, FORGETS):
+            told = Turn(text, user_id=WHO)
+            service.ledger.rehearse(told, service.write_gate.decide(told))
+    except Exception as error:  # the first real turn will say so again
+        logger.warning("ledger not warmed up", extra={"error": type(error).__name__})
+
+
+def _index(service: MemoryService) -> None:
+    if service.index is None or service.index.unavailable:
+        return
+    try:
+        service.index.search(WHO, ASKS, top_k=1, threshold=1.0)
+    except Exception as error:  # the first real search will say so again
+        logger.warning("index not warmed up", extra={"error": repr(error)})
