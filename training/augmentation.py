@@ -27,7 +27,7 @@ SWALLOWED = frozenset({"a", "the", "is", "to", "of"})
 """Words recognisers lose."""
 
 
-UNFRAMED = frozenset("iklmnq")
+UNFRAMED = frozenset("iklmnqr")
 """Files that get no companions: other languages, and chat that has them already."""
 
 

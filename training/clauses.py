@@ -19,7 +19,7 @@ LEAST_WORDS = 3
 SHARED = 2
 """Words of content that a clause and the memory it carries share, or half of the clause's."""
 
-WORDED = frozenset("abcdefghijk")
+WORDED = frozenset("abcdefghijkp")
 """Files whose memories are written out; the memories of the others only name a category."""
 
 TAKEN = 3
@@ -42,12 +42,13 @@ def _content(text: str) -> frozenset[str]:
     return frozenset(word[:4] for word in found if word not in _EMPTY and len(word) > 2)
 
 
-def clauses_of(turn: TrainingTurn, categories: Sequence[Sequence[str]]) -> list[TrainingTurn]:
+def clauses_of(turn: TrainingTurn) -> list[TrainingTurn]:
     """The clauses of one English turn that carries memories, as turns; [] when it has only one.
+
+    Each clause has the categories of the memories that it carries, not of the whole turn.
 
     Args:
         turn: An allowed turn with annotated memories.
-        categories: Of each memory, in the order of ``turn.facts``: its category.
     """
     spoken = words(turn.text, "en")
     parts = segment(spoken, "en")
@@ -63,13 +64,12 @@ def clauses_of(turn: TrainingTurn, categories: Sequence[Sequence[str]]) -> list[
         if not mine:
             continue
         shared = [len(mine & memory) for memory in memories]
-        carried = [
-            categories[i]
+        named = {
+            turn.kinds[i]
             for i, count in enumerate(shared)
             if count >= SHARED or count * 2 >= len(mine)
-        ]
-        if carried:
-            named = {name for group in carried for name in group}
+        }
+        if named:
             flags = tuple(name in named for name in CATEGORIES)
             found.append(replace(turn, text=said, categories=flags, recall=False))
         elif not any(shared) and int(digest(said), 16) % TAKEN == 0:
@@ -86,19 +86,11 @@ def clauses_of(turn: TrainingTurn, categories: Sequence[Sequence[str]]) -> list[
 
 
 def clause_turns(turns: Sequence[TrainingTurn]) -> list[TrainingTurn]:
-    """The clauses of every English turn with annotated memories of one category or one memory.
-
-    A turn with several memories of several categories is left out: which memory has which category
-    is not kept in a ``TrainingTurn``.
-    """
+    """The clauses of every English turn whose annotated memories are written out."""
     found: list[TrainingTurn] = []
     for turn in turns:
         if turn.verdict != VERDICTS.index("allow") or turn.categories is None:
             continue
-        if turn.file not in WORDED or not turn.text.isascii():
-            continue
-        named = [name for name, flag in zip(CATEGORIES, turn.categories, strict=True) if flag]
-        if len(named) > 1:
-            continue
-        found += clauses_of(turn, [named] * len(turn.facts))
+        if turn.file in WORDED and turn.text.isascii():
+            found += clauses_of(turn)
     return found

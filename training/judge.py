@@ -40,7 +40,7 @@ from training.judge_graph import write_judge_graph
 from training.nearest_turns import write_nearest
 from training.turns import TrainingTurn, digest, read_turns
 
-THREADS = 2
+THREADS = 1
 
 AGREEMENT = 0.97
 """Least share of turns on which the int8 file and the float model give the same verdict."""

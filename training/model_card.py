@@ -28,9 +28,10 @@ cannot allow what the factuality, sensitive and injection stages forbid.
 project with language models by several independent writers with themes of their own, and free to
 use under the project's licence (Apache-2.0): **all of it is synthetic**. `l.jsonl` is written out
 from patterns of near-twins (`training/twins.toml`), `m.jsonl` is long written chat put together
-from sentences (`training/chat.toml`), `n.jsonl` is natural speech of kinds that measurements showed
-weak (`training/talk.toml`): their memories only name the category. {clauses:,} clauses of these
-turns are learnt as turns of their own (`training/clauses.py`): the binding asks about clauses.
+from sentences (`training/chat.toml`), `n.jsonl`, `q.jsonl` and `r.jsonl` are natural speech of
+kinds that measurements showed weak (`training/talk.toml`, `asides.toml`, `news.toml`): their
+memories only name the category. {clauses:,} clauses of these turns are learnt as turns of their own
+(`training/clauses.py`): the binding asks about clauses.
 English above all; German, French and Spanish in {foreign}. No public corpus was used.
 {left_out} turns near to a measuring set were left out (`python -m training.near_duplicates`).
 Starting weights: all-MiniLM-L6-v2 of the sentence-transformers project (Apache-2.0, `LICENSE`).
@@ -38,8 +39,9 @@ Starting weights: all-MiniLM-L6-v2 of the sentence-transformers project (Apache-
 ## How it is made
 `make judge` (`python -m training.judge`), seed {seed}: {epochs} epochs of other writings of each
 turn (case, punctuation, fillers, recogniser-like errors, chatter around it, with and without
-context), one conversation in twelve kept unseen for calibration and thresholds, int8 per channel,
-compared with the float model. Run again on the same machine it gives the same bytes.
+context; of l and m half an epoch), the moving average of the weights kept, one conversation in
+twelve unseen for calibration and thresholds, int8 per channel, compared with the float model. The
+file is what this command writes: on one thread the same machine and versions give the same bytes.
 
 ## Figures
 On {unseen_turns} unseen turns of the same writers (they flatter it):
@@ -76,8 +78,9 @@ What it says and what came true, on the unseen turns.
 
 
 BY_AUTHOR = """
-With whole authors (files) unseen, {folds} folds of {epochs} epochs, thresholds chosen on the
-answers (`python -m training.by_author --folds {folds} --epochs {epochs}`), verdicts right by file:
+With whole authors (files) unseen, {groups} held out in turn, trainings of {epochs} epochs (the
+judge that ships has more), thresholds chosen on the answers
+(`python -m training.by_author --held-out {groups} --epochs {epochs}`):
 
 | | |
 |---|---|
@@ -114,7 +117,7 @@ def card(folder: Path, turns: list[TrainingTurn]) -> str:
         files=len({turn.file for turn in turns}),
         verdicts=", ".join(f"{number:,} {name}" for name, number in count.items()),
         recall=sum(turn.recall for turn in turns),
-        foreign="the files i, k, l and n",
+        foreign="the files i, k, l, n, o, q and r",
         clauses=len(clause_turns(turns)),
         left_out=len(LEFT_OUT.read_text().split()),
         seed=manifest["recipe"]["seed"],
@@ -136,7 +139,9 @@ def _by_author(path: Path) -> str:
     known = json.loads(path.read_text(encoding="utf-8"))
     files = {f"verdicts right ({name})": value for name, value in known["by_file"].items()}
     return BY_AUTHOR.format(
-        folds=known["folds"], epochs=known["epochs"], table=table(known["unseen"] | files)
+        groups=" ".join(known["held_out"]),
+        epochs=known["epochs"],
+        table=table(known["unseen"] | files),
     )
 
 

@@ -1,8 +1,8 @@
 """Writes natural speech of the kinds that measurements showed weak: ``python -m training.talk``.
 
-``talk.toml`` and ``asides.toml`` hold lines by what is right for them; each is written out a few
-times with other words, with a fixed seed, into ``n.jsonl`` and ``q.jsonl``. Memories only name the
-category.
+``talk.toml``, ``asides.toml`` and ``news.toml`` hold lines by what is right for them; each is
+written out a few times with other words, with a fixed seed, into ``n.jsonl``, ``q.jsonl`` and
+``r.jsonl``. Memories only name the category.
 """
 
 from __future__ import annotations
@@ -18,10 +18,8 @@ from typing import Any
 from training.turns import DATA
 from training.twins import written_out
 
-LINES = {"n": "talk.toml", "q": "asides.toml"}
+LINES = {"n": "talk.toml", "q": "asides.toml", "r": "news.toml"}
 """File that gets the turns: file with the lines."""
-WAITING = DATA.parent / "waiting"
-"""Turns that no judge has learnt yet."""
 SEED = 20260308
 
 CODES = {
@@ -63,9 +61,8 @@ def rows(lines: Mapping[str, Any], rng: random.Random, name: str = "n") -> list[
 
 
 def target_of(name: str) -> Path:
-    """Where a file of turns lies: among those that wait, or in ``data``."""
-    waiting = WAITING / f"{name}.jsonl"
-    return waiting if waiting.exists() else DATA / waiting.name
+    """Where a file of turns lies."""
+    return DATA / f"{name}.jsonl"
 
 
 def _row(said: str, kind: str, facts: Sequence[Sequence[str]]) -> dict[str, Any]:

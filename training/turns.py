@@ -31,6 +31,7 @@ class TrainingTurn:
         categories: One truth value per category, or None when no fact is annotated.
         recall: Whether a good reply needs memory.
         facts: Canonical memories as annotated.
+        kinds: Of each memory its category, in the order of ``facts``.
     """
 
     file: str
@@ -41,6 +42,7 @@ class TrainingTurn:
     categories: tuple[bool, ...] | None
     recall: bool
     facts: tuple[str, ...]
+    kinds: tuple[str, ...] = ()
 
 
 def normal_form(text: str) -> str:
@@ -95,6 +97,7 @@ def _read_file(path: Path) -> Iterator[TrainingTurn]:
                 categories=tuple(c in named for c in CATEGORIES) if named else None,
                 recall=bool(row["recall"]),
                 facts=tuple(memory for _, memory in facts),
+                kinds=tuple(category for category, _ in facts),
             )
             before = row["assistant"]
         except (KeyError, ValueError, TypeError) as error:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from bmo.turn import CATEGORIES
 from training import chat, talk, twins
 from training.augmentation import vary
 from training.chat import companions
@@ -115,6 +116,7 @@ def test_clauses_carry_what_their_turn_remembers() -> None:
         turn,
         text=said,
         facts=("Collects old stamps",),
+        kinds=("personal_facts",),
         categories=(False, False, False, True, False, False),
         verdict=0,
     )
@@ -122,6 +124,30 @@ def test_clauses_carry_what_their_turn_remembers() -> None:
     kept = found["i collect old stamps"]
     assert (kept.verdict, kept.categories) == (0, made.categories)
     assert all(part.verdict == 2 for text, part in found.items() if "stamps" not in text)
+
+
+def test_a_clause_has_the_category_of_its_own_memory() -> None:
+    turn = next(t for t in TURNS if t.file == "h")
+    made = replace(
+        turn,
+        text="my brother anselm repairs clocks and we decided on the walnut cabinets",
+        facts=("Brother Anselm repairs clocks", "Decided on walnut cabinets"),
+        kinds=("relationships", "decisions"),
+        categories=tuple(name in ("relationships", "decisions") for name in CATEGORIES),
+        verdict=0,
+    )
+    found = {part.text: part.categories for part in clause_turns([made])}
+    for said, wanted in (("clocks", "relationships"), ("walnut", "decisions")):
+        flags = next(flags for text, flags in found.items() if said in text)
+        assert flags == tuple(name == wanted for name in CATEGORIES)
+
+
+def test_each_memory_has_its_category() -> None:
+    for turn in TURNS:
+        assert len(turn.kinds) == len(turn.facts)
+        assert turn.categories == (
+            tuple(name in turn.kinds for name in CATEGORIES) if turn.facts else None
+        )
 
 
 def test_clauses_of_the_data_are_mostly_kept_ones() -> None:
