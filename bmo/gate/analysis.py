@@ -9,10 +9,19 @@ from bmo.gate.appositives import written_out
 from bmo.gate.clause_reader import LIFTING, ClauseAnalysis, ClauseReader, asked
 from bmo.gate.clause_speech_acts import speech_acts
 from bmo.gate.corrections import corrected, spelled_again
+from bmo.gate.cue_words import (
+    RELATED,
+    REPAIRED,
+    REPORTED,
+    SAID_OF_ANOTHER,
+    TAKEN_BACK,
+    VETOED,
+    stages_of,
+)
 from bmo.gate.details import with_details
 from bmo.gate.dialogue_context import answer_clauses
 from bmo.gate.discourse import open_discourse
-from bmo.gate.factuality import Veto, may_veto, vetoes, vetoes_of_turn
+from bmo.gate.factuality import Veto, may_be_framed, vetoes, vetoes_of_turn
 from bmo.gate.known_effects import (
     KNOWN,
     with_bare_correction,
@@ -21,8 +30,8 @@ from bmo.gate.known_effects import (
 )
 from bmo.gate.open_category import WIDE, rule_category
 from bmo.gate.other_topics import with_topics
-from bmo.gate.packs import load_pack
-from bmo.gate.people import people_lexicon
+from bmo.gate.packs import Pack, load_pack
+from bmo.gate.people import PeopleLexicon, people_lexicon
 from bmo.gate.professional_word import without_professional
 from bmo.gate.said_of_another import with_verb_said
 from bmo.gate.self_introduction import introduced
@@ -49,22 +58,24 @@ def analyse(
     """
     pack = load_pack(language)
     people = people_lexicon(language)
-    repaired = repair(spoken if spoken is not None else words(turn.text, language), language)
+    said = spoken if spoken is not None else words(turn.text, language)
+    stages = stages_of(said.norm, language)
+    repaired = repair(said, language, cued=stages & REPAIRED != 0)
     if language == "en":
-        jobs = pack.lexicons.get("occupations", frozenset())
-        repaired = written_out(without_professional(repaired), people, pack.stops, jobs)
-        repaired = introduced(repaired, turn.assistant_before, jobs)
+        repaired = _in_clauses(repaired, stages, turn, pack, people)
     analysis = Analysis(language=language, words=repaired)
     if not repaired.norm:
         return analysis
     discourse = open_discourse(people, context, turn.assistant_before)
     analysis.discourse = discourse
     of_turn_before = False
-    if language == "en":
+    if stages & SAID_OF_ANOTHER:
         repaired, of_turn_before = with_verb_said(
             repaired, people, pack.stops, context, discourse.names
         )
         analysis.words = repaired
+    if repaired is not said:
+        stages = stages_of(repaired.norm, language)
     clauses = segment(repaired, language, frozenset(discourse.names))
     if language != "en":
         clauses = with_topics(repaired, clauses, language)
@@ -75,7 +86,7 @@ def analyse(
             asked(repaired, clause, act) for clause, (act, _) in zip(clauses, acts, strict=True)
         ]
         return analysis
-    refused = _refusals(repaired, clauses, acts, language)
+    refused = _refusals(repaired, clauses, acts, language, stages)
     weak = True
     for (act, _), found in zip(acts, refused, strict=True):
         if act in _ASKING or "hedge" in found:
@@ -99,6 +110,17 @@ def analyse(
     return analysis
 
 
+def _in_clauses(spoken: Words, stages: int, turn: Turn, pack: Pack, people: PeopleLexicon) -> Words:
+    """The words of an English turn with what is told in a frame or a fragment in clauses."""
+    jobs = pack.lexicons.get("occupations", frozenset())
+    listed = "," in spoken.text
+    if stages & REPORTED:
+        spoken = without_professional(spoken)
+    if listed or stages & RELATED:
+        spoken = written_out(spoken, people, pack.stops, jobs)
+    return introduced(spoken, turn.assistant_before, jobs) if listed else spoken
+
+
 def _only_asks(spoken: Words, clauses: list[Clause], acts: list[tuple[SpeechAct, int]]) -> bool:
     """Whether every clause is a question, or a request that lifts no wish."""
     for clause, (act, _) in zip(clauses, acts, strict=True):
@@ -116,14 +138,15 @@ def _refusals(
     clauses: list[Clause],
     acts: list[tuple[SpeechAct, int]],
     language: LanguageCode,
+    stages: int,
 ) -> list[tuple[Veto, ...]]:
     """What speaks against each clause that is a statement, and against the turn as a whole."""
     refused: list[tuple[Veto, ...]] = [()] * len(clauses)
     stated = [place for place, (act, _) in enumerate(acts) if act == "statement"]
-    if stated and may_veto(spoken, clauses, language):
+    if stated and (stages & VETOED or may_be_framed(spoken, clauses, language)):
         for place in stated:
             refused[place] = vetoes(spoken, clauses[place], language)
-    turn_veto = vetoes_of_turn(spoken, language)
+    turn_veto = vetoes_of_turn(spoken, language) if stages & TAKEN_BACK else None
     if turn_veto is not None:
         refused = [(*found, turn_veto) for found in refused]
     return refused

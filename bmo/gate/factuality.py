@@ -56,6 +56,7 @@ class FactualityLexicon:
         taking_back: The keys of ``of_turn``.
         asides: Phrases that are worded like a condition and are none ("if i am honest").
         takes_back: Ends of a clause of three words that take back what it says.
+        last_taking_back: Their last words.
         somebody: First words of a clause that tells what is generally so of somebody.
         doubts: Words before "if" that make it a question, a courtesy or a doubt.
         not_generic: Words beside "if" with which it is about one time.
@@ -69,6 +70,7 @@ class FactualityLexicon:
     taking_back: frozenset[str]
     asides: tuple[tuple[str, ...], ...] = ()
     takes_back: frozenset[tuple[str, ...]] = frozenset()
+    last_taking_back: frozenset[str] = frozenset()
     somebody: frozenset[str] = frozenset()
     doubts: frozenset[str] = frozenset()
     not_generic: frozenset[str] = frozenset()
@@ -92,6 +94,7 @@ def factuality_lexicon(language: LanguageCode) -> FactualityLexicon:
         frozenset(of_turn),
         tuple(tuple(phrase.split()) for phrase in raw.get("asides", ())),
         frozenset(tuple(phrase.split()) for phrase in raw.get("takes_back", ())),
+        frozenset(phrase.split()[-1] for phrase in raw.get("takes_back", ())),
         **{
             name: frozenset(raw.get("vouched", {}).get(name, ()))
             for name in ("somebody", "doubts", "not_generic", "authorities")
@@ -124,17 +127,23 @@ def _cue_table(raw: dict[str, list[str]], by_telling_word: bool) -> Cues:
     return {word: tuple(sorted(found, key=lambda e: -len(e[0]))) for word, found in table.items()}
 
 
-def may_veto(words: Words, clauses: Sequence[Clause], language: LanguageCode) -> bool:
-    """Whether any cue's telling word, quotation mark or opener stands in the turn at all."""
+def may_be_framed(words: Words, clauses: Sequence[Clause], language: LanguageCode) -> bool:
+    """Whether a clause may open or end with a cue, or be quoted.
+
+    Where it says no and no word of the turn is ``telling``, ``vetoes`` finds nothing against any
+    of the clauses.
+    """
     lexicon = factuality_lexicon(language)
     norm = words.norm
-    if not lexicon.telling.isdisjoint(norm) or '"' in words.text:
-        return True
-    if tuple(norm[-_TAKEN_BACK:]) in lexicon.takes_back:
-        return True
-    leading = lexicon.leading
-    for clause in clauses:
-        if norm[clause.start] in leading:
+    if '"' in words.text or ("if" in norm and lexicon.asides):
+        return True  # without its aside a clause may open with a cue
+    for start, end, *_ in clauses:
+        seconds = lexicon.leading.get(norm[start])
+        if seconds is not None and ("" in seconds or norm[min(start + 1, end - 1)] in seconds):
+            return True
+        if norm[end - 1] in lexicon.last_taking_back and tuple(norm[end - _TAKEN_BACK : end]) in (
+            lexicon.takes_back
+        ):
             return True
     return False
 

@@ -29,6 +29,8 @@ _OWNERS = frozenset({"my", "our", "the"})
 _OF_THE_SPEAKER = frozenset({"i", "me", "my", "mine", "myself", "our", "ours", "us", "we", "you"})
 _LAST = _ALSO | {"well"}
 _OPENING = _SAME | {"same"}
+CUES = _LAST | _OPENING
+"""Without one of these no verb phrase is left out."""
 _SHORTEST = 2
 _SHORTEST_CLAUSE = 3
 _LONGEST_PREDICATE = 12

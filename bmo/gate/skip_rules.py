@@ -136,12 +136,24 @@ _FIRST_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 def _may_begin(text: str) -> bool:
     """Whether skip phrases of any language may make up the text: a look at first and last word."""
+    if not _may_end(text[text.rfind(" ") + 1 :]):
+        return False  # most turns: their last word is none of small talk
     first = _FIRST_WORD.search(text)
     if first is None:
         return True
     return _may_open(first.group()) and _may_close(
-        text.rstrip(" .!?,;:")[first.start() :].rpartition(" ")[2] or "a"
+        text.rstrip(_CLOSING)[first.start() :].rpartition(" ")[2] or "a"
     )
+
+
+_CLOSING = " .!?,;:"
+
+
+@lru_cache(maxsize=4096)
+def _may_end(piece: str) -> bool:
+    """The same for what stands behind the last space; True where that is no single word."""
+    word = piece.rstrip(_CLOSING)
+    return not word.isalpha() or _may_stand(word, _all_words())
 
 
 @lru_cache(maxsize=4096)

@@ -50,17 +50,23 @@ _POSSESSIVE_STARTS = frozenset({"my", "our", "his", "her", "their"})
 
 
 @lru_cache(maxsize=8)
-def border_words(language: LanguageCode) -> frozenset[str]:
-    """Every word at which a clause may begin without punctuation before it."""
+def border_words(language: LanguageCode) -> dict[str, frozenset[str] | None]:
+    """Every word at which a clause may begin without punctuation before it.
+
+    Returns:
+        Word -> the words of which one must follow it, or None where any may: most words of this
+        table stand inside a clause, and the word behind them shows it.
+    """
     lexicon = surface_lexicon(language)
-    return (
-        lexicon.clause_subjects
-        | lexicon.weak_clause_subjects
-        | lexicon.coordinators
-        | _POSSESSIVE_STARTS
-        | {first for first, _ in _QUESTION_OPENERS}
-        | {"the", "got", "bought", "no"}
-    )
+    follows: dict[str, frozenset[str] | None] = {}
+    for word, follow in _QUESTION_OPENERS:
+        follows[word] = frozenset({follow}).union(follows.get(word) or ())
+    follows["got"] = follows["bought"] = _SELF
+    follows["no"] = _UNWANTED
+    follows.update(dict.fromkeys(("the", *lexicon.coordinators, *_POSSESSIVE_STARTS)))
+    follows.update(dict.fromkeys(lexicon.weak_clause_subjects, lexicon.finite_verbs))
+    follows.update(dict.fromkeys(lexicon.clause_subjects))
+    return follows
 
 
 def border_before(

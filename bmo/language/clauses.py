@@ -57,7 +57,7 @@ def segment(
     after = words.after
     size = len(norm)
     if names:
-        openers = openers | names
+        openers = openers | dict.fromkeys(names)
     borders = [i for i in range(1, size) if after[i - 1] or norm[i] in openers]
     if size:
         borders.append(size)
@@ -71,6 +71,9 @@ def segment(
             continue
         hard = i == size or (mark != "" and not _HARD.isdisjoint(mark))
         if not hard:
+            follows = None if mark else openers[norm[i]]
+            if follows is not None and (i + 1 >= size or norm[i + 1] not in follows):
+                continue
             border = border_before(norm, after, begin, i, lexicon, names)
             if not border:
                 continue

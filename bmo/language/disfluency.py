@@ -8,6 +8,7 @@ word (a rough copy), or, after a strong editing term, behind the last function w
 
 from __future__ import annotations
 
+from functools import lru_cache
 from operator import eq
 
 from bmo.language.lexicon import LanguageCode, SurfaceLexicon, match_phrase, surface_lexicon
@@ -24,16 +25,31 @@ _AFFIRMED_KNOW = frozenset(
 )
 
 
-def repair(words: Words, language: LanguageCode = "en") -> Words:
+_PADDING = frozenset({"like", "you"})
+"""First words of what pads speech in some places only ("you know", "like")."""
+
+
+@lru_cache(maxsize=8)
+def repair_cues(language: LanguageCode) -> frozenset[str]:
+    """The words of which one stands in all that is repaired, but for plain repetitions."""
+    return surface_lexicon(language).disfluency_cues | _PADDING
+
+
+def repair(words: Words, language: LanguageCode = "en", *, cued: bool = True) -> Words:
     """Returns the words without fillers, repetitions and misspoken parts.
 
     Idempotent: repairing what is repaired changes nothing.
+
+    Args:
+        words: What was said.
+        language: Whose fillers and editing terms apply.
+        cued: False where the caller knows that no word of ``repair_cues`` stands among the words.
     """
-    lexicon = surface_lexicon(language)
     norm = words.norm
     size = len(norm)
-    if size < 2:
+    if size < 2 or not (cued or any(map(eq, norm, norm[1:]))):
         return words
+    lexicon = surface_lexicon(language)
     touched = not lexicon.disfluency_cues.isdisjoint(norm)
     padded = ("like" in norm and "," in "".join(words.after)) or (
         "you" in norm and ("know" in norm or "see" in norm)

@@ -1,0 +1,66 @@
+"""Which stages a turn's words concern: each word is looked up once, for all of them together.
+
+Most stages of the analysis concern few turns, and each can tell by one of its own words that it
+has nothing to do. Asking every stage in turn looks at every word again and again; here a table
+made of the stages' own vocabularies answers for all of them in one pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from bmo.gate import said_of_another
+from bmo.gate.factuality import factuality_lexicon
+from bmo.gate.open_lexicon import open_lexicon
+from bmo.gate.people import people_lexicon
+from bmo.language import LanguageCode
+from bmo.language.disfluency import repair_cues
+
+REPAIRED = 1
+"""A filler or an editing term: see ``repair``."""
+REPORTED = 2
+"""A doctor or the like: see ``without_professional``."""
+RELATED = 4
+"""The first word of a relation: see ``written_out``."""
+SAID_OF_ANOTHER = 8
+"""A word that says of one what was said of another: see ``with_verb_said``."""
+VETOED = 16
+"""The telling word of a phrase that speaks against a clause: see ``vetoes``."""
+TAKEN_BACK = 32
+"""The same of what takes back the whole turn: see ``vetoes_of_turn``."""
+
+
+@lru_cache(maxsize=8)
+def _cue_words(language: LanguageCode) -> dict[str, int]:
+    """Word -> the stages it concerns, added up."""
+    factuality = factuality_lexicon(language)
+    vocabularies: list[tuple[int, Iterable[str]]] = [
+        (REPAIRED, repair_cues(language)),
+        (VETOED, factuality.telling),
+        (TAKEN_BACK, factuality.taking_back),
+    ]
+    if language == "en":
+        vocabularies += [
+            (REPORTED, open_lexicon().professionals),
+            (RELATED, people_lexicon(language).first),
+            (SAID_OF_ANOTHER, said_of_another.CUES),
+        ]
+    table: dict[str, int] = {}
+    for stage, words in vocabularies:
+        for word in words:
+            table[word] = table.get(word, 0) | stage
+    return table
+
+
+def stages_of(norm: Sequence[str], language: LanguageCode) -> int:
+    """The stages that at least one of the words concerns, added up.
+
+    Args:
+        norm: Words of a turn in normal form.
+        language: Whose vocabularies apply.
+    """
+    found = 0
+    for stages in filter(None, map(_cue_words(language).get, norm)):
+        found |= stages
+    return found

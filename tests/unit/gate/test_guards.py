@@ -1,0 +1,122 @@
+"""Guards that spare a stage its work: where one says no, the stage itself finds nothing."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bmo.gate import cue_words, skip_rules
+from bmo.gate.appositives import written_out
+from bmo.gate.factuality import factuality_lexicon, may_be_framed, vetoes, vetoes_of_turn
+from bmo.gate.packs import load_pack
+from bmo.gate.people import people_lexicon
+from bmo.gate.professional_word import without_professional
+from bmo.gate.said_of_another import with_verb_said
+from bmo.gate.self_introduction import introduced
+from bmo.language import LANGUAGES, LanguageCode, repair, segment, words
+from bmo.language.clause_borders import border_before, border_words
+from bmo.language.lexicon import surface_lexicon
+from bmo.turn import DialogueContext
+
+pytestmark = pytest.mark.unit
+
+COMMON = 'i you my the a is are was have do not and that so to in , . ? " went home maria 5'.split()
+
+
+def vocabulary(language: LanguageCode) -> list[str]:
+    """Words that the guards of a language look for, and words that they look beside."""
+    factuality = factuality_lexicon(language)
+    told = [phrase for found in factuality.cues.values() for phrase, _, _ in found]
+    opened = [
+        phrase
+        for seconds in factuality.leading.values()
+        for found in seconds.values()
+        for phrase, _ in found
+    ]
+    phrases = [" ".join(phrase) for phrase in (*told, *opened, *factuality.asides)]
+    people = [" ".join(form) for form in people_lexicon(language).forms]
+    said = [*cue_words._cue_words(language), *border_words(language), *phrases, *people]
+    return sorted({*said, "no do not", "no never mind", "the doctor told me", "you know"})
+
+
+def spoken(language: LanguageCode) -> st.SearchStrategy[str]:
+    """Text of a language's cues among ordinary words."""
+    pieces = st.one_of(st.sampled_from(COMMON), st.sampled_from(vocabulary(language)))
+    return st.lists(pieces, max_size=14).map(" ".join)
+
+
+TEXTS = st.one_of([st.tuples(st.just(code), spoken(code)) for code in LANGUAGES])
+
+
+@settings(max_examples=400, deadline=None)
+@given(TEXTS)
+def test_a_word_that_opens_no_clause_is_no_border(case: tuple[LanguageCode, str]) -> None:
+    language, text = case
+    said, lexicon = words(text, language), surface_lexicon(language)
+    openers = border_words(language)
+    for i in range(1, len(said)):
+        follow = "".join(said.norm[i + 1 : i + 2])
+        if said.after[i - 1]:
+            continue
+        follows = openers.get(said.norm[i], frozenset())
+        if follows is not None and follow not in follows:
+            for begin in range(i):
+                assert not border_before(said.norm, said.after, begin, i, lexicon, frozenset()), (
+                    said.norm,
+                    i,
+                )
+
+
+@settings(max_examples=400, deadline=None)
+@given(TEXTS)
+def test_what_concerns_no_stage_is_left_by_it(case: tuple[LanguageCode, str]) -> None:
+    language, text = case
+    said, people = words(text, language), people_lexicon(language)
+    stages = cue_words.stages_of(said.norm, language)
+    if not stages & cue_words.REPAIRED:
+        assert repair(said, language, cued=False).norm == repair(said, language).norm
+    clauses = segment(said, language)
+    if not (stages & cue_words.VETOED or may_be_framed(said, clauses, language)):
+        assert not any(vetoes(said, clause, language) for clause in clauses)
+    if not stages & cue_words.TAKEN_BACK:
+        assert vetoes_of_turn(said, language) is None
+    if language != "en":
+        return
+    pack = load_pack("en")
+    jobs = pack.lexicons["occupations"]
+    if not stages & cue_words.REPORTED:
+        assert without_professional(said) is said
+    if not stages & cue_words.SAID_OF_ANOTHER:
+        found = with_verb_said(said, people, pack.stops, DialogueContext(), {})
+        assert found == (said, False)
+    if "," not in said.text:
+        assert introduced(said, "what is your name?", jobs) is said
+        if not stages & cue_words.RELATED:
+            assert written_out(said, people, pack.stops, jobs) is said
+
+
+SMALL_TALK = sorted(
+    phrase
+    for code in LANGUAGES
+    for kind, phrases in skip_rules.load_pack(code).items()
+    if isinstance(phrases, list)
+    for phrase in phrases
+    if isinstance(phrase, str)
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.lists(st.sampled_from([*SMALL_TALK, *COMMON, "hahaha", "heyyy", "", "!", "ok."]), max_size=5)
+)
+def test_what_cannot_begin_small_talk_is_none(pieces: list[str]) -> None:
+    text = " ".join(pieces)
+    if not skip_rules._may_begin(text):
+        assert skip_rules._match(skip_rules._words(text), None) is None
+
+
+def test_every_phrase_of_small_talk_may_begin() -> None:
+    assert SMALL_TALK
+    assert [p for p in SMALL_TALK if not skip_rules._may_begin(p)] == []
+    assert [p for p in SMALL_TALK if not skip_rules._may_begin(f"{p} !")] == []
