@@ -74,6 +74,15 @@ Depth = Literal["auto", "minimal", "full"]
 
 CATEGORIES: tuple[Category, ...] = get_args(Category)
 SIGNALS: tuple[Signal, ...] = get_args(Signal)
+CATEGORY_SIGNALS: dict[Category, Signal] = {
+    "relationships": "relationship",
+    "preferences": "preference",
+    "goals": "goal",
+    "personal_facts": "personal_fact",
+    "policies": "policy",
+    "decisions": "decision",
+}
+"""Category of a stored fact -> the signal that it is."""
 
 
 def utc_now() -> datetime:

@@ -5,19 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bmo.turn import Category, Decision, Fact, Signal, Turn
+from bmo.turn import CATEGORY_SIGNALS, Decision, Fact, Signal, Turn
 
 if TYPE_CHECKING:
     from bmo.gate import WriteGate
 
-_SIGNALS: dict[Category, Signal] = {
-    "relationships": "relationship",
-    "preferences": "preference",
-    "goals": "goal",
-    "personal_facts": "personal_fact",
-    "policies": "policy",
-    "decisions": "decision",
-}
 NOTHING = 0.7
 """How much a model's "nothing to keep" counts."""
 
@@ -35,7 +27,9 @@ def settled(turn: Turn, gate: WriteGate, facts: Sequence[Fact], method: str) -> 
             text=turn.text,
         )
     signals: list[Signal] = ["correction"] if any(f.op == "correct" for f in facts) else []
-    signals += [signal for fact in facts if (signal := _SIGNALS[fact.category]) not in signals]
+    signals += [
+        signal for fact in facts if (signal := CATEGORY_SIGNALS[fact.category]) not in signals
+    ]
     return Decision(
         verdict="allow",
         signals=tuple(dict.fromkeys(signals)),

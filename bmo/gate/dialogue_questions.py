@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
 
+from bmo.gate.pack_tables import read_table
 from bmo.language import LanguageCode, words
 from bmo.language.lexicon import Phrases, phrase_table
 
@@ -37,8 +36,7 @@ class DialogueLexicon:
 @lru_cache(maxsize=8)
 def dialogue_lexicon(language: LanguageCode) -> DialogueLexicon:
     """The questions and answers of ``language``; empty where the pack has none."""
-    source = resources.files("bmo.gate") / "packs" / language / "dialogue.toml"
-    raw = tomllib.loads(source.read_text("utf-8")) if source.is_file() else {}
+    raw = read_table(language, "dialogue.toml")
     return DialogueLexicon(
         tuple(
             QuestionRule(

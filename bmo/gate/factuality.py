@@ -6,13 +6,12 @@ allows: the clause is held or discarded, whatever a rule or the judge makes of i
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
 from typing import Literal, get_args
 
+from bmo.gate.pack_tables import read_table
 from bmo.language import Clause, LanguageCode, Words
 
 Veto = Literal[
@@ -80,8 +79,7 @@ class FactualityLexicon:
 @lru_cache(maxsize=8)
 def factuality_lexicon(language: LanguageCode) -> FactualityLexicon:
     """The factuality cues of ``language``; empty where the pack has none."""
-    source = resources.files("bmo.gate") / "packs" / language / "factuality.toml"
-    raw = tomllib.loads(source.read_text("utf-8")) if source.is_file() else {}
+    raw = read_table(language, "factuality.toml")
     anywhere = dict(raw.get("anywhere", {}))
     anywhere["idiom"] = raw.get("idioms", [])
     cues = _cue_table(anywhere, by_telling_word=True)

@@ -7,20 +7,18 @@ so that a value agrees across languages and with the words of later questions.
 
 from __future__ import annotations
 
-import tomllib
 from functools import lru_cache
-from importlib import resources
 
+from bmo.gate.pack_tables import read_table
 from bmo.language import LanguageCode
 
 
 @lru_cache(maxsize=4)
 def _glossary(language: LanguageCode) -> tuple[dict[str, str], dict[str, str]]:
     """(whole values, single words inside a value) of ``language``."""
-    source = resources.files("bmo.gate") / "packs" / language / "glossary.toml"
-    if not source.is_file():
+    raw = read_table(language, "glossary.toml")
+    if not raw:
         return {}, {}
-    raw = tomllib.loads(source.read_text("utf-8"))
     return dict(raw["values"]), dict(raw["words"])
 
 

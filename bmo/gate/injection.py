@@ -16,10 +16,11 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Any, Literal, get_args
 
 import re2
+
+from bmo.gate.pack_tables import read_table
 
 InjectionKind = Literal[
     "override",
@@ -180,9 +181,8 @@ def load_pack(language: str) -> dict[str, Any]:
     Raises:
         InjectionRulesError: The file is not valid TOML.
     """
-    source = resources.files("bmo.gate") / "packs" / language / "injection.toml"
     try:
-        return tomllib.loads(source.read_text(encoding="utf-8"))
+        return read_table(language, "injection.toml")
     except tomllib.TOMLDecodeError as error:
         raise InjectionRulesError(f"{language}/injection.toml: {error}") from None
 

@@ -21,7 +21,7 @@ from bmo.gate.other_moments import soon_over
 from bmo.gate.personal_words import orders, tells_of_the_user
 from bmo.gate.requests import is_request
 from bmo.gate.rest_of_turn import with_rest_of_turn
-from bmo.turn import Category, Decision, DialogueContext, Fact, Signal, Turn
+from bmo.turn import CATEGORY_SIGNALS, Category, Decision, DialogueContext, Fact, Signal, Turn
 
 if TYPE_CHECKING:
     from bmo.judge import Judge, JudgeThresholds
@@ -49,14 +49,6 @@ OF_ANYBODY: frozenset[Category] = frozenset({"personal_facts", "relationships", 
 """Categories whose statements name the user or somebody of theirs."""
 ORDERED: frozenset[Category] = frozenset({"policies", "preferences"})
 """Categories whose statements name them, or order something."""
-_SIGNALS: dict[Category, Signal] = {
-    "relationships": "relationship",
-    "preferences": "preference",
-    "goals": "goal",
-    "personal_facts": "personal_fact",
-    "policies": "policy",
-    "decisions": "decision",
-}
 
 
 def wants_judge(rules: Decision) -> bool:
@@ -214,7 +206,7 @@ def _without_memory(rules: Decision, asked: Asked) -> Decision:
 def _signals(rules: Decision, memories: Sequence[Fact]) -> tuple[Signal, ...]:
     found: list[Signal] = []
     for fact in memories:
-        if _SIGNALS[fact.category] not in found:
-            found.append(_SIGNALS[fact.category])
+        if CATEGORY_SIGNALS[fact.category] not in found:
+            found.append(CATEGORY_SIGNALS[fact.category])
     left = ("other", "command")
     return (*found, *(s for s in rules.signals if s not in found and s not in left))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib import resources
 from typing import Any, Literal, cast
 
+from bmo.gate.pack_tables import read_table
 from bmo.gate.people import people_lexicon
 from bmo.language import LanguageCode
 from bmo.turn import Fact
@@ -156,10 +155,9 @@ def known_changes(language: LanguageCode) -> KnownChanges:
     Raises:
         ValueError: A construction is malformed; the message names it.
     """
-    source = resources.files("bmo.gate") / "packs" / language / "known_changes.toml"
-    if not source.is_file():
+    raw = read_table(language, "known_changes.toml")
+    if not raw:
         return KnownChanges()
-    raw = tomllib.loads(source.read_text("utf-8"))
     macros = cast("dict[str, str]", raw["macros"])
     rules = tuple(_rule(one, raw, macros) for one in raw["change"])
     lexicon = people_lexicon(language)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
 from itertools import pairwise
 
 from bmo.gate.asked_question import last_question, who_does
+from bmo.gate.pack_tables import read_table
 from bmo.gate.third_person import third_person_lexicon
 from bmo.turn import Assessment, Category, Fact
 
@@ -54,8 +53,7 @@ class CategoryCues:
 @lru_cache(maxsize=1)
 def category_cues() -> CategoryCues:
     """The English cues, read from the package on first use."""
-    source = resources.files("bmo.gate") / "packs" / "en" / "categories.toml"
-    raw = tomllib.loads(source.read_text("utf-8"))
+    raw = read_table("en", "categories.toml")
     asked = raw.pop("asked")
     patterns = {
         name: (

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from importlib import resources
+
+from bmo.gate.pack_tables import read_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,5 @@ class OpenLexicon:
 @lru_cache(maxsize=1)
 def open_lexicon() -> OpenLexicon:
     """The English lists, read from the package on first use."""
-    source = resources.files("bmo.gate") / "packs" / "en" / "open_words.toml"
-    raw = tomllib.loads(source.read_text("utf-8"))
+    raw = read_table("en", "open_words.toml")
     return OpenLexicon(**{f.name: frozenset(raw[f.name].split()) for f in fields(OpenLexicon)})

@@ -9,11 +9,10 @@ answers a question has the question beside it, without which it says little.
 from __future__ import annotations
 
 import re
-import tomllib
 from functools import lru_cache
-from importlib import resources
 
 from bmo.gate.open_text import OpenText
+from bmo.gate.pack_tables import read_table
 from bmo.language import LanguageCode, Words
 
 _LANGUAGE_NAMES = {"de": "German", "fr": "French", "es": "Spanish"}
@@ -31,8 +30,7 @@ _LAST_QUESTION = re.compile(r"[^.!?¿]*\?\s*$")
 @lru_cache(maxsize=4)
 def asides(language: LanguageCode) -> frozenset[str]:
     """Words of a language that carry nothing at either end of a statement."""
-    source = resources.files("bmo.gate") / "packs" / language / "asides.toml"
-    return frozenset(tomllib.loads(source.read_text("utf-8"))["drop"])
+    return frozenset(read_table(language, "asides.toml")["drop"])
 
 
 def canonicalise_other(

@@ -6,12 +6,11 @@ with it.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
 
+from bmo.gate.pack_tables import read_table
 from bmo.language import LanguageCode
 from bmo.language.lexicon import Phrases, phrase_table
 
@@ -140,8 +139,7 @@ class Grammar:
 @lru_cache(maxsize=4)
 def grammar(language: LanguageCode) -> Grammar:
     """The grammar tables of ``language``, read on first use."""
-    source = resources.files("bmo.gate") / "packs" / language / "grammar.toml"
-    raw = tomllib.loads(source.read_text("utf-8"))
+    raw = read_table(language, "grammar.toml")
     verbs: dict[str, VerbForm] = {}
     for lemma, forms in raw["verbs"].items():
         first, third, past, participle = (part.split() for part in forms.split("|"))

@@ -6,13 +6,13 @@ What is to be forgotten is what is left of the request without words of telling 
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
 
 from bmo.gate.discourse import Discourse
+from bmo.gate.pack_tables import read_table
+from bmo.gate.retraction import retraction_fact
 from bmo.language import Clause, LanguageCode, Words
 from bmo.turn import Fact, RetractScope
 
@@ -42,8 +42,7 @@ class ForgetWords:
 @lru_cache(maxsize=4)
 def forget_words(language: LanguageCode) -> ForgetWords:
     """The words of ``language``, read on first use; empty where the pack has none."""
-    source = resources.files("bmo.gate") / "packs" / language / "forget.toml"
-    raw = tomllib.loads(source.read_text("utf-8")) if source.is_file() else {}
+    raw = read_table(language, "forget.toml")
     return ForgetWords(
         *(frozenset(raw.get(name, ())) for name in ("filler", "wide", "me", "last", "not_memory"))
     )
@@ -101,15 +100,4 @@ def other_retraction(
         if person is not None and person[1] == len(topic) and wide:
             scope, subject = "subject", discourse.introduce(person[0]).subject
             value = person[0].name
-    first, last = spoken.start[clause.start], spoken.end[clause.end - 1]
-    return Fact(
-        text=spoken.text[first:last],
-        category="personal_facts",
-        op="retract",
-        scope=scope,
-        value=value,
-        subject=subject,
-        rule_id="retraction",
-        extraction_method="pattern:retraction",
-        span=(first, last),
-    )
+    return retraction_fact(spoken, clause, scope, value, subject)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
 from typing import Literal
 
+from bmo.gate.pack_tables import read_table, read_text
 from bmo.language import LanguageCode
 
 Gender = Literal["male", "female", "thing", "plural", "unknown"]
@@ -84,10 +83,8 @@ def people_lexicon(language: LanguageCode) -> PeopleLexicon:
 
     A language's ``people.toml`` holds ``[one]`` and ``[many]``; genders and pets are English's.
     """
-    packs = resources.files("bmo.gate") / "packs"
-    english = tomllib.loads((packs / "en" / "people.toml").read_text("utf-8"))
-    source = packs / language / "people.toml"
-    own = tomllib.loads(source.read_text("utf-8")) if source.is_file() else english
+    english = read_table("en", "people.toml")
+    own = read_table(language, "people.toml") or english
     forms: dict[tuple[str, ...], Relation] = {}
     for plural, table in ((False, own["one"]), (True, own.get("many", {}))):
         for name, words in table.items():
@@ -99,10 +96,9 @@ def people_lexicon(language: LanguageCode) -> PeopleLexicon:
         first[form[0]] = max(first.get(form[0], 0), len(form))
     for name in own["one"]:  # subjects are written in English: known by their English names too
         forms.setdefault(tuple(name.lower().split()), _relation(name, False, english))
-    text = (packs / "en" / "names.txt").read_text("utf-8")
-    own_names = packs / language / "names.txt"
-    if language != "en" and own_names.is_file():
-        text += own_names.read_text("utf-8")
+    text = read_text("en", "names.txt")
+    if language != "en":
+        text += read_text(language, "names.txt")
     names = [w for line in text.splitlines() if not line.startswith("#") for w in line.split()]
     return PeopleLexicon(forms, first, frozenset(names))
 

@@ -9,14 +9,13 @@ anything: facts come from the slots.
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Any
 
 import re2
 
+from bmo.gate.pack_tables import read_table
 from bmo.gate.skip_rules import match_skip
 from bmo.turn import Signal
 
@@ -141,8 +140,7 @@ class _SignalRules:
 
 def load_pack() -> dict[str, Any]:
     """``packs/en/published.toml`` as it stands, with its examples."""
-    source = resources.files("bmo.gate") / "packs" / "en" / "published.toml"
-    return tomllib.loads(source.read_text(encoding="utf-8"))
+    return read_table("en", "published.toml")
 
 
 @cache

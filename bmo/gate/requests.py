@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from functools import lru_cache
-from importlib import resources
 
+from bmo.gate.pack_tables import read_table
 from bmo.language.lexicon import Phrases, match_phrase, phrase_table
 
 
 @lru_cache(maxsize=1)
 def _lexicon() -> tuple[Phrases, frozenset[str]]:
-    source = resources.files("bmo.gate") / "packs" / "en" / "requests.toml"
-    raw = tomllib.loads(source.read_text("utf-8"))
+    raw = read_table("en", "requests.toml")
     return phrase_table(raw["requests"]), frozenset(raw["passed_over"])
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
 
 from bmo.gate.discourse import Discourse
+from bmo.gate.pack_tables import read_table
 from bmo.language import Clause, Words
 from bmo.turn import DialogueContext, Fact, RetractScope, Turn
 
@@ -38,8 +37,7 @@ class RetractionWords:
 @lru_cache(maxsize=1)
 def retraction_words() -> RetractionWords:
     """The English words, read from the package on first use."""
-    source = resources.files("bmo.gate") / "packs" / "en" / "retraction.toml"
-    raw = tomllib.loads(source.read_text("utf-8"))
+    raw = read_table("en", "retraction.toml")
     return RetractionWords(
         verbs=frozenset(raw["verbs"]),
         sure_verbs=frozenset(raw["sure_verbs"]),
@@ -64,20 +62,9 @@ def retraction(
     words = norm[clause.start : clause.end]
     verb = _verb_size(words)
     rest = [w for w in words[verb:] if w not in ("please", "bmo")]
-    text = spoken.text[spoken.start[clause.start] : spoken.end[clause.end - 1]]
 
     def fact(scope: RetractScope, value: str = "", subject: str = "user") -> Fact:
-        return Fact(
-            text=text,
-            category="personal_facts",
-            op="retract",
-            scope=scope,
-            value=value,
-            subject=subject,
-            rule_id="retraction",
-            extraction_method="pattern:retraction",
-            span=(spoken.start[clause.start], spoken.end[clause.end - 1]),
-        )
+        return retraction_fact(spoken, clause, scope, value, subject)
 
     if rest == ["it"] and words[verb - 1] == "forget":
         return None  # "forget it": never mind
@@ -98,6 +85,24 @@ def retraction(
         return fact("last")
     scope, value, subject = _meant(rest, discourse)
     return fact(scope, value, subject)
+
+
+def retraction_fact(
+    spoken: Words, clause: Clause, scope: RetractScope, value: str, subject: str
+) -> Fact:
+    """What a clause asks to be forgotten, as the ledger takes it."""
+    first, last = spoken.start[clause.start], spoken.end[clause.end - 1]
+    return Fact(
+        text=spoken.text[first:last],
+        category="personal_facts",
+        op="retract",
+        scope=scope,
+        value=value,
+        subject=subject,
+        rule_id="retraction",
+        extraction_method="pattern:retraction",
+        span=(first, last),
+    )
 
 
 def _meant(rest: list[str], discourse: Discourse) -> tuple[RetractScope, str, str]:

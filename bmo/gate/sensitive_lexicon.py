@@ -7,16 +7,15 @@ secret must not be written because the language was guessed wrongly.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import resources
 from typing import Any, NamedTuple
 
 import re2
 
 from bmo.gate.digit_runs import NumberWords, tokenise
+from bmo.gate.pack_tables import read_table
 
 LANGUAGES = ("en", "de", "fr", "es")
 _SHAPES = 0
@@ -101,8 +100,7 @@ FEWEST_BEFORE = 4
 @cache
 def load_pack(language: str) -> dict[str, Any]:
     """One language's ``sensitive.toml`` as it stands, with its examples."""
-    source = resources.files("bmo.gate") / "packs" / language / "sensitive.toml"
-    return tomllib.loads(source.read_text(encoding="utf-8"))
+    return read_table(language, "sensitive.toml")
 
 
 @cache

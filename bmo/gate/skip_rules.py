@@ -8,14 +8,13 @@ phrases of one language cover it from end to end; one word more and it goes on t
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib import resources
 from typing import Any, Literal, get_args
 
+from bmo.gate.pack_tables import read_table
 from bmo.language import LANGUAGES
 from bmo.language import words as spell_out
 from bmo.turn import Signal
@@ -265,8 +264,7 @@ def _short_form(word: str, vocabulary: frozenset[str]) -> str | None:
 @cache
 def load_pack(language: str) -> dict[str, Any]:
     """One language's ``skip.toml`` as it stands, with its examples."""
-    source = resources.files("bmo.gate") / "packs" / language / "skip.toml"
-    return tomllib.loads(source.read_text(encoding="utf-8"))
+    return read_table(language, "skip.toml")
 
 
 @cache

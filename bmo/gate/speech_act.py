@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
 from typing import Literal
 
+from bmo.gate.pack_tables import read_table
 from bmo.language import Clause, LanguageCode, Words
 from bmo.language.lexicon import Phrases, match_phrase, phrase_table
 
@@ -55,8 +54,7 @@ class SpeechActLexicon:
 @lru_cache(maxsize=8)
 def speech_act_lexicon(language: LanguageCode) -> SpeechActLexicon:
     """The speech act phrases of ``language``; empty where the pack has none."""
-    source = resources.files("bmo.gate") / "packs" / language / "speech_acts.toml"
-    raw = tomllib.loads(source.read_text("utf-8")) if source.is_file() else {}
+    raw = read_table(language, "speech_acts.toml")
     tables = {
         name: phrase_table(raw.get(name, []))
         for name in (

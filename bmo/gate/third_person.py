@@ -8,13 +8,12 @@ dropped and the verb behind them agrees with the person left out; everywhere els
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from importlib import resources
 
 from bmo.frozen import quickly_made
+from bmo.gate.pack_tables import read_table
 from bmo.gate.people import PeopleLexicon, people_lexicon
 from bmo.language import Words, past_lemma, third_person
 from bmo.language.lexicon import Phrases, match_phrase, phrase_table, surface_lexicon
@@ -84,8 +83,7 @@ class ThirdPersonLexicon:
 @lru_cache(maxsize=1)
 def third_person_lexicon() -> ThirdPersonLexicon:
     """The English tables, read from the package on first use."""
-    source = resources.files("bmo.gate") / "packs" / "en" / "third_person.toml"
-    raw = tomllib.loads(source.read_text("utf-8"))
+    raw = read_table("en", "third_person.toml")
     words = raw["words"]
     tails = sorted((tuple(tail.split()) for tail in words["tails"]), key=len, reverse=True)
     return ThirdPersonLexicon(

@@ -9,17 +9,7 @@ from bmo.gate.analysis import Analysis
 from bmo.gate.skip_rules import skip
 from bmo.gate.speech_act import SpeechAct
 from bmo.language import LanguageCode, Words
-from bmo.turn import Category, Fact, Signal, Turn, Verdict
-
-_CATEGORY_SIGNALS: dict[Category, Signal] = {
-    "relationships": "relationship",
-    "preferences": "preference",
-    "goals": "goal",
-    "personal_facts": "personal_fact",
-    "policies": "policy",
-    "decisions": "decision",
-}
-
+from bmo.turn import CATEGORY_SIGNALS, Category, Fact, Signal, Turn, Verdict
 
 _ACT_SIGNALS: dict[SpeechAct, Signal] = {
     "question": "question",
@@ -111,7 +101,7 @@ def _signals(analysis: Analysis, facts: tuple[Fact, ...]) -> tuple[Signal, ...]:
     found: list[Signal] = []
     for fact in facts:
         asked = fact.op == "retract" and fact.rule_id == "retraction"
-        signal: Signal = "forget" if asked else _CATEGORY_SIGNALS[fact.category]
+        signal: Signal = "forget" if asked else CATEGORY_SIGNALS[fact.category]
         if fact.op == "correct" and "correction" not in found:
             found.append("correction")
         if signal not in found:
