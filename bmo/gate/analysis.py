@@ -195,7 +195,7 @@ def _read_clauses(
                 continue
             heard.add(line)
         if clause.carried and previous is not None and act[0] == "statement":
-            carried = _with_subject_of(spoken, previous, clause)
+            carried = _with_subject_of(spoken, previous, clause, reader.people)
             whole = clause._replace(start=0, end=len(carried.norm), carried=False)
             refuse = _inherited(spoken, previous, analysis.clauses)
             reader.previous = None  # its words are not those of the carried clause
@@ -258,12 +258,29 @@ def _vetoed(clause: ClauseAnalysis, veto: Veto) -> ClauseAnalysis:
     return clause._replace(vetoes=(*clause.vetoes, veto), facts=(), open=False)
 
 
-def _with_subject_of(spoken: Words, previous: Clause, clause: Clause) -> Words:
+def _somebody_at(norm: list[str], start: int, end: int, people: PeopleLexicon) -> int:
+    """The index behind "my brother sam" or a known name at ``start``, or 0."""
+    if norm[start] in people.names:
+        return start + 1
+    found = people.relation_at(norm, start + 1, end) if norm[start] in ("my", "our") else None
+    if found is None:
+        return 0
+    named = found[1] < end and norm[found[1]] in people.names
+    return found[1] + 1 if named else found[1]
+
+
+def _with_subject_of(
+    spoken: Words, previous: Clause, clause: Clause, people: PeopleLexicon
+) -> Words:
     """A carried clause with the subject of the clause before it."""
     take = previous.start
     norm = spoken.norm
     stop = take + 1
     if norm[take] not in ("i", "we", "he", "she", "they", "it"):
+        somebody = _somebody_at(norm, take, previous.end, people)
+        if somebody:
+            kept = [*range(take, somebody), *range(clause.start, clause.end)]
+            return spoken.select(kept)
         stop = min(previous.end, take + 3)
         for i in range(take, min(previous.end, take + 6)):
             if norm[i] in ("is", "has", "lives", "works", "was", "'s", "are", "have"):

@@ -31,9 +31,10 @@ from bmo.language import Clause, LanguageCode, Words
 from bmo.turn import DialogueContext, Fact, Turn
 
 _MAY_WISH = frozenset({"statement", "instruction"})
+_GOES_ON = tuple([word] for word in ("while", "when", "whenever", "if", "unless", "until"))
 _NAMING_WORDS = 3
 """Words that name somebody: "my friend jo"."""
-_TELLING_WORDS = 3
+_TELLING_WORDS = 2
 """Words beside them that may tell something."""
 _LONGEST_CLAUSE = 120
 """Words up to which the rules read a clause: nothing longer is one memory, nor speech."""
@@ -171,6 +172,8 @@ class ClauseReader:
         """The standing wish of a clause without a verb: "no phone calls after eight please"."""
         if POLITE.isdisjoint(spoken.norm):
             return None
+        if not clause.closed_by and spoken.norm[clause.end : clause.end + 1] in _GOES_ON:
+            return None  # "no notifications | while i am milking"
         norm = tuple(spoken.norm[clause.start : clause.end])
         said = verbless_wish(norm, self.language)
         if not said:

@@ -16,6 +16,8 @@ def speech_acts(
     for position, clause in enumerate(clauses):
         act, behind = speech_act(spoken, clause, language)
         said = spoken.norm[clause.start : clause.end]
+        if act == "instruction" and clause.carried and _is_carried_on(said, acts, language):
+            act, behind = "statement", clause.start
         if polite and act == "statement" and "please" in said:
             sentence = [other for other in clauses if other.sentence == clause.sentence]
             last = sentence[-1].end if sentence else clause.end
@@ -45,7 +47,18 @@ def speech_acts(
 
 _FOR_GOOD = frozenset({"always", "any", "anything", "ever", "everything", "never", "only"})
 
+_HOW_OFTEN = frozenset({"never", "always"})
+_OF_ASSISTANT = frozenset("me us you your call tell remind say speak answer send keep".split())
 _UNTIL_NOW = frozenset({"now", "today", "tonight", "tomorrow"})
+
+
+def _is_carried_on(
+    said: list[str], acts: list[tuple[SpeechAct, int]], language: LanguageCode
+) -> bool:
+    """Whether "and never drinks" goes on with a statement, and orders nothing."""
+    if language != "en" or not acts or acts[-1][0] != "statement" or said[0] not in _HOW_OFTEN:
+        return False
+    return _OF_ASSISTANT.isdisjoint(said)
 
 
 def _is_standing(said: list[str], sentence: list[str]) -> bool:

@@ -92,8 +92,10 @@ def told_with_rules(
         behind = asked.analysis.clauses[asked.analysis.clauses.index(clause) + 1 :][:1]
         if behind and is_object_of(clause.norm, behind[0].norm):
             parts, chain[behind[0]] = [clause, behind[0]], place
-        (start, stop), *_ = runs(parts, asked.analysis.words)
-        more = leaning(asked.analysis.words, asked.turn.assistant_before, start, stop)
+        said, (start, stop) = clause.spoken, clause.place  # carried on: with its subject before it
+        if said is asked.analysis.words:
+            (start, stop), *_ = runs(parts, said)
+        more = leaning(said, asked.turn.assistant_before, start, stop)
         if more:
             fact = told[place]
             told[place] = replace(fact, text=f"{fact.text}; {more}")

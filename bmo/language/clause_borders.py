@@ -197,12 +197,12 @@ def _at_coordinator(
         return 1
     if word in ("so", "plus", "then"):
         return 1 if comma else 0
+    if word == "and" and follow in _BETWEEN and behind in lexicon.carried_verbs:
+        return 2 if _may_carry(norm, begin, i) else 0
     if _nominal_subject(norm, after, i + 1, lexicon):
         return 1
     if word in ("and", "und", "et", "y"):
         if follow in lexicon.carried_verbs:
-            return 2 if _may_carry(norm, begin, i) else 0
-        if follow in _BETWEEN and behind in lexicon.carried_verbs:
             return 2 if _may_carry(norm, begin, i) else 0
     return 0
 
