@@ -24,6 +24,10 @@ logger = logging.getLogger("bmo.agent")
 DEADLINE_GRACE_S = 0.1
 """Seconds past the session's own recall deadline after which a reply goes out without memory."""
 
+ASK_BACK_DEADLINE_S = 4.0
+"""The same for a turn that may ask to forget much, in seconds: a model that is not told what was
+asked of memory says that it is done. A little over the session's own."""
+
 
 class ContextInjection:
     """Loads the profile, recalls for turns, and puts both into a model's context.
@@ -106,7 +110,10 @@ class ContextInjection:
         if heard is not None and message is not None:
             waits.add(self.start_recall(heard, message.text_content or ""))
         if waits:
-            await asyncio.wait(waits, timeout=self._deadline_s)
+            _, late = await asyncio.wait(waits, timeout=self._deadline_s)
+            recall = heard.recall if heard is not None else None
+            if heard is not None and recall in late and self.may_ask_back(heard):
+                await asyncio.wait({recall}, timeout=ASK_BACK_DEADLINE_S)
         if with_profile:
             place_profile(chat_ctx, self.profile.context if self.profile else "", self._role)
         if heard is not None and message is not None:
@@ -116,11 +123,17 @@ class ContextInjection:
             if heard.given is not None:
                 telemetry.note_injected(heard.given, "recall")
 
+    def may_ask_back(self, heard: HeardTurn) -> bool:
+        """Whether the reply may have to wait for what is to be asked back (forgetting much)."""
+        memory = self._guests.memory_of(heard.speaker)
+        return memory is not None and memory.may_ask_back(heard.turn)
+
     async def _recall(self, heard: HeardTurn) -> Recall:
         memory = self._guests.memory_of(heard.speaker)
         if memory is None:
             return Recall(plan=RecallPlan(recall=False, trigger="guest"))
-        return await memory.recall(heard.turn)
+        recall = await memory.recall(heard.turn)
+        return await memory.with_owed_notice(heard.turn.id, recall)
 
     async def _profile(self) -> Recall | None:
         try:

@@ -169,7 +169,8 @@ class ConversationMemory:
         opened: tuple[HeardTurn, Sequence[Part]] | None = None
         if guarded("hook", _hook_hears, agent) is not False:
             opened = guarded("hook", self._open_from_hook, agent, turn_ctx, new_message)
-        if opened is not None and self._settings.bmo_inject_at == "turn_ctx":
+        in_hook = self._settings.bmo_inject_at == "turn_ctx"
+        if opened is not None and in_hook and not self._asks_back(opened[0]):
             try:
                 await self._injection.inject(turn_ctx, opened[0], new_message, with_profile=False)
             except Exception:
@@ -205,11 +206,15 @@ class ConversationMemory:
                     heard = self._draft(agent, message, chat_ctx)
             in_hook = self._settings.bmo_inject_at == "turn_ctx"
             if heard is not None and heard.way == "hook" and in_hook:
-                heard = None
+                heard = heard if self._asks_back(heard) else None
             await self._injection.inject(chat_ctx, heard, message, with_profile=True)
         except Exception:
             logger.exception("memory was left out of a reply")
             telemetry.note_fault("inject")
+
+    def _asks_back(self, heard: HeardTurn) -> bool:
+        """Whether the reply must wait until the turn is written: never in the hook, then."""
+        return bool(self._background.guarded("inject", self._injection.may_ask_back, heard))
 
     # -- gating --------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 """The write gate: what of a turn is worth keeping, and how it is written down."""
 
 from bmo.gate.analysis import Analysis, ClauseAnalysis, analyse
+from bmo.gate.forget_words import may_ask_to_forget
 from bmo.gate.judge_binding import wants_judge
 from bmo.gate.packs import PackError
 from bmo.gate.people import people_lexicon
@@ -13,6 +14,7 @@ __all__ = [
     "PackError",
     "WriteGate",
     "analyse",
+    "may_ask_to_forget",
     "people_lexicon",
     "scan_sensitive",
     "wants_judge",

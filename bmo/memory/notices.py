@@ -22,6 +22,14 @@ def ask_to_erase(pending: PendingErasure) -> str:
     )
 
 
+def not_forgotten_yet() -> str:
+    """A wide request to forget that could not be looked up in time."""
+    return _line(
+        "What is to be forgotten could not be looked up yet, and nothing is forgotten so far. "
+        "Say so, and ask to say it again."
+    )
+
+
 def erased(pending: PendingErasure) -> str:
     """The user said yes."""
     return _line(f"{len(pending.facts)} memories are erased for good. Say so.")

@@ -8,7 +8,14 @@ from collections import deque
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
-from bmo.memory.notices import ask_to_erase, erased, kept, off_the_record, on_the_record
+from bmo.memory.notices import (
+    ask_to_erase,
+    erased,
+    kept,
+    not_forgotten_yet,
+    off_the_record,
+    on_the_record,
+)
 from bmo.memory.visit import Visit
 from bmo.memory.wishes import Wish, wish_of
 from bmo.turn import Decision, Signal, Turn
@@ -18,6 +25,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("bmo.memory")
 
+
+ASK_BACK_DEADLINE_S = 3.0
+"""Longest a reply waits to be told what is to be erased, in seconds: the turn must be over (the
+model may be asked before it is) and written. Then it says that nothing is forgotten yet."""
 
 WRITTEN_KEPT = 64
 """Turns of which is known that they are in the ledger."""
@@ -36,6 +47,7 @@ class Requests:
         self._visit = visit
         self._on_disk: dict[str, asyncio.Event] = {}
         self._written: deque[str] = deque(maxlen=WRITTEN_KEPT)
+        self._asking: dict[str, asyncio.Task[str]] = {}
 
     def granted(self, wish: Wish | None, turn: Turn) -> Decision | None:
         """Does what a short utterance asks of memory itself; None when it asks for nothing."""
@@ -66,7 +78,10 @@ class Requests:
             asked.set()
 
     async def notice(self, turn: Turn, pending: PendingErasure | None, remaining_s: float) -> str:
-        """What the assistant must say about memory itself with this reply, or ""."""
+        """What the assistant must say about memory itself with this reply, or "".
+
+        Whether it must ask back may take longer than a recall may: see ``owed``.
+        """
         wish = wish_of(turn.text)
         if wish == "off_record":
             return off_the_record()
@@ -74,30 +89,55 @@ class Requests:
             return on_the_record()
         if pending is not None and wish in ("yes", "no"):
             return erased(pending) if wish == "yes" else kept(pending)
-        if not await self._asks_to_forget_much(turn, max(remaining_s, 0.01)):
+        if not self.may_ask_back(turn):
             return ""
-        if turn.id not in self._written:  # the writing may have been faster than the question
-            event = self._on_disk.setdefault(turn.id, asyncio.Event())
-            try:
-                await asyncio.wait_for(event.wait(), max(remaining_s, 0.01))
-            except TimeoutError:
-                self._on_disk.pop(turn.id, None)
-                return ""
-        return ask_to_erase(self.pending) if self.pending is not None else ""
+        asking = self._visit.start(self._ask_back(turn))
+        self._asking[turn.id] = asking
+        asking.add_done_callback(lambda _: self._asking.pop(turn.id, None))
+        await asyncio.wait({asking}, timeout=max(remaining_s, 0.01))
+        return asking.result() if asking.done() else ""
 
-    async def _asks_to_forget_much(self, turn: Turn, remaining_s: float) -> bool:
+    def may_ask_back(self, turn: Turn) -> bool:
+        """Whether a turn could be a wish to forget much: the words decide, in microseconds."""
+        from bmo.gate import may_ask_to_forget
+
         if self._visit.service.settings.mem0_setting == "NORMAL" or self._visit.off_record:
             return False
-        asked = asyncio.get_running_loop().run_in_executor(
-            self._visit.service.recall_pool,
-            self._visit.service.write_gate.decide_by_rules,
+        return may_ask_to_forget(turn.text)
+
+    def owed(self, turn_id: str) -> asyncio.Task[str] | None:
+        """What is still found out for a turn's reply: the task that ends with the notice, or None.
+
+        A model that is not told that something wide was asked for would say that it is done.
+        """
+        return self._asking.get(turn_id)
+
+    async def _ask_back(self, turn: Turn) -> str:
+        """The question to ask when a turn wants much forgotten; "" when it does not."""
+        wide = False
+        try:
+            async with asyncio.timeout(ASK_BACK_DEADLINE_S):
+                wide = await self._asks_to_forget_much(turn)
+                if not wide:
+                    return ""
+                if turn.id not in self._written:  # writing may have been faster than the question
+                    await self._on_disk.setdefault(turn.id, asyncio.Event()).wait()
+        except TimeoutError:
+            self._on_disk.pop(turn.id, None)
+            return not_forgotten_yet() if wide else ""
+        except Exception as error:  # e.g. rules that fail; gating the turn says so in the ledger
+            logger.warning("notice failed", extra={"error": repr(error)})
+            return ""
+        return ask_to_erase(self.pending) if self.pending is not None else ""
+
+    async def _asks_to_forget_much(self, turn: Turn) -> bool:
+        service = self._visit.service
+        ruled = await asyncio.get_running_loop().run_in_executor(
+            service.gate_pool,
+            service.turnstile.through(service.write_gate.decide_by_rules),
             turn,
             self._visit.dialogue.context(),
         )
-        try:
-            ruled = await asyncio.wait_for(asyncio.shield(asked), remaining_s)
-        except TimeoutError:
-            return False
         return any(
             fact.op == "retract" and fact.scope in ("subject", "all") for fact in ruled.facts
         )

@@ -161,12 +161,29 @@ class MemorySession:
         try:
             remaining_s = deadline_s - (time.perf_counter() - started)
             notice = await self._requests.notice(turn, pending, remaining_s)
-        except Exception as error:  # e.g. rules that fail; gating the turn says so in the ledger
+        except Exception as error:  # a pool that is closed, say; the reply goes out without
             logger.warning("notice failed", extra={"error": repr(error)})
             notice = ""
-        if notice:
-            recall = replace(recall, context="\n".join(filter(None, (recall.context, notice))))
+        recall = _with_notice(recall, notice)
         return replace(recall, elapsed_ms=(time.perf_counter() - started) * 1000)
+
+    def may_ask_back(self, turn: Turn) -> bool:
+        """Whether a turn could ask to forget so much that the assistant must ask back."""
+        return self._requests.may_ask_back(turn)
+
+    async def with_owed_notice(self, turn_id: str, recall: Recall) -> Recall:
+        """What was recalled for a turn, with a question that was not known within the deadline.
+
+        Args:
+            turn_id: The turn ``recall`` is for.
+            recall: What ``recall`` returned.
+
+        Returns:
+            At once the same, unless the turn asks to forget much: then as soon as it is known
+            what is to be erased, or that it cannot be known in time.
+        """
+        owed = self._requests.owed(turn_id)
+        return recall if owed is None else _with_notice(recall, await asyncio.shield(owed))
 
     def prefetch(self, interim_text: str) -> None:
         """Starts recall on an interim transcript; it is used if the final words agree.
@@ -202,3 +219,10 @@ class MemorySession:
 
     def _own(self, turn: Turn) -> Turn:
         return replace(turn, user_id=self.user_id, session_id=self.session_id)
+
+
+def _with_notice(recall: Recall, notice: str) -> Recall:
+    """The block for the model, with what it must say of memory itself behind it."""
+    if not notice:
+        return recall
+    return replace(recall, context="\n".join(filter(None, (recall.context, notice))))

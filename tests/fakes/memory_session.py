@@ -132,6 +132,12 @@ class FakeMemorySession:
                 return recall_of(*texts)
         return Recall(plan=RecallPlan(recall=False, trigger="statement"))
 
+    def may_ask_back(self, turn: Turn) -> bool:
+        return False
+
+    async def with_owed_notice(self, turn_id: str, recall: Recall) -> Recall:
+        return recall
+
     async def profile(self) -> Recall:
         await self._fault("profile")
         if self.faults.get("profile") == "rubbish":
