@@ -21,6 +21,7 @@ from typing import Any, Literal, get_args
 import re2
 
 from bmo.gate.pack_tables import read_table
+from bmo.gate.pattern_needs import Need, NeededWords, pattern_needs
 
 InjectionKind = Literal[
     "override",
@@ -105,6 +106,7 @@ class _Rules:
 
     patterns: Any
     owners: tuple[_Rule, ...]
+    needed: NeededWords
 
 
 def scan(text: str) -> InjectionFinding | None:
@@ -122,12 +124,15 @@ def scan(text: str) -> InjectionFinding | None:
             return InjectionFinding("obfuscation", "obfuscation.tags", 0, len(text))
         text = _INVISIBLE.sub("", text).translate(_TO_ASCII)
         text = text.encode("utf-8", "replace").decode("utf-8")
-    if text.count(" ") >= _FEWEST_SPELLED:
+    if text.count(" ") >= _FEWEST_SPELLED and _letters(text) >= _FEWEST_SPELLED - 1:
         spelled = _SPELLED.search(text)
         if spelled:
             return InjectionFinding("obfuscation", "obfuscation.spelled", *spelled.span())
     rules = _load_rules()
-    fired = rules.patterns.Match(text.lower())
+    lowered = text.lower()
+    if lowered.isascii() and not rules.needed.may_match(lowered):
+        return None  # most turns
+    fired = rules.patterns.Match(lowered)
     if not fired:
         return None
     for index in sorted(fired):
@@ -137,6 +142,11 @@ def scan(text: str) -> InjectionFinding | None:
             if not rule.unless or not sentences.excuse(rule, match.span()):
                 return InjectionFinding(rule.kind, rule.id, match.start(), match.end())
     return None
+
+
+def _letters(text: str) -> int:
+    """How many words of one character a text has; what is spelled has all but its first so."""
+    return list(map(len, text.split())).count(1)
 
 
 class _Sentences:
@@ -196,6 +206,7 @@ def _load_rules() -> _Rules:
     options.max_mem = 64 << 20
     patterns = re2.Filter()
     owners: list[_Rule] = []
+    needs: list[list[Need]] = []
     for language in LANGUAGES:
         pack = load_pack(language)
         for raw in pack["rule"]:
@@ -210,11 +221,12 @@ def _load_rules() -> _Rules:
                 for source in raw["patterns"]:
                     written = source if raw.get("raw") else expand(source, pack["words"])
                     patterns.Add(written, options)
+                    needs.append(needs_of(source, pack["words"], raw=raw.get("raw", False)))
                     owners.append(_Rule(raw["id"], raw["kind"], unless))
             except (re2.error, KeyError) as error:
                 raise InjectionRulesError(f"{where}: {error}") from None
     patterns.Compile()
-    return _Rules(patterns, tuple(owners))
+    return _Rules(patterns, tuple(owners), NeededWords(needs))
 
 
 def expand(pattern: str, words: dict[str, str]) -> str:
@@ -224,12 +236,30 @@ def expand(pattern: str, words: dict[str, str]) -> str:
         pattern: With blanks, "...", apostrophes and ``{word classes}`` as the pack explains them.
         words: The word classes.
     """
-    named = re.sub(r"\{([a-z]+)\}", lambda found: words[found[1]], pattern)
-    named = named.rstrip(" ")
+    named, left, right = _named(pattern, words)
     body = "".join(_pieces(named))
-    left = "" if named.startswith("(?:^") else _EDGE_LEFT
-    right = "" if named.endswith((" )+", " )*", "$", " )", "]*$")) else _EDGE_RIGHT
-    return f"{left}(?:{body}){right}"
+    return f"{_EDGE_LEFT if left else ''}(?:{body}){_EDGE_RIGHT if right else ''}"
+
+
+def needs_of(pattern: str, words: dict[str, str], *, raw: bool) -> list[Need]:
+    """What a text must hold for a pattern to match, as ``pattern_needs`` has it.
+
+    Args:
+        pattern: As written in the pack.
+        words: The word classes.
+        raw: The pattern is RE2's own language.
+    """
+    if raw:
+        return pattern_needs(pattern, left=False, right=False, dialect=False)
+    named, left, right = _named(pattern, words)
+    return pattern_needs(named, left=left, right=right, dialect=True)
+
+
+def _named(pattern: str, words: dict[str, str]) -> tuple[str, bool, bool]:
+    """A pattern with its word classes spelled out, and whether it wants whole words at its ends."""
+    named = re.sub(r"\{([a-z]+)\}", lambda found: words[found[1]], pattern).rstrip(" ")
+    right = not named.endswith((" )+", " )*", "$", " )", "]*$"))
+    return named, not named.startswith("(?:^"), right
 
 
 def _pieces(pattern: str) -> Iterator[str]:

@@ -160,7 +160,7 @@ def _by_words(words: list[str]) -> tuple[LanguageCode | None, float, bool]:
 
     Without a leader the code is None.
     """
-    weights = _function_words()
+    weights = function_words()
     scores: dict[str, float] = dict.fromkeys((*LANGUAGES, _OTHERS), 0.0)
     seen: dict[str, int] = dict.fromkeys((*LANGUAGES, _OTHERS), 0)
     for word in words:
@@ -176,7 +176,7 @@ def _by_words(words: list[str]) -> tuple[LanguageCode | None, float, bool]:
 
 
 @cache
-def _function_words() -> dict[str, tuple[tuple[str, float], ...]]:
+def function_words() -> dict[str, tuple[tuple[str, float], ...]]:
     """Word -> languages that use it, with 1 shared among them."""
     source = resources.files("bmo.language") / "data" / "function_words.toml"
     lists = tomllib.loads(source.read_text(encoding="utf-8"))
@@ -192,7 +192,7 @@ def _only(*owners: str) -> frozenset[str]:
     """Function words that belong to the ``owners`` and to no other language."""
     return frozenset(
         word
-        for word, languages in _function_words().items()
+        for word, languages in function_words().items()
         if all(code in owners for code, _ in languages)
     )
 

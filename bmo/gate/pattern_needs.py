@@ -1,0 +1,290 @@
+"""What a text must hold for an injection pattern to match it, read off the pattern itself.
+
+RE2's filter looks for the literals that a pattern cannot do without, in every text anew. Words come
+again and again, though: here what each word satisfies is worked out once, and a text is done with
+one look-up a word. A need is a set of fragments of which one must stand in the text; each lies
+within what stands between two blanks, so that words can be looked at one by one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from bmo.language.identification import function_words
+
+EDGE = "\x1f"
+"""In a fragment: here a mark, a blank, or the end of the text."""
+Need = frozenset[str]
+
+_WORD = re.compile(r"[0-9a-z\u0080-\U0010ffff]")
+_QUANTIFIER = re.compile(r"(?:[?*+]|\{(\d+)(?:,\d*)?\})\??")
+_CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]")
+_MARKS_ONLY = re.compile(r"\[[ ,.;:!?\"/-]+\]")
+_ESCAPE = re.compile(r"\\(?:[pP](?:\{\w+\}|\w)|.)", re.DOTALL)
+
+
+class _Read(NamedTuple):
+    """What an alternative needs, and whether it ends at an edge."""
+
+    needs: list[Need]
+    at_edge: bool
+
+
+def pattern_needs(pattern: str, *, left: bool, right: bool, dialect: bool) -> list[Need]:
+    """The needs of a pattern; a text that misses one of them does not match.
+
+    Args:
+        pattern: As written in the pack, word classes spelled out.
+        left: Only a mark, a blank or the beginning may stand before a match.
+        right: The same behind it.
+        dialect: Blanks, "..." and apostrophes have the pack's meaning, not RE2's.
+    """
+    lowered = pattern.lower()
+    return _Reader(lowered, dialect).any_of(0, len(lowered), left, right).needs
+
+
+class _Reader:
+    """Reads a pattern from left to right; what it does not understand needs nothing."""
+
+    def __init__(self, source: str, dialect: bool) -> None:
+        self.source = source
+        self.dialect = dialect
+
+    def any_of(self, begin: int, end: int, left: bool, right: bool) -> _Read:
+        """The alternatives of ``source[begin:end]``: one of them must be there."""
+        borders = [begin - 1, *self._bars(begin, end), end]
+        read = [self._sequence(first + 1, last, left, right) for first, last in pairwise(borders)]
+        at_edge = all(one.at_edge for one in read)
+        if len(read) == 1:
+            return read[0]
+        if not all(one.needs for one in read):
+            return _Read([], at_edge)
+        either = [fragment for one in read for fragment in rarest(one.needs)[0]]
+        return _Read([frozenset(either)], at_edge)
+
+    def _bars(self, begin: int, end: int) -> list[int]:
+        bars, at = [], begin
+        while at < end:
+            if self.source[at] == "|":
+                bars.append(at)
+            at = self._behind(at)
+        return bars
+
+    def _behind(self, at: int) -> int:
+        """The index behind the element at ``at``, without its quantifier."""
+        char = self.source[at]
+        if char == "\\":
+            found = _ESCAPE.match(self.source, at)
+            return found.end() if found else at + 1
+        if char == "[":
+            found = _CLASS.match(self.source, at)
+            return found.end() if found else at + 1
+        if char == "(":
+            at += 1
+            while self.source[at] != ")":
+                at = self._behind(at)
+        return at + 1
+
+    def _sequence(self, begin: int, end: int, left: bool, right: bool) -> _Read:
+        source, needs, run, at = self.source, list[Need](), EDGE if left else "", begin
+        while at < end:
+            if self.dialect and source.startswith("...", at):
+                _close(needs, run)
+                run = EDGE if at and source.startswith(" ... ", at - 1) else ""
+                at += 4 if source.startswith(" ", at + 3) else 3
+                continue
+            behind = self._behind(at)
+            quantifier = _QUANTIFIER.match(source, behind, end)
+            after = quantifier.end() if quantifier else behind
+            fewest = _fewest(quantifier)
+            char = source[at]
+            if char == "(":
+                follow = quantifier is None and self._edge_at(after, end, right)
+                run = self._group(needs, run, at, behind, fewest, follow)
+            elif self._is_edge(at, behind):
+                if quantifier is None and run.strip(EDGE) and char not in " [":
+                    run += source[behind - 1]  # "a.i."
+                elif fewest:
+                    _close(needs, run + EDGE)
+                    if char not in " [":
+                        needs.append(frozenset({source[behind - 1 : behind]}))
+                    run = EDGE
+                elif run != EDGE:
+                    _close(needs, run)
+                    run = ""
+            elif not fewest or not self._is_letter(at):
+                _close(needs, run)
+                run = ""
+            else:
+                run += char
+                if quantifier:
+                    _close(needs, run)
+                    run = ""
+            at = after
+        at_edge = run == EDGE
+        _close(needs, run + EDGE if right else run)
+        return _Read(needs, at_edge)
+
+    def _group(
+        self, needs: list[Need], run: str, at: int, behind: int, fewest: int, follow: bool
+    ) -> str:
+        """Adds what a group needs; returns what is known of the place behind it."""
+        before = run == EDGE
+        _close(needs, run)
+        if not self.source.startswith("(?:", at):
+            return ""
+        inner = self.any_of(at + 3, behind - 1, before, follow)
+        if fewest:
+            needs += inner.needs
+        return EDGE if inner.at_edge and (fewest or before) else ""
+
+    def _is_letter(self, at: int) -> bool:
+        return _WORD.match(self.source, at) is not None
+
+    def _is_edge(self, at: int, behind: int) -> bool:
+        """Whether the element matches marks or blanks only."""
+        char = self.source[at]
+        if char == "[":
+            return _MARKS_ONLY.fullmatch(self.source, at, behind) is not None
+        if char == "\\":
+            return behind == at + 2 and not self.source[at + 1].isalnum()
+        if char == "'":
+            return not self.dialect  # in the packs' dialect it may be missing
+        return char not in ".^$" and not self._is_letter(at)
+
+    def _edge_at(self, at: int, end: int, right: bool) -> bool:
+        """Whether a mark or a blank must follow."""
+        if at >= end:
+            return right
+        if self.dialect and self.source.startswith("...", at):
+            return False
+        behind = self._behind(at)
+        if self.source[at] in "(|" or not self._is_edge(at, behind):
+            return False
+        return _fewest(_QUANTIFIER.match(self.source, behind, end)) > 0
+
+
+def _fewest(quantifier: re.Match[str] | None) -> int:
+    if quantifier is None:
+        return 1
+    if quantifier[1] is not None:
+        return int(quantifier[1])
+    return 1 if quantifier[0][0] == "+" else 0
+
+
+def _close(needs: list[Need], run: str) -> None:
+    if run.strip(EDGE):
+        needs.append(frozenset({run}))
+
+
+def rarest(needs: Iterable[Need]) -> list[Need]:
+    """The needs in order, those first that ordinary talk seldom satisfies."""
+    return sorted(needs, key=lambda need: (_commonness(need), sorted(need)))
+
+
+def _commonness(need: Need) -> float:
+    """A guess: function words are common, then short words; parts of words more than whole ones."""
+    return sum(map(_commonness_of, need))
+
+
+def _commonness_of(fragment: str) -> float:
+    bare = fragment.strip(EDGE)
+    if _WORD.search(bare) is None:
+        return 1.0 if bare in _ORDINARY_MARKS else 0.0
+    if bare in function_words():
+        return 1.0
+    return 4.0 ** -len(bare) * (1 if fragment[0] == EDGE else 8)
+
+
+_ORDINARY_MARKS = frozenset(".,?!'-")
+
+
+class NeededWords:
+    """Which patterns a text may match, by what each of its words satisfies.
+
+    Of each pattern the two needs are kept that ordinary talk satisfies least. A set of patterns is
+    a number with one bit for each: the lower half for the first needs, the upper for the second.
+    """
+
+    def __init__(self, patterns: Sequence[Sequence[Need]]) -> None:
+        """The table for patterns with these needs."""
+        self._size = len(patterns)
+        self._single = 0  # patterns with one need only
+        self._certain = True  # every pattern needs something
+        self._whole: dict[str, int] = {}
+        self._fronts: dict[str, int] = {}
+        self._parts: dict[str, int] = {}
+        self._known: dict[str, int] = {}
+        self._plain: set[str] = set()  # pieces that satisfy no first need
+        self._first = (1 << self._size) - 1
+        for place, needs in enumerate(patterns):
+            kept = rarest(needs)[:2]
+            self._certain &= bool(kept)
+            self._single |= (len(kept) == 1) << place
+            for half, need in enumerate(kept):
+                for fragment in need:
+                    table, key = self._table_of(fragment)
+                    table[key] = table.get(key, 0) | 1 << (place + half * self._size)
+        self._lengths = sorted({len(front) for front in self._fronts})
+
+    def _table_of(self, fragment: str) -> tuple[dict[str, int], str]:
+        bare = fragment.strip(EDGE)
+        if _MARKS.search(bare) is not None and bare.isascii():
+            return self._parts, bare
+        if fragment == EDGE + bare + EDGE:
+            return self._whole, bare
+        if fragment == EDGE + bare:
+            return self._fronts, bare
+        return self._parts, fragment
+
+    def may_match(self, text: str) -> bool:
+        """Whether a pattern may match; False is certain.
+
+        Args:
+            text: ASCII in lower case.
+        """
+        pieces = text.split(" ")
+        if self._plain.issuperset(pieces):
+            return False  # most turns: no word that any pattern's first need asks for
+        if not self._certain or len(pieces) > _MANY_PIECES:
+            return True
+        satisfied = 0
+        for needs in filter(None, map(self._needs_of, pieces)):
+            satisfied |= needs
+        return satisfied & (satisfied >> self._size | self._single) & self._first != 0
+
+    def _needs_of(self, piece: str) -> int:
+        """What a piece satisfies; worked out when it is first seen."""
+        found = self._known.get(piece)
+        if found is None:
+            if len(piece) > _LONGEST_PIECE:
+                return -1  # all of them: no word, and a bound on time for hostile text
+            if len(self._known) >= _KNOWN_PIECES:
+                self._known.clear()
+                self._plain.clear()
+            found = self._known[piece] = self._read(piece)
+            if self._certain and not found & self._first:
+                self._plain.add(piece)
+        return found
+
+    def _read(self, piece: str) -> int:
+        words = _MARKS.split(piece)
+        padded = EDGE.join(["", *words, ""])
+        found = 0
+        for word in words:
+            found |= self._whole.get(word, 0)
+            for length in self._lengths:
+                found |= self._fronts.get(word[:length], 0)
+        for part, needs in self._parts.items():
+            if part in padded or part in piece:
+                found |= needs
+        return found
+
+
+_MARKS = re.compile("[^0-9a-z]+")
+_MANY_PIECES = 60
+_LONGEST_PIECE = 40
+_KNOWN_PIECES = 20_000
