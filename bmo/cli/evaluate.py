@@ -12,6 +12,7 @@ from rich.table import Table
 
 from bmo.cli.errors import CommandError, check_writable
 from bmo.cli.evaluate_modes import modes_command
+from bmo.cli.evaluate_retrieval import show_retrieval
 from bmo.evaluation.annotated import ConversationsMissing
 from bmo.evaluation.corpora import CorpusMissing
 from bmo.evaluation.write_figures import Figures
@@ -76,6 +77,10 @@ def read_command(
     only: Annotated[
         str, typer.Option("--only", help='With --live: pattern of the files\' names ("c-*").')
     ] = "*",
+    retrieval: Annotated[
+        bool,
+        typer.Option("--retrieval", help="With --corpora: precisionMemBench and LoCoMo, no plans."),
+    ] = False,
     misses: MissesOption = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -87,6 +92,11 @@ def read_command(
 
     try:
         settings = load_settings(**({"gatekeeper_mode": mode} if mode else {}))
+        if retrieval:
+            if corpora is None:
+                raise CommandError("--retrieval needs --corpora: the folder with the lines.")
+            show_retrieval(corpora, open_embedder(settings), as_json=as_json)
+            return
         gate = ReadGate.from_settings(settings, load_judge=settings.effective_mode == "local")
         parts = {"plans": plan_figures(gate, conversations, corpora)}
         if cases is not None:

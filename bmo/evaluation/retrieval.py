@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from bmo.evaluation.corpora import CorpusRow, read_corpus
 from bmo.settings import load_settings
-from bmo.turn import Category, Decision, Fact, RecallPlan, Turn
+from bmo.turn import Category, Decision, Fact, Kind, RecallPlan, Turn
 
 if TYPE_CHECKING:
     from bmo.index import Embedder, MemoryIndex
@@ -55,15 +55,30 @@ class Ranking:
     empty: list[bool] = field(default_factory=list)
     by_category: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
-    def count(self, given: Sequence[str], relevant: set[str], category: str = "") -> None:
-        """Adds one case."""
+    def count(
+        self,
+        given: Sequence[str],
+        relevant: set[str],
+        category: str = "",
+        known: Collection[str] = (),
+    ) -> None:
+        """Adds one case.
+
+        Args:
+            given: Ids that the turn gives.
+            relevant: Ids that it should have.
+            category: Of the case.
+            known: Ids that need not be given, since they were before the turn.
+        """
         if not relevant:
             self.empty.append(not given)
             return
         hits = len(relevant & set(given))
-        self.precision.append(hits / len(given) if given else 0.0)
-        self.recall.append(hits / len(relevant))
-        self.by_category[category].append(hits / len(relevant))
+        if given or not relevant <= set(known):
+            self.precision.append(hits / len(given) if given else 0.0)
+        recall = len(relevant & {*given, *known}) / len(relevant)
+        self.recall.append(recall)
+        self.by_category[category].append(recall)
 
 
 class Bm25:
@@ -95,19 +110,33 @@ class Bm25:
         return total
 
 
+HISTORY = "Historical record only"
+"""How a row of precisionMemBench begins to say that it is no longer so."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """One text to store: whose, under which corpus id, with which other names."""
+    """One text to store: whose, under which corpus id, and what else is known of it.
+
+    Attributes:
+        space: The memory space.
+        corpus_id: Its id in the corpus.
+        text: The memory.
+        names: Other names of what it is about.
+        category: Its category.
+        standing: Whether it always holds and is to be in view: a standing instruction.
+    """
 
     space: str
     corpus_id: str
     text: str
     names: tuple[str, ...] = ()
     category: Category = "personal_facts"
+    standing: bool = False
 
 
 def precision_mem_bench(
-    corpora: Path, home: Path, embedder: Embedder, *, aliases: bool = False
+    corpora: Path, home: Path, embedder: Embedder, *, told: bool = False
 ) -> list[Ranking]:
     """PrecisionMemBench: what is given for a query, and what is not.
 
@@ -115,37 +144,32 @@ def precision_mem_bench(
     live, since the ledger would have ended them. A query is planned as a search by its words
     alone: the benchmark measures retrieval and not the read gate.
 
+    With ``told`` every field of a row stands where BMO has a place for what it means, as
+    ``_as_told`` says; no label of a case is looked at for that. What is pinned is then in the
+    profile, which is loaded for real: ``must_include`` may be found there, ``relevant_exact`` only
+    in what the turn gives, and a memory that the profile gave does not count again in the turn.
+
     Args:
         corpora: Folder with ``pmb_memories.jsonl`` and ``pmb_cases.jsonl``.
         home: Folder for ledger and index.
         embedder: Of the index.
-        aliases: Store each memory's other names as its entities.
+        told: Use all that a row tells, and not its text alone.
 
     Returns:
         BMO, BM25 top 5, Mem0's search top 5.
     """
-    memories = [
-        row
-        for row in read_corpus(corpora, "pmb_memories")
-        if row.extra["epistemic_status"] != "superseded"
-    ]
     rows = [
-        _Stored(
-            _space(scope),
-            row.id,
-            row.text,
-            tuple(row.extra["aliases"]) if aliases else (),
-            "preferences" if row.extra["type"] == "preference" else "decisions",
-        )
-        for row in memories
-        for scope in row.extra["scope"]
+        stored
+        for row in read_corpus(corpora, "pmb_memories")
         if row.id != "b-other-user-leak-check"
+        for stored in (_as_told(row) if told else _as_text(row))
     ]
     ours, bm25, mem0 = Ranking("bmo"), Ranking("bm25 top 5"), Ranking("mem0 search top 5")
     with _stored(home, embedder, rows) as (recaller, index, ids):
         spaces: dict[str, dict[str, str]] = defaultdict(dict)
-        for row in rows:
-            spaces[row.space][row.corpus_id] = " ".join((row.text, *row.names))
+        for stored in rows:
+            spaces[stored.space][stored.corpus_id] = " ".join((stored.text, *stored.names))
+        pinned = {stored.corpus_id for stored in rows if stored.standing}
         for case in read_corpus(corpora, "pmb_cases"):
             relevant = _relevant(case)
             if not case.text.strip() and relevant:
@@ -154,17 +178,52 @@ def precision_mem_bench(
             cold = case.category == "Cold start behavior"
             given: list[str] = []
             found: list[tuple[float, str]] = []
+            known: set[str] = set()
             for space in [] if cold else asked:
                 recall = recaller.recall(_plan(case.text), space, NOW)
                 given += [ids[memory.fact.id] for memory in recall.memories]
+                if pinned:
+                    profile = recaller.profile(space, NOW)
+                    known |= {ids[memory.fact.id] for memory in profile.memories} & pinned
                 if case.text.strip():
                     hits = index.search_raw(space, case.text, top_k=5, threshold=0.1)
                     found += [(hit.score, ids[hit.fact_id]) for hit in hits]
-            ours.count(given, relevant, case.category)
+            known -= set(case.extra.get("relevant_exact", ()))
+            ours.count([i for i in given if i not in known], relevant, case.category, known)
             mem0.count([i for _, i in sorted(found, reverse=True)[:5]], relevant, case.category)
             texts = {} if cold else {k: v for s in asked for k, v in spaces[s].items()}
             bm25.count(Bm25(texts).top(case.text, 5), relevant, case.category)
     return [ours, bm25, mem0]
+
+
+def _as_text(row: CorpusRow) -> Iterator[_Stored]:
+    """A memory by its text alone, in each space of its scope; none when it is superseded."""
+    if row.extra["epistemic_status"] != "superseded":
+        for scope in row.extra["scope"]:
+            yield _Stored(_space(scope), row.id, row.text, category=_category(row))
+
+
+def _as_told(row: CorpusRow) -> Iterator[_Stored]:
+    """A memory with all that its row tells, where BMO has a place for it.
+
+    ``aliases`` and ``canonical_name`` are names of what it is about: its entities. ``pinned`` is to
+    be always in view: a standing instruction, which the profile gives. ``inferred`` was not said:
+    the write gate would hold it. ``superseded``, or a ``why_it_matters`` that calls the row a
+    record of the past only: the ledger would have ended it. ``exploratory`` is as good as said:
+    that a question is open is a fact.
+    """
+    status = row.extra["epistemic_status"]
+    if status in ("superseded", "inferred") or row.extra["why_it_matters"].startswith(HISTORY):
+        return
+    names = (*row.extra["aliases"], row.extra["canonical_name"].replace("_", " "))
+    pinned = bool(row.extra["pinned"])
+    category: Category = "preferences" if pinned else _category(row)
+    for scope in row.extra["scope"]:
+        yield _Stored(_space(scope), row.id, row.text, names, category, pinned)
+
+
+def _category(row: CorpusRow) -> Category:
+    return "preferences" if row.extra["type"] == "preference" else "decisions"
 
 
 def locomo(corpora: Path, home: Path, embedder: Embedder) -> list[Ranking]:
@@ -229,7 +288,8 @@ def _stored(
 def _fill(ledger: Ledger, index: MemoryIndex, rows: Sequence[_Stored]) -> dict[str, str]:
     ids: dict[str, str] = {}
     for row in rows:
-        fact = Fact(text=row.text, category=row.category, entities=row.names)
+        kind: Kind = "policy" if row.standing else "fact"
+        fact = Fact(text=row.text, category=row.category, kind=kind, entities=row.names)
         decision = Decision("allow", ("other",), "benchmark", 1.0, facts=(fact,), text=row.text)
         turn = Turn(text=row.text, user_id=row.space, at=STORED)
         recorded = ledger.record(turn, decision, source_type="import")

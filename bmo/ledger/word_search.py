@@ -14,11 +14,13 @@ from bmo.ledger.schema import fact_words, facts
 from bmo.ledger.values import forms_of
 from bmo.turn import StoredFact
 
-_WORD_ROWS = 800
+_WORD_ROWS = 3000
 """Rows of ``fact_words`` that one search by words reads, about."""
 
 _CHUNK = 500
 """Ids per statement; SQLite takes a limited number of parameters."""
+_COMMON = 800
+"""Facts from which on a word is left out where a rarer one stands beside it."""
 
 _MOST_WORDS = 64
 _PLACES = (1, 2, 4, 8, 16, 32, _MOST_WORDS)
@@ -215,13 +217,13 @@ def by_words(
 def _telling(counts: Mapping[str, int]) -> list[str]:
     """The rarest words, as many as are in ``_WORD_ROWS`` facts; at least one.
 
-    A word in every second fact weighs next to nothing, and at 50,000 facts its rows are dear.
+    A word in every tenth fact weighs next to nothing, and at 10,000 facts its rows are dear.
     """
     kept: list[str] = []
     rows = 0
     for word, count in sorted(counts.items(), key=lambda item: (item[1], item[0])):
         rows += count
-        if kept and rows > _WORD_ROWS:
+        if kept and (rows > _WORD_ROWS or count > _COMMON):
             break
         kept.append(word)
     return kept

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from bmo.recall.subjects import belongs, mentions
 from bmo.turn import StoredFact
+
+NAMED: Final = "named"
+"""Why a memory is a candidate whose name stands in the question: the relevance gap does not count
+for it, since a question may name several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +20,7 @@ class Candidate:
     Attributes:
         fact: The ledger's row.
         similarity: Calibrated 0..1; 1 when it stands in a slot the plan names.
-        why: "slot", "search", "words", "everything" or "hard_rule".
+        why: "slot", "named", "search", "words", "everything" or "hard_rule".
     """
 
     fact: StoredFact

@@ -10,12 +10,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from bmo.recall.calibration import Calibration, reference_calibration
-from bmo.recall.candidates import Asked, Candidate, Retrieved
+from bmo.recall.candidates import NAMED, Asked, Candidate, Retrieved
 from bmo.recall.question_map import question_map
 from bmo.recall.relevance import SMALL, Evidence, evidence, words_of
 from bmo.recall.small_memory import fitting
 from bmo.recall.spelling import may_be_misspelt, meant
 from bmo.recall.subjects import belongs
+from bmo.recall.words_in_common import is_named, share_a_word
 from bmo.telemetry import carried, memory_span
 from bmo.turn import CATEGORIES, RecallPlan, StoredFact
 
@@ -42,6 +43,13 @@ WORD_WEIGHT: Final = 0.3
 
 UNSEEN_COSINE: Final = 0.15
 """Cosine taken for a memory that was found by its words and not by the index."""
+
+NAMED_SHARE: Final = 0.9
+"""Least similarity of a memory whose name stands in the question ("k8s")."""
+
+WORDLESS: Final = 0.2
+"""Cosine that a memory loses which shares no telling word with a question of which nothing says
+that memory is needed (a forced plan): what is only near is then a matter like it, and not it."""
 
 SLIPS_MOST: Final = 3
 """Words of a question that are compared with all remembered ones, at most."""
@@ -131,6 +139,7 @@ class Retriever:
             return Retrieved(tuple(fitting(plan, asked, weighed)), self._index is not None, failure)
         by_key = self._by_key(plan, asked, user_id, now)
         searched, failure = self._end(begun, user_id, now)
+        searched = [self._named_or_near(candidate, begun) for candidate in searched]
         named = _nearest(
             [fact for fact in by_key if asked.allows(fact)],
             searched,
@@ -297,6 +306,16 @@ class Retriever:
         nearness = (UNSEEN_COSINE if cosine is None else cosine) + WORD_WEIGHT * words
         why = "words" if cosine is None else "search"
         return Candidate(fact, self._reference.share(nearness), why)
+
+    def _named_or_near(self, candidate: Candidate, begun: _Search) -> Candidate:
+        """Lifts what is named, and lowers what is only near where nothing asks for memory."""
+        fact, similarity = candidate.fact, candidate.similarity
+        # Where a slot is asked for, the name is of whom or what it is asked.
+        if not begun.plan.slots and is_named(fact, begun.counts):
+            return Candidate(fact, max(similarity, NAMED_SHARE), NAMED)
+        if begun.plan.trigger == "forced" and not share_a_word(fact, begun.counts):
+            similarity = self._reference.share(self._reference.cosine(similarity) - WORDLESS)
+        return replace(candidate, similarity=similarity)
 
     def _cosines(
         self,

@@ -13,6 +13,7 @@ from typing import Final
 from bmo.recall.assembly import cost, overhead
 from bmo.recall.budget import RULES_RESERVE
 from bmo.recall.calibration import reference_calibration
+from bmo.recall.candidates import NAMED
 from bmo.recall.scoring import DEFAULT_WEIGHTS, Weights
 from bmo.turn import RecalledMemory, RecallPlan
 
@@ -33,7 +34,7 @@ Not as a share of the calibrated similarity: that is 1 for everything that is ne
 nearest from the next no more.
 """
 
-NAMED: Final = 1.0 - 1e-9
+IN_SLOT: Final = 1.0 - 1e-9
 """Similarity of what stands in a slot that the plan names."""
 
 MOST: Final = 8
@@ -71,7 +72,8 @@ def select(
         if memory.score < floor:
             left.append(replace(memory, why=f"score {memory.score:.2f} under {floor:.2f}"))
             continue
-        if not plan.include_all and similar[memory.fact.id] < floor_of_gap:
+        beyond_gap = similar[memory.fact.id] < floor_of_gap and memory.why != NAMED
+        if beyond_gap and not plan.include_all:
             left.append(replace(memory, why="after the relevance gap"))
             continue
         if len(given) >= most:
@@ -97,7 +99,7 @@ def _floor_of_gap(similarities: Collection[float], plan: RecallPlan) -> float:
     kind says nothing of the others; a question has one answer.
     """
     best = max(similarities, default=0.0)
-    if best <= 0.0 or best >= NAMED or plan.trigger == "indirect_need":
+    if best <= 0.0 or best >= IN_SLOT or plan.trigger == "indirect_need":
         return GAP_SHARE * best
     scale = reference_calibration()
     return scale.share(scale.cosine(best) - GAP_COSINE)

@@ -172,6 +172,7 @@ WRONG_VALUES: list[tuple[str, str, str, str]] = [
     ("eval gate", "--misses", "-3", "--misses '-3'"),
     ("eval read", "--conversations", "/nowhere", "'/nowhere'"),
     (f"eval read --conversations {ROOT}/tests/scenarios", "--corpora", "empty", "empty/"),
+    ("eval read --retrieval", "--corpora", "empty", "empty/"),
     ("eval read", "--mode", "psychic", "GATEKEEPER_MODE='psychic'"),
     (f"eval read --conversations {ROOT}/tests/scenarios", "--cases", "/nowhere", "/nowhere"),
     (f"eval read --live --conversations {ROOT}/tests/scenarios", "--only", "zzz", "zzz"),

@@ -13,7 +13,7 @@ from bmo.index import IndexUnavailable, MemoryIndex, open_embedder
 from bmo.ledger import Ledger
 from bmo.recall import ReadGate, Recaller
 from bmo.settings import Settings
-from bmo.turn import Category, Decision, Fact, Kind, Recall, Turn, Verdict
+from bmo.turn import Category, Decision, Fact, Kind, Recall, RecallPlan, Turn, Verdict
 
 pytestmark = pytest.mark.integration
 
@@ -307,3 +307,24 @@ def test_memories_that_contradict_each_other_are_given_with_their_dates(memory: 
     assert texts(recall) == {"Lives in Oslo", "Lives in Bergen"}
     day = LONG_AGO.date().isoformat()
     assert f"({day})" in recall.context and "said differently" in recall.context
+
+
+def test_a_forced_plan_gives_what_is_named_and_not_what_is_only_near(household: Memory) -> None:
+    """Without a need that the gate saw, a neighbouring matter is none of the question's."""
+    facts = (
+        Fact("Deploys to the cluster by hand", "decisions", entities=("orchard", "osh")),
+        Fact("Rides a racing bicycle on weekends", "preferences"),
+    )
+    decision = Decision("allow", ("other",), "test", 0.9, facts=facts, text="x")
+    for stored in household.ledger.record(Turn("x", user_id="ana", at=LONG_AGO), decision).added:
+        household.index.add(stored, {})
+    recaller = Recaller(household.ledger, household.index, household.settings)
+
+    def forced(query: str) -> set[str]:
+        plan = RecallPlan(recall=True, trigger="forced", budget_tokens=500, query=query)
+        return texts(recaller.recall(plan, "ana", NOW))
+
+    assert forced("what is our osh story") == {"Deploys to the cluster by hand"}
+    assert forced("which bicycle do i ride") == {"Rides a racing bicycle on weekends"}
+    assert forced("motorcycle racing results") == {"Rides a racing bicycle on weekends"}
+    assert forced("motor sport on tv") == set()  # a cosine of .33, and no word in common
