@@ -73,7 +73,6 @@ Intent = Literal["question", "generation", "analysis", "discussion", "continuati
 Depth = Literal["auto", "minimal", "full"]
 
 CATEGORIES: tuple[Category, ...] = get_args(Category)
-SIGNALS: tuple[Signal, ...] = get_args(Signal)
 CATEGORY_SIGNALS: dict[Category, Signal] = {
     "relationships": "relationship",
     "preferences": "preference",

@@ -23,8 +23,6 @@ HEARD_AS = {
     "meat": "meet", "whole": "hole", "wife": "life", "an": "and", "im": "i", "of": "off",
 }  # fmt: skip
 """Words recognisers take for one another."""
-SWALLOWED = frozenset({"a", "the", "is", "to", "of"})
-"""Words recognisers lose."""
 
 
 UNFRAMED = frozenset("iklmnqr")

@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING
 from bmo.evaluation.annotated import AnnotatedTurn, read_conversations, stored
 from bmo.evaluation.corpora import CorpusRow, read_corpus
 from bmo.evaluation.metrics import Share, share
-from bmo.turn import Decision, DialogueContext, Fact, Turn
+from bmo.turn import Decision, Fact, Turn
 
 if TYPE_CHECKING:
     from bmo.gate import WriteGate
-
-Decide = Callable[[Turn, DialogueContext], Decision]
 
 
 @dataclass(slots=True)

@@ -17,7 +17,6 @@ _FIRST_PERSON = frozenset({"i", "we"})
 _OWN = frozenset({"my", "our"})
 _THIRD = frozenset({"he", "she", "they", "it"})
 _THIRD_OWN = frozenset({"his", "her", "their", "its"})
-_LEADING = frozenset({"called", "named"})
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from bmo.frozen import quickly_made
 from bmo.gate.digit_runs import find_runs, tokenise
@@ -22,22 +22,6 @@ from bmo.gate.secret_shapes import find_shapes
 from bmo.gate.sensitive_lexicon import Found, load_lexicon
 from bmo.gate.sensitive_triggers import find_triggered
 from bmo.settings import SensitivePolicy
-
-SpanKind = Literal[
-    "password",
-    "pin",
-    "code",
-    "card",
-    "expiry",
-    "account",
-    "ssn",
-    "key",
-    "number",
-    "phone",
-    "email",
-    "id number",
-]
-"""What a span holds. phone, email and id number are identifiers, the rest secrets."""
 
 _SHOWN_AS = {"id number": "identity number"}
 """Names of kinds within a mask: "id" would be read as "i would"."""
@@ -52,7 +36,14 @@ MAX_SCANNED = 20_000
 @quickly_made
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A sensitive stretch of the scanned text, in character offsets of the original."""
+    """A sensitive stretch of the scanned text.
+
+    Attributes:
+        start: Character offset in the original.
+        end: Offset behind it.
+        kind: What it holds: a secret (password, pin, code, card, expiry, account, ssn, key, number)
+            or an identifier (phone, email, id number).
+    """
 
     start: int
     end: int

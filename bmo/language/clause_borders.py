@@ -7,28 +7,6 @@ from functools import lru_cache
 from bmo.language.lexicon import LanguageCode, SurfaceLexicon, surface_lexicon
 
 _BE = frozenset({"am", "is", "are", "was", "were"})
-_NOT_AFTER_RELATIVE = frozenset(
-    {
-        "is",
-        "are",
-        "was",
-        "were",
-        "and",
-        "but",
-        "so",
-        "the",
-        "most",
-        "best",
-        "more",
-        "about",
-        "with",
-        "on",
-        "at",
-        "to",
-        "in",
-        "for",
-    }
-)
 _KIN_BEFORE_NAME = frozenset(
     "brother sister son daughter wife husband mum mom mother dad father partner "
     "girlfriend boyfriend friend cat dog "

@@ -8,7 +8,7 @@ said to be no longer so. Both end only what is clear: what the words name, or wh
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -16,7 +16,15 @@ from importlib import resources
 from typing import Any
 
 from bmo.ledger.subjects import is_person, last_relation, name_of, relation_of, states_name, within
-from bmo.ledger.values import content_words, ended_with, stem, topic_of, value_key, words_agree
+from bmo.ledger.values import (
+    content_words,
+    ended_with,
+    stem,
+    stems,
+    topic_of,
+    value_key,
+    words_agree,
+)
 from bmo.turn import Fact, StoredFact
 
 SLOTLESS = "~"
@@ -282,10 +290,10 @@ def _most_like(
     said: str, rows: Sequence[StoredFact], frame: Sequence[str]
 ) -> tuple[StoredFact, ...]:
     """The one row that is about what was said; none when two are as near."""
-    asked = _stems([said]) - {stem(word) for word in frame}
+    asked = stems([said]) - {stem(word) for word in frame}
     if not asked:
         return ()
-    shared = {row.id: len(asked & _stems([row.text, row.value])) / len(asked) for row in rows}
+    shared = {row.id: len(asked & stems([row.text, row.value])) / len(asked) for row in rows}
     best = max(shared.values(), default=0.0)
     if best < SHARED_WISH:
         return ()
@@ -378,10 +386,6 @@ def _partners(which: str) -> tuple[str, ...]:
 def _polarity_fits(fact: Fact) -> bool:
     wanted = _tables()["polarity"].get(fact.slot)
     return wanted is None or bool(wanted == fact.polarity)
-
-
-def _stems(texts: Iterable[str]) -> set[str]:
-    return {stem(word) for word in content_words(texts)}
 
 
 def _once(rows: Sequence[StoredFact]) -> tuple[StoredFact, ...]:

@@ -15,7 +15,7 @@ from bmo.ledger.records import Aim, Ended, LoggedTurn, NearDuplicates, Recorded,
 from bmo.ledger.schema import facts
 from bmo.ledger.turn_log import as_turn
 from bmo.ledger.turn_queries import TurnQueries
-from bmo.ledger.values import content_words, stem, text_key, value_key
+from bmo.ledger.values import stems, text_key, value_key
 from bmo.settings import checked_user_id
 from bmo.turn import Decision, Fact, StoredFact, Turn, utc_now
 
@@ -185,10 +185,10 @@ def _merge(
     """Ends the turn's memories of mere words that the model's facts cover."""
     stays = {fact.id for fact in recorded.confirmed}
     new = [*recorded.added, *recorded.confirmed]
-    kept = {stem(word) for fact in new for word in content_words([fact.text])}
+    kept = stems(fact.text for fact in new)
     merged: list[Ended] = []
     for old in worded:
-        words = {stem(word) for word in content_words([old.text])}
+        words = stems([old.text])
         if old.id in stays or not new or len(words & kept) < COVERED * len(words):
             continue
         nearest = max(new, key=lambda fact: _shared(fact, words))
@@ -206,4 +206,4 @@ def _merge(
 
 
 def _shared(fact: StoredFact, words: set[str]) -> tuple[int, str]:
-    return len(words & {stem(word) for word in content_words([fact.text])}), text_key(fact.text)
+    return len(words & stems([fact.text])), text_key(fact.text)

@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection
 
 from bmo.ledger.records import JudgedItem
 from bmo.ledger.schema import facts, feedback, recall_items, recalls, turns
-from bmo.ledger.values import content_words, stem
+from bmo.ledger.values import stems
 from bmo.turn import Recall, RecalledMemory, ScoreParts, StoredFact, Turn, new_id
 
 
@@ -55,8 +55,8 @@ def mark_used(connection: Connection, user_id: str, ids: Collection[str], at: da
 
 def words_used(fact: StoredFact, reply: str) -> bool:
     """Whether a reply uses a memory: it says the value, or half of a slotless memory's words."""
-    said = {stem(word) for word in content_words([reply])}
-    told = {stem(word) for word in content_words([fact.value or fact.text])}
+    said = stems([reply])
+    told = stems([fact.value or fact.text])
     if fact.value:
         return bool(told) and told <= said
     return bool(told) and 2 * len(told & said) >= len(told)

@@ -7,7 +7,7 @@ beside the others. Two values that cannot be ordered in time are a conflict and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from bmo.ledger.changes import also_ended
@@ -20,7 +20,7 @@ from bmo.ledger.values import (
     is_negated,
     opposite_slot,
     says_more,
-    stem,
+    stems,
     text_key,
     topic_of,
     value_key,
@@ -289,16 +289,12 @@ def _opposite(fact: Fact, row: StoredFact) -> bool:
     negated = fact.polarity == "negative" or is_negated(fact.text)
     if negated == (row.polarity == "negative" or is_negated(row.text)):
         return False
-    new, old = _stems(_words_of(fact)), _stems(content_words([row.text]))
+    new, old = stems([fact.text]), stems([row.text])
     return bool(new) and bool(old) and len(new & old) >= 0.5 * min(len(new), len(old))
 
 
 def _words_of(fact: Fact) -> frozenset[str]:
     return content_words([fact.text])
-
-
-def _stems(words: Iterable[str]) -> set[str]:
-    return {stem(word) for word in words}
 
 
 def _entities(entities: Sequence[str], text: str) -> frozenset[str]:

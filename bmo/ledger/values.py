@@ -240,6 +240,11 @@ _ENDINGS = ("ing", "ed", "es", "s", "e")
 _LEAST_STEM = 3
 
 
+def stems(texts: Iterable[str]) -> set[str]:
+    """The stems of the content words of some texts."""
+    return {stem(word) for word in content_words(texts)}
+
+
 def stem(word: str) -> str:
     """Takes common English verb and noun endings off ("saving", "saved" -> "sav")."""
     for ending in _ENDINGS:

@@ -210,12 +210,6 @@ class ReadGate:
         plan = self._by_rules(self._asked(turn, conversation_turns, subjects), previous)
         return replace(plan, elapsed_us=(time.perf_counter() - started) * 1e6)
 
-    def rule_for(self, text: str, language: str = "en") -> str | None:
-        """Id of the rule that settles ``text``, or None: what tests and ``bmo plan`` show."""
-        pack = self._packs[language]
-        rule = Reading(pack, text).rule()
-        return rule.id if rule else None
-
     def _asked(
         self, turn: Turn, conversation_turns: int, subjects: Mapping[str, str] | None
     ) -> _Ask:
@@ -323,10 +317,6 @@ class ReadGate:
         if threshold is None:
             threshold = self._judge.thresholds.read if self._judge is not None else 0.5
         return threshold if strong else threshold + (1.0 - threshold) * WEAK_MARGIN
-
-    def _depth(self, reading: Reading) -> tuple[Depth, bool]:
-        wish = reading.depth()
-        return (self._settings.bmo_context_depth, False) if wish is None else (wish, True)
 
     def _wanted(self, ask: _Ask, trigger: str, *, include_all: bool = False) -> RecallPlan:
         kind = ask.kind
