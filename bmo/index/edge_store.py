@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
+import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +52,11 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
         self._directory = directory
         self._dims = dims
         self._swap = SharedLock()
+        self._compacting = threading.Lock()
+        self._noting = threading.Lock()
+        # Points written while the shard is copied, or None while it is not.
+        self._changed: set[str] | None = None
+        self._closing = False
         self._closed = False
         self._recover()
         try:
@@ -83,7 +90,7 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
             edge.Point(point_id, list(vector), payload)
             for point_id, vector, payload in zip(ids, vectors, rows, strict=True)
         ]
-        self._update(edge.UpdateOperation.upsert_points(points))
+        self._update(edge.UpdateOperation.upsert_points(points), ids)
 
     def search(
         self,
@@ -120,11 +127,11 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
         if vector is not None and payload is not None:
             self.insert([vector], [payload], [vector_id])
         elif payload is not None:
-            self._update(edge.UpdateOperation.overwrite_payload([vector_id], payload))
+            operation = edge.UpdateOperation.overwrite_payload([vector_id], payload)
+            self._update(operation, [vector_id])
         elif vector is not None:
-            self._update(
-                edge.UpdateOperation.update_vectors([edge.PointVectors(vector_id, list(vector))])
-            )
+            changed = [edge.PointVectors(vector_id, list(vector))]
+            self._update(edge.UpdateOperation.update_vectors(changed), [vector_id])
 
     def get(self, vector_id: str) -> Entry | None:
         """A point by id, or None."""
@@ -203,47 +210,83 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
     def delete_many(self, ids: Sequence[str]) -> None:
         """See ``EntryStore.delete_many``."""
         if ids:
-            self._update(edge.UpdateOperation.delete_points(list(ids)))
+            self._update(edge.UpdateOperation.delete_points(list(ids)), ids)
 
     def compact(self) -> bool:
         """Copies the living points into a new shard and removes the old one's files.
 
         Deleting leaves the text in Edge's payload pages and write-ahead log (seen in 0.9.0, also
-        after ``optimize`` and ``close``). Searches go on during the copy and wait for the swap.
-        The caller sees to it that nobody writes meanwhile.
+        after ``optimize`` and ``close``). Searches and writes go on during the copy and wait for
+        the swap alone. What is deleted during the copy may leave its bytes in the new shard.
+
+        Raises:
+            IndexUnavailable: The disk is full, or the store is closed meanwhile; the old shard
+                stands.
         """
-        check_room(self._directory, bytes_of(self._directory))
-        copy, old = self._beside("compacting"), self._beside("old")
-        shutil.rmtree(copy, ignore_errors=True)
-        with edge_failures():
-            fresh = _open_shard(copy, self._dims)
+        with self._compacting:
+            check_room(self._directory, bytes_of(self._directory))
+            copy, old = self._beside("compacting"), self._beside("old")
+            shutil.rmtree(copy, ignore_errors=True)
+            with edge_failures():
+                fresh = _open_shard(copy, self._dims)
+            with self._noting:
+                self._changed = set()
+            try:
+                self._copy_all(fresh)
+                self._copy_changed(fresh)
+                with edge_failures():
+                    fresh.flush()
+                with self._swap.exclusive(), edge_failures():
+                    self._copy_changed(fresh, alone=True)
+                    fresh.flush()
+                    fresh.close()
+                    self._shard.close()
+                    self._directory.rename(old)
+                    copy.rename(self._directory)
+                    self._shard = _open_shard(self._directory, self._dims)
+            finally:
+                with self._noting:
+                    self._changed = None
+                shutil.rmtree(copy, ignore_errors=True)
+            shutil.rmtree(old)
+            return True
+
+    def _copy_all(self, fresh: Any) -> None:
         offset = None
         while True:
             request = edge.ScrollRequest(
                 offset=offset, limit=_COPY_PAGE, with_payload=True, with_vector=True
             )
             with self._swap.shared(), edge_failures():
+                self._check_open()
                 records, offset = self._shard.scroll(request)
-            points = [edge.Point(record.id, record.vector, record.payload) for record in records]
-            with edge_failures():
-                if points:
-                    fresh.update(edge.UpdateOperation.upsert_points(points))
-                if offset is None:
-                    fresh.flush()
-                    fresh.close()
-                    break
+            _put(fresh, records)
+            if offset is None:
+                return
             time.sleep(_COPY_PAUSE_S)
-        with self._swap.exclusive(), edge_failures():
-            self._shard.close()
-            self._directory.rename(old)
-            copy.rename(self._directory)
-            self._shard = _open_shard(self._directory, self._dims)
-        shutil.rmtree(old)
-        return True
+
+    def _copy_changed(self, fresh: Any, *, alone: bool = False) -> None:
+        """Brings what was written since into the copy as well; ``alone``: the swap is held."""
+        with self._noting:
+            changed, self._changed = sorted(self._changed or ()), set()
+        for start in range(0, len(changed), _COPY_PAGE):
+            ids = changed[start : start + _COPY_PAGE]
+            with nullcontext() if alone else self._swap.shared(), edge_failures():
+                self._check_open()
+                records = self._shard.retrieve(ids, True, True)
+            gone: list[Any] = sorted(set(ids) - {str(record.id) for record in records})
+            _put(fresh, records)
+            if gone:
+                with edge_failures():
+                    fresh.update(edge.UpdateOperation.delete_points(gone))
+
+    def _check_open(self) -> None:
+        if self._closing:
+            raise IndexUnavailable("The index is being closed; its files are rewritten later.")
 
     def drop(self) -> None:
         """See ``EntryStore.drop``."""
-        with self._swap.exclusive(), edge_failures():
+        with self._compacting, self._swap.exclusive(), edge_failures():
             self._shard.close()
             shutil.rmtree(self._directory)
             self._shard = _open_shard(self._directory, self._dims)
@@ -255,16 +298,20 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
 
     def close(self) -> None:
         """See ``EntryStore.close``."""
-        with self._swap.exclusive(), edge_failures():
+        self._closing = True
+        with self._compacting, self._swap.exclusive(), edge_failures():
             if not self._closed:
                 self._closed = True
                 self._shard.flush()
                 self._shard.close()
 
-    def _update(self, operation: Any) -> None:
+    def _update(self, operation: Any, ids: Sequence[str]) -> None:
         check_room(self._directory)
         with self._swap.shared(), edge_failures():
             self._shard.update(operation)
+            with self._noting:
+                if self._changed is not None:
+                    self._changed.update(ids)
 
     def _beside(self, ending: str) -> Path:
         return self._directory.with_name(f"{self._directory.name}.{ending}")
@@ -291,6 +338,13 @@ def _open_shard(directory: Path, dims: int) -> Any:
     for key in PAYLOAD_INDEXES:
         shard.update(edge.UpdateOperation.create_field_index(key, edge.PayloadSchemaType.Keyword))
     return shard
+
+
+def _put(shard: Any, records: Sequence[Any]) -> None:
+    points = [edge.Point(record.id, record.vector, record.payload) for record in records]
+    if points:
+        with edge_failures():
+            shard.update(edge.UpdateOperation.upsert_points(points))
 
 
 def _filter(filters: Filters | None) -> Any:

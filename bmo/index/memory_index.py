@@ -230,13 +230,18 @@ class MemoryIndex(FactSearch, RawTurns):
             return len(ids)
 
     def compact(self) -> bool:
-        """Rewrites the files so that deleted entries leave no bytes in them.
+        """Rewrites the files so that what was deleted before leaves no bytes in them.
+
+        Reading and writing go on meanwhile.
 
         Returns:
             False for a server, whose own optimizer does that in its time.
+
+        Raises:
+            IndexUnavailable: It cannot be done now; the files are as they were.
         """
         self._connection.last.clear()
-        with self._writing() as (_, store):
+        with self._reading() as (_, store):
             return store.compact()
 
     def drop_stale(self) -> int:

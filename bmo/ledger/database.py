@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -23,6 +24,7 @@ class Database:
         self._views = threading.local()
         self._checkpoints = threading.Lock()
         self._written = 0
+        self._written_at = 0.0
 
     def close(self) -> None:
         """Closes all connections. Safe to call twice."""
@@ -41,6 +43,11 @@ class Database:
     def written(self) -> int:
         """Writing transactions of this process since the last ``checkpoint``."""
         return self._written
+
+    @property
+    def quiet_s(self) -> float:
+        """How long this process has written nothing, in seconds."""
+        return time.monotonic() - self._written_at
 
     def checkpoint(self) -> None:
         """Moves SQLite's write-ahead log into the database, so that no commit has to.
@@ -82,4 +89,5 @@ class Database:
         """A writing transaction, for the modules beside this one."""
         with self._writer, writing(self.engine) as connection:
             self._written += 1
+            self._written_at = time.monotonic()
             yield connection

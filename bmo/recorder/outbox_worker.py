@@ -8,8 +8,6 @@ from collections.abc import Callable, Collection
 from functools import partial
 from typing import TypeVar
 
-from sqlalchemy.exc import DBAPIError
-
 from bmo import telemetry
 from bmo.index import EmbedderUnavailable, IndexUnavailable, InferenceFailed, MemoryIndex
 from bmo.ledger import Ledger, OutboxItem, OutboxOp
@@ -27,9 +25,6 @@ SHOWN_BEFORE = 10
 
 WRITE_TIMEOUT_S = 10.0
 """Longest wait for one entry, in seconds; then it is tried again later."""
-
-REWRITE_TIMEOUT_S = 120.0
-"""Longest wait for the index to rewrite its files, in seconds."""
 
 logger = logging.getLogger(__name__)
 
@@ -107,28 +102,6 @@ class OutboxWorker:
                 telemetry.note_write("index", time.perf_counter() - began, failed=True)
                 self._ledger.put_off(item, type(error).__name__)
         return applied
-
-    def finish_erasures(self) -> int:
-        """Rewrites files that may still hold the bytes of what was erased.
-
-        Returns:
-            Number of receipts completed.
-        """
-        ids = self._ledger.erasures_to_finish()
-        if not ids:
-            return 0
-        try:
-            stale = self._in_time(self._index.drop_stale, REWRITE_TIMEOUT_S)
-            compacted = self._in_time(self._index.compact, REWRITE_TIMEOUT_S)
-            self._ledger.vacuum()
-        except (IndexUnavailable, DBAPIError, OSError) as error:
-            logger.warning(
-                "erasure waits for its files to be rewritten", extra={"error": str(error)}
-            )
-            return 0
-        places = {"ledger_files": 1, "index_files": int(compacted), "stale_collections": stale}
-        self._ledger.finish_erasures(ids, {place: n for place, n in places.items() if n})
-        return len(ids)
 
     def release(self) -> None:
         """Gives this worker's leases back."""

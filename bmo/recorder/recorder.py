@@ -83,6 +83,7 @@ class Recorder:
             keep_days=settings.bmo_keep_turns_days,
             raw_elsewhere=self._inference is not None,
         )
+        self._upkeep = upkeep
         self._writer = WriterThread(upkeep)
         self._turn_users: OrderedDict[str, str] = OrderedDict()
         self._lock = threading.Lock()
@@ -228,6 +229,8 @@ class Recorder:
             drained = bool(done.result(timeout_s))
         except TimeoutError:
             return False
+        # On the caller's thread: the turns of others are recorded meanwhile.
+        self._upkeep.finish_erasures(deadline)
         if self._inference is None:
             return drained
         self._inference.flush(min(deadline, time.monotonic() + INFERENCE_FLUSH_S))

@@ -13,6 +13,7 @@ from bmo.index import IndexUnavailable, MemoryIndex
 from bmo.ledger import Ledger, OutboxOp
 from bmo.recorder.agreement import settle
 from bmo.recorder.bounded import BoundedCalls
+from bmo.recorder.file_rewriting import FileRewriting
 from bmo.recorder.outbox_worker import OutboxWorker
 from bmo.turn import utc_now
 
@@ -31,6 +32,10 @@ RETENTION_S = 24 * 3600.0
 CHECKPOINT_WRITES = 60
 """Writing transactions (three or four a fact) after which the ledger's log is moved into it."""
 
+LAST_ERASURES_S = 10.0
+"""Longest that closing waits for erased bytes to leave the files, in seconds; else the next start
+sees to it."""
+
 AT_ONCE: tuple[OutboxOp, ...] = ("add", "update", "delete", "purge")
 """What the recorder's thread applies itself when Mem0's extraction has a thread of its own."""
 
@@ -38,7 +43,7 @@ logger = logging.getLogger(__name__)
 
 
 class Upkeep:
-    """The recorder's own work. Used from its thread."""
+    """The recorder's own work. Used from its thread, where nothing else is said."""
 
     def __init__(
         self,
@@ -64,8 +69,10 @@ class Upkeep:
         self._keep_days = keep_days
         self._ops = AT_ONCE if raw_elsewhere else None
         self._worker: OutboxWorker | None = None
+        self._rewriting: FileRewriting | None = None
         if index is not None:
             self._worker = OutboxWorker(ledger, index, ops=self._ops, bounded=bounded)
+            self._rewriting = FileRewriting(ledger, index)
         self._retention_at = 0.0
         self._settled = index is None
         self._files = ThreadPoolExecutor(1, thread_name_prefix="bmo-recorder-files")
@@ -99,11 +106,11 @@ class Upkeep:
         if time.monotonic() >= self._retention_at:
             self.drop_old_words()
         self._move_log()
-        if self._worker is None:
+        if self._worker is None or self._rewriting is None:
             return
         self._settle_once()
         if self._worker.apply() == 0:
-            self._worker.finish_erasures()
+            self._rewriting.start()
             self._note_complete()
         self._note_backlog()
 
@@ -120,13 +127,22 @@ class Upkeep:
             self._settle_once()
             while self._worker.apply() and time.monotonic() < deadline:
                 pass
-            self._worker.finish_erasures()
             self._note_complete()
         return self._ledger.outbox_depth()[0] == 0
 
+    def finish_erasures(self, deadline: float) -> None:
+        """Waits until the files are rewritten that may hold erased bytes. From any thread.
+
+        Args:
+            deadline: As of ``time.monotonic``.
+        """
+        if self._rewriting is not None:
+            self._rewriting.finish(deadline)
+
     def release(self) -> None:
-        """Gives the leases of this process back, and ends the thread beside."""
+        """Gives the leases of this process back, and ends the threads beside."""
         self._files.shutdown(wait=True)
+        self.finish_erasures(time.monotonic() + LAST_ERASURES_S)
         if self._worker is not None:
             self._worker.release()
 
