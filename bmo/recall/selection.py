@@ -65,6 +65,7 @@ def select(
     similar = {m.fact.id: m.parts.semantic / weights.semantic for m in ordered}
     floor_of_gap = _floor_of_gap(similar.values(), plan)
     most = len(ordered) if plan.include_all or plan.depth == "full" else MOST
+    own = _is_answered(ordered, plan, floor)
     given: list[RecalledMemory] = []
     left: list[RecalledMemory] = []
     spent = rules_spent = overhead()
@@ -75,6 +76,9 @@ def select(
         beyond_gap = similar[memory.fact.id] < floor_of_gap and memory.why != NAMED
         if beyond_gap and not plan.include_all:
             left.append(replace(memory, why="after the relevance gap"))
+            continue
+        if own and memory.fact.slot in plan.slots and memory.fact.subject.startswith("user."):
+            left.append(replace(memory, why="the same of somebody else"))
             continue
         if len(given) >= most:
             left.append(replace(memory, why=f"more than {most} memories"))
@@ -90,6 +94,22 @@ def select(
         else:
             left.append(replace(memory, why="budget spent"))
     return given, left
+
+
+def _is_answered(ordered: Sequence[RecalledMemory], plan: RecallPlan, floor: float) -> bool:
+    """Whether a question about the user alone has its answer: others' homes are no part of it."""
+    if plan.subjects != ("user",) or plan.trigger not in _OF_ONESELF or plan.include_all:
+        return False
+    return any(
+        memory.fact.subject == "user"
+        and memory.fact.slot in plan.slots
+        and memory.score >= floor
+        and memory.fact.category != "relationships"
+        for memory in ordered
+    )
+
+
+_OF_ONESELF: Final = frozenset({"own_fact_question", "explicit_prompt"})
 
 
 def _floor_of_gap(similarities: Collection[float], plan: RecallPlan) -> float:

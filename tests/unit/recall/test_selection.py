@@ -118,6 +118,21 @@ def test_accuracy_lowers_the_threshold() -> None:
     assert [m.fact.text for m in given_out] == ["a"]
 
 
+def test_where_others_live_is_not_given_beside_where_the_user_lives() -> None:
+    plan = replace(PLAN, subjects=("user",), slots=("lives_in",))
+    own = scored("Lives in York", 0.6)
+    own = replace(own, fact=replace(own.fact, slot="lives_in"))
+    others = scored("Brother Sam lives in Leeds", 0.5)
+    others = replace(others, fact=replace(others.fact, slot="lives_in", subject="user.brother:sam"))
+    given_out, left = select([others, own], plan, 0.3)
+    assert [m.fact.text for m in given_out] == ["Lives in York"]
+    assert left[0].why == "the same of somebody else"
+    given_out, _ = select([others], plan, 0.3)
+    assert [m.fact.text for m in given_out] == ["Brother Sam lives in Leeds"]
+    given_out, _ = select([others, own], replace(plan, subjects=("user", "user.brother")), 0.3)
+    assert len(given_out) == 2
+
+
 def test_what_lies_after_the_gap_is_left() -> None:
     near = scored("near", 0.55, semantic=0.5)
     far = scored("far", 0.5, semantic=0.5 * GAP_SHARE - 0.01)
