@@ -184,11 +184,15 @@ def spoken_notice(text: str) -> str:
     return asked.removesuffix("Say so.").rstrip()
 
 
-def memories_of(block: str) -> list[str]:
-    """The memories of a block, without the standing wishes, which answer no question.
+def memories_of(block: str, *, with_wishes: bool = False) -> list[str]:
+    """The memories of a block.
 
     Dates and notes in brackets are taken off; of two that disagree both are given; one that has
     ended keeps its "(until ...)".
+
+    Args:
+        block: A memory block of the model's context.
+        with_wishes: Also the standing wishes, which answer no question but a wide one.
     """
     found: list[str] = []
     wishes = False
@@ -196,7 +200,7 @@ def memories_of(block: str) -> list[str]:
         match = _BULLET.match(line)
         if match is None:
             wishes = line.strip() == _WISHES
-        elif not wishes:
+        elif with_wishes or not wishes:
             found += [_bare(text) for text in _TAIL_NOTE.sub("", match["text"]).split(" / ")]
     return found
 
@@ -220,7 +224,8 @@ def fitting_memories(words: str, blocks: Sequence[str]) -> list[str]:
     profile = [text for b in blocks if b.startswith(_PROFILE) for text in memories_of(b)]
     lines = list(dict.fromkeys(recalled or profile))
     if _ABOUT_ME.search(words.rstrip(" ?!.")) or (_WIDE.search(words) and not asked - _TELLING):
-        return lines
+        given = [b for b in blocks if not b.startswith(_PROFILE)] if recalled else blocks
+        return list(dict.fromkeys(t for b in given for t in memories_of(b, with_wishes=True)))
     asked -= _TELLING
     names = bool(phrase_set("name_asks") & {token.casefold() for token in _WORD.findall(words)})
     if not names or asked:  # "who does my books" is not answered by a name alone

@@ -102,6 +102,11 @@ def test_a_wide_question_gets_everything() -> None:
     assert said == "Your name is Glenn. You live in Leeds. You like jazz."
 
 
+def test_a_wide_question_gets_the_standing_wishes_too() -> None:
+    said = reply("what do you know about me", [PROFILE, RECALL])
+    assert said == "Never call before nine. Your brother is named Sam. You are 41."
+
+
 def test_it_greets_by_name() -> None:
     assert reply("hello", [PROFILE]) == "Hello, Glenn."
     assert reply("hello", []) == "Hello."
