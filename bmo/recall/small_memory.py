@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from bmo.recall.candidates import Asked, Candidate
-from bmo.recall.relevance import Evidence, log_odds, probability
+from bmo.recall.candidates import NAMED, Asked, Candidate
+from bmo.recall.relevance import Evidence, log_odds, probability, words_of
+from bmo.recall.words_in_common import is_named
 from bmo.turn import RecallPlan, StoredFact
 
 SLOT_MOST: Final = 5
@@ -80,6 +82,10 @@ BESIDE_SURE: Final = -0.3
 OF_THE_FEW: Final = 0.63
 """Similarity that these are given: enough to stand beside a slot's."""
 
+NAMED_MOST: Final = 2
+"""Memories given for their name in the question ("which of them answers to Vesle"), at most; beside
+all others, for who says a name means it."""
+
 GAP: Final = 2.0
 """Log odds behind the best memory beyond which another is none; a request may depend on several
 things that have nothing in common, so there it does not count."""
@@ -129,7 +135,36 @@ def fitting(
             enough = similarity >= LEAST and not behind
             why = "evidence" if enough else "too little speaks for it"
             found.append(Candidate(fact, similarity if enough else 0.0, why))
-    return found if plan.trigger == "forced" else _with_best_few(found, plan, odds)
+    if plan.trigger == "forced":
+        return found
+    return _with_named(_with_best_few(found, plan, odds), _held(plan, asked, weighed), odds)
+
+
+def _held(
+    plan: RecallPlan, asked: Asked, weighed: Sequence[tuple[StoredFact, Evidence]]
+) -> Counter[str]:
+    """Words of the question, without those of whom it is about -> how many memories hold them."""
+    from bmo.ledger.values import content_words
+
+    words = content_words([plan.query]) - content_words(asked.names)
+    return Counter(word for fact, _ in weighed for word in words & words_of(fact))
+
+
+def _with_named(
+    found: list[Candidate], held: Mapping[str, int], odds: Mapping[str, float]
+) -> list[Candidate]:
+    """Lifts what the question names, as far as it is about those who are asked about."""
+    named = [
+        c
+        for c in found
+        if c.why in ("evidence", "too little speaks for it") and is_named(c.fact, held)
+    ]
+    named.sort(key=lambda c: -odds[c.fact.id])
+    ids = {c.fact.id for c in named[:NAMED_MOST]}
+    return [
+        replace(c, similarity=max(c.similarity, OF_THE_FEW), why=NAMED) if c.fact.id in ids else c
+        for c in found
+    ]
 
 
 def _with_best_few(

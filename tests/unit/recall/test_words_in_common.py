@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from bmo.recall.candidates import NAMED
+from bmo.recall.candidates import NAMED, Asked
+from bmo.recall.relevance import evidence
 from bmo.recall.selection import select
+from bmo.recall.small_memory import fitting
 from bmo.recall.words_in_common import NAMED_BY_MOST, is_named, share_a_word
 from bmo.turn import RecalledMemory, RecallPlan, ScoreParts, StoredFact
 
@@ -49,3 +51,27 @@ def test_the_relevance_gap_does_not_count_for_what_is_named() -> None:
     assert [m.why for m in left] == ["after the relevance gap"]
     given, left = select([near, replace(far, why=NAMED)], plan, 0.3)
     assert [m.fact.text for m in given] == ["Bakes bread", "Keeps bees"] and not left
+
+
+def test_in_a_small_memory_what_is_named_is_given_beside_the_slot() -> None:
+    facts = [
+        fact("Has a son named Ruari", slot="name", subject="user.son:ruari", value="Ruari"),
+        fact("Calls the boy Pip", entities=("pip",)),
+        fact("Owns a kayak", entities=("kayak",)),
+    ]
+    query = "which of my sons answers to pip"
+    plan = RecallPlan(
+        recall=True,
+        trigger="own_fact_question",
+        budget_tokens=500,
+        query=query,
+        slots=("name",),
+    )
+    rows = evidence(plan, facts, {}, lambda _: True)
+    weighed = list(zip(facts, rows, strict=True))
+    found = {c.fact.text: c.why for c in fitting(plan, Asked((), (), ()), weighed)}
+    assert found["Calls the boy Pip"] == NAMED
+    assert found["Owns a kayak"] != NAMED
+    about_pip = Asked((), ("user.son:pip",), ("pip",))
+    found = {c.fact.text: c.why for c in fitting(plan, about_pip, weighed)}
+    assert found["Calls the boy Pip"] != NAMED, "the name is whom it is asked about"
