@@ -69,6 +69,9 @@ def completed(
     size = clause.end - clause.start
     if size < 2:
         return None
+    told = _days_first(spoken, clause, lexicons)
+    if told is not None:
+        return told
     if previous is None or norm[previous.start] in ("i", "we"):
         told = _without_subject(spoken, clause)
         if told is not None:
@@ -92,6 +95,39 @@ def completed(
     if norm[clause.start] in ("a", "an") and previous is not None:
         return _had_too(spoken, clause, previous)
     return _put_first(spoken, clause)
+
+
+def _days_first(spoken: Words, clause: Clause, lexicons: Lexicons) -> Words | None:
+    """Reads "tuesdays and fridays i am at the shop then" with the days behind."""
+    norm, start = spoken.norm, clause.start
+    behind = _days_until(norm, start, clause.end, lexicons)
+    # "mondays | and tuesdays | i am at the shop": the days are clauses of their own.
+    opens = [i for i in range(max(start - _DAY_WORDS, 0), start) if not i or spoken.after[i - 1]]
+    whole = (i for i in opens if _days_until(norm, i, start, lexicons) == start)
+    first = next(whole, start)
+    days = range(first, behind)
+    end = clause.end - 1 if norm[clause.end - 1] == "then" else clause.end
+    if not days or end - behind < 3 or norm[behind] not in _SUBJECTS:
+        return None
+    return spoken.select([*range(behind, end), *days])
+
+
+_DAY_WORDS = 8
+_SUBJECTS = frozenset({"i", "we", "my", "our", "he", "she", "they"})
+
+
+def _days_until(norm: Sequence[str], at: int, end: int, lexicons: Lexicons) -> int:
+    """Index behind the days and times of day that stand at ``at`` ("mondays and wednesdays")."""
+    recurring = lexicons.get("recurring", frozenset())
+    behind = at
+    while at < end:
+        size = next((n for n in (3, 2, 1) if tuple(norm[at : at + n]) in recurring), 0)
+        if not size:
+            break
+        at += size
+        behind = at
+        at += at < end and norm[at] in ("and", "or")
+    return behind
 
 
 def _put_first(spoken: Words, clause: Clause) -> Words | None:

@@ -91,6 +91,15 @@ def test_a_request_to_forget_still_erases() -> None:
             ["Has a puppy named Tofu, a corgi"],
         ),
         ("hi, Lerato here", ["Is named Lerato"]),
+        (
+            "tuesdays and thursdays i'm at the surgery until seven then",
+            ["Is at the surgery until seven Tuesdays and Thursdays"],
+        ),
+        (
+            "Saturdays, Sundays and Mondays, my daughter is at her dad's.",
+            ["Daughter is at her dad's Saturdays Sundays and Mondays"],
+        ),
+        ("I work nights. Fridays I'm at the shelter.", ["Is at the shelter Fridays"]),
     ],
 )
 def test_what_a_clause_leaves_out_is_taken_from_the_turn(said: str, stored: list[str]) -> None:
