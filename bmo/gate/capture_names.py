@@ -92,6 +92,8 @@ def place(context: CaptureContext, start: int, end: int) -> Capture | None:
         return None
     if tokens[start] in ("a", "an", "the", "my", "our") and stop - start == 1:
         return None
+    if lex(context, "no_places", tokens[stop - 1]):
+        return None
     if any(tokens[i] in ("you", "your", "i") for i in range(start, stop)):
         return None
     return Capture(start, stop, stop)

@@ -41,6 +41,7 @@ def border_words(language: LanguageCode) -> dict[str, frozenset[str] | None]:
         follows[word] = frozenset({follow}).union(follows.get(word) or ())
     follows["got"] = follows["bought"] = _SELF
     follows["no"] = _UNWANTED
+    follows["please"] = _ASKED_OF
     follows.update(dict.fromkeys(("the", *lexicon.coordinators, *_POSSESSIVE_STARTS)))
     follows.update(dict.fromkeys(lexicon.weak_clause_subjects, lexicon.finite_verbs))
     follows.update(dict.fromkeys(lexicon.clause_subjects))
@@ -86,6 +87,8 @@ def border_before(
         return 2 if i - begin >= 3 and told else 0
     if word == "no" and follow in _UNWANTED and i - begin >= 3 and before not in lexicon.embedders:
         return 1  # "that is monday and tuesday | no reminders before ten"
+    if word == "please" and follow in _ASKED_OF and i - begin >= 3:
+        return 1  # "my english is not so good | please speak slow"
     return 1 if comma and word in _AFTER_COMMA else 0
 
 
@@ -149,6 +152,16 @@ def _opens_noun_clause(
     )
 
 
+def _is_pair(norm: list[str], begin: int, i: int) -> bool:
+    """Whether "and" at ``i`` joins two people: "my mum and dad"."""
+    return (
+        norm[i - 1] in _KIN_BEFORE_NAME
+        and norm[i + 1] in _KIN_BEFORE_NAME
+        and i - 2 >= begin
+        and norm[i - 2] in _POSSESSIVE_STARTS
+    )
+
+
 def _at_coordinator(
     norm: list[str], after: list[str], begin: int, i: int, lexicon: SurfaceLexicon
 ) -> int:
@@ -160,6 +173,8 @@ def _at_coordinator(
         return 1 if comma and word in ("but", "so") else 0
     if word in lexicon.subordinators:
         return 1
+    if word == "and" and _is_pair(norm, begin, i):
+        return 0  # "my mum and dad are divorced"
     if word in ("but", "aber", "mais", "pero"):
         return 0 if follow in _QUALIFIED else 1
     if word in ("since", "while") and follow not in lexicon.clause_subjects:
@@ -170,7 +185,7 @@ def _at_coordinator(
         return 1 if behind in lexicon.finite_verbs or word == "so" else 0
     if word in ("so", "and", "but") and follow == "please":
         return 1
-    if word == "so" and (follow in ("never", "always") or (follow == "do" and behind == "not")):
+    if word == "so" and (follow in _TOLD_TO or (follow == "do" and behind == "not")):
         # "im deaf in one ear so never whisper": an instruction after its reason.
         return 1
     if word in ("so", "plus", "then"):
@@ -185,6 +200,8 @@ def _at_coordinator(
     return 0
 
 
+_ASKED_OF = frozenset("speak talk use keep answer do be explain call".split())
+_TOLD_TO = frozenset("never always be keep speak give stick talk skip".split())
 _BETWEEN = frozenset("still also now just always usually mostly never often sometimes".split())
 """Adverbs before a verb that is carried on ("she is 74 and still drives a truck")."""
 _SELF = frozenset({"me", "myself", "us", "ourselves"})
@@ -276,6 +293,8 @@ def _nominal_subject(norm: list[str], after: list[str], i: int, lexicon: Surface
         if after[j]:
             return False
         word = norm[j + 1]
+        if word in lexicon.clause_subjects and lexicon.language == "en":
+            return False  # "between two and six | i am asleep"
         if word in lexicon.finite_verbs:
             if j == i and word in _NOUNS_TOO and lexicon.classes.get(first) == "possessive":
                 continue  # "abena finished her studies": no subject is without a noun
