@@ -19,6 +19,7 @@ from bmo.gate.cue_words import (
     stages_of,
 )
 from bmo.gate.details import with_details
+from bmo.gate.dialect import with_my
 from bmo.gate.dialogue_context import answer_clauses
 from bmo.gate.discourse import open_discourse
 from bmo.gate.factuality import Veto, may_be_framed, vetoes, vetoes_of_turn
@@ -62,7 +63,7 @@ def analyse(
     stages = stages_of(said.norm, language)
     repaired = repair(said, language, cued=stages & REPAIRED != 0)
     if language == "en":
-        repaired = _in_clauses(repaired, stages, turn, pack, people)
+        repaired = _in_clauses(with_my(repaired, people), stages, turn, pack, people)
     analysis = Analysis(language=language, words=repaired)
     if not repaired.norm:
         return analysis

@@ -141,7 +141,8 @@ class ClauseReader:
                 refused = vetoes(spoken, body, self.language)
             if act == "instruction":
                 # A condition belongs to what is asked for: "do not read my mail unless i ask".
-                refused = tuple(veto for veto in refused if veto != "conditional")
+                # So does a wish: "i would rather you did not give me lists".
+                refused = tuple(v for v in refused if v not in ("conditional", "wish"))
             if not refused and body.end - body.start > _LONGEST_CLAUSE:
                 is_open = True
             elif not refused:

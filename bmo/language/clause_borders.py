@@ -120,6 +120,8 @@ def _at_weak_pronoun(
         return 0  # "for the news you can go longer"
     if norm[i - 1] in lexicon.embedders and after[i - 1] == "":
         return 0
+    if norm[i] == "you" and norm[i - 1] in _RATHER:
+        return 0  # "i would rather you did not"
     return 1 if follow in lexicon.finite_verbs and i - begin >= 2 else 0
 
 
@@ -200,6 +202,7 @@ def _at_coordinator(
     return 0
 
 
+_RATHER = frozenset({"rather", "prefer", "if", "that"})
 _ASKED_OF = frozenset("speak talk use keep answer do be explain call".split())
 _TOLD_TO = frozenset("never always be keep speak give stick talk skip".split())
 _BETWEEN = frozenset("still also now just always usually mostly never often sometimes".split())
