@@ -14,7 +14,6 @@ import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +40,8 @@ from training.nearest_turns import write_nearest
 from training.turns import TrainingTurn, digest, read_turns
 
 THREADS = 1
+DATED = "20261121"
+"""Day of data and recipe; set it when they change. The clock has no part in what is written."""
 
 AGREEMENT = 0.97
 """Least share of turns on which the int8 file and the float model give the same verdict."""
@@ -143,8 +144,8 @@ def write_model(
 
 
 def _version(model: Path) -> str:
-    """Date and the first digits of the file's SHA-256: one version, one file."""
-    return f"{datetime.now(UTC):%Y%m%d}-{hashlib.sha256(model.read_bytes()).hexdigest()[:8]}"
+    """Day of the recipe and the first digits of the file's SHA-256: one version, one file."""
+    return f"{DATED}-{hashlib.sha256(model.read_bytes()).hexdigest()[:8]}"
 
 
 def _check_agreement(model: JudgeModel, folder: Path, turns: Sequence[TrainingTurn]) -> None:
