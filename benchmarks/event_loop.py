@@ -70,12 +70,13 @@ class Recalls:
     late: int = 0
 
 
-def beat_alone(stop: Any, answer: Any) -> None:
+def beat_alone(ready: Any, stop: Any, answer: Any) -> None:
     """A process that does nothing but beat: how late the machine lets anybody be."""
 
     async def run() -> Beats:
         beats = Beats()
         async with Watch(beats).beating():
+            ready.set()
             while not stop.is_set():  # noqa: ASYNC110  # another process's event
                 await asyncio.sleep(0.05)
         return beats
@@ -171,7 +172,8 @@ async def run(rounds: int) -> bool:
             await one_round(service, Beats(), Recalls())
             await one_round(None, Beats(), Recalls())
             for _ in range(rounds):
-                process, stop, answer = _start_beating()
+                process, ready, stop, answer = _start_beating()
+                await asyncio.to_thread(ready.wait)
                 await one_round(service, on, recalls, models)
                 await one_round(None, off, Recalls())
                 stop.set()
@@ -184,12 +186,12 @@ async def run(rounds: int) -> bool:
     return _show(rounds, on, off, alone, recalls)
 
 
-def _start_beating() -> tuple[Any, Any, Any]:
+def _start_beating() -> tuple[Any, Any, Any, Any]:
     context = multiprocessing.get_context("spawn")
-    stop, answer = context.Event(), context.Queue()
-    process = context.Process(target=beat_alone, args=(stop, answer), daemon=True)
+    ready, stop, answer = context.Event(), context.Event(), context.Queue()
+    process = context.Process(target=beat_alone, args=(ready, stop, answer), daemon=True)
     process.start()
-    return process, stop, answer
+    return process, ready, stop, answer
 
 
 def _show(rounds: int, on: Beats, off: Beats, alone: Beats, recalls: Recalls) -> bool:
@@ -209,6 +211,11 @@ def _show(rounds: int, on: Beats, off: Beats, alone: Beats, recalls: Recalls) ->
         f"recalls: {every}, {recalls.late} past their deadline; p50 {statistics.median(took):.1f} "
         f"ms, p95 {took[int(0.95 * (len(took) - 1))]:.1f} ms"
     )
+    part = sum(beat.memorys for beat in on.late) / max(every, 1)
+    queue = sum(beat.queue for beat in on.late) / max(every, 1)
+    print(f"a turn: {part:.1f} ms of memory's in late beats, {queue:.1f} ms in the machine's queue")
+    if queue > 2 * part:
+        print("the machine is too busy to say whose a stall is: run it when nothing else does")
     print(f"\nthe {SHOWN} stalls with most of memory's (ms: late = loop + queue + held + rest)")
     for beat in sorted(on.late, key=lambda beat: -beat.memorys)[:SHOWN]:
         print(

@@ -1,8 +1,8 @@
 """MemorySession: one visit of one user, the door that turns go through.
 
-Nothing here blocks the event loop: the gate's rules run on it (microseconds), the judge and all
-that touches a disk or an index run in an executor or on the recorder's thread. Turns of a visit
-are gated one after the other, so that a correction finds what it corrects.
+Nothing here blocks the event loop: rules, judge and all that touches a disk or an index run in an
+executor or on the recorder's thread. Turns of a visit are gated one after the other, so that a
+correction finds what it corrects.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ today), and Python's own audit events of blocking calls made by BMO's code.
 
 from __future__ import annotations
 
+import pkgutil
 import sys
 import threading
 import time
@@ -22,15 +23,18 @@ AUDITED = {"open", "sqlite3.connect", "socket.connect", "os.remove", "import"}
 METHODS = {
     "write_gate": ("decide", "decide_by_rules"),
     "read_gate": ("plan", "plan_by_rules"),
-    "recaller": ("recall", "profile"),
+    "recaller": ("recall", "profile", "familiarity", "weights_of"),
     "judge": ("assess",),
     "index": ("near", "search", "add", "delete_fact", "count", "compact"),
     "ledger": (
         "record", "record_recall", "note_reply", "mark_used", "live_facts", "facts_by_id",
         "search_words", "count_live", "known_subjects", "word_counts", "confirm_erasure",
-        "outbox_depth", "claim_outbox", "turns",
+        "outbox_depth", "claim_outbox", "turns", "note_helpfulness", "judged_items",
     ),
 }  # fmt: skip
+
+FUNCTIONS = ("bmo.memory.dialogue.as_fact", "bmo.recorder.recorder.words_used")
+"""Work on every fact of a user: nothing for a loop either."""
 
 _watching: list[LoopGuard] = []
 
@@ -48,11 +52,12 @@ class LoopGuard:
         for part, names in METHODS.items():
             owner = getattr(service, part)
             for name in names:
-                monkeypatch.setattr(owner, name, self._watched(part, name, getattr(owner, name)))
+                what = f"{part}.{name}"
+                monkeypatch.setattr(owner, name, self._watched(what, getattr(owner, name)))
+        for what in FUNCTIONS:
+            monkeypatch.setattr(what, self._watched(what, pkgutil.resolve_name(what)))
 
-    def _watched(self, part: str, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
-        what = f"{part}.{name}"
-
+    def _watched(self, what: str, real: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
             self.called[what] = self.called.get(what, 0) + 1
             if threading.get_ident() == self.thread:

@@ -15,7 +15,7 @@ from bmo.agent import MemoryAgent, prepare
 from bmo.memory import MemoryService
 from bmo.replay.scripted import ScriptedRecogniser
 from bmo.settings import Settings
-from tests.fakes.loop_guard import guarded_loop
+from tests.fakes.loop_guard import FUNCTIONS, guarded_loop
 from tests.fakes.models import RuleLLM
 from tests.fakes.sessions import running, speak
 
@@ -69,7 +69,8 @@ async def test_no_part_of_memory_works_on_the_loop(
         await service.aclose()
     assert guard.caught == []
     if mode == "GATED":
-        for part in ("write_gate.decide_by_rules", "recaller.recall", "ledger.record", "index.add"):
+        at_work = ("write_gate.decide_by_rules", "recaller.recall", "ledger.record", "index.add")
+        for part in (*at_work, *FUNCTIONS):
             assert guard.called[part] >= SESSIONS, f"{part} was not watched at work"
 
 

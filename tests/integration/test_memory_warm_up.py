@@ -52,6 +52,7 @@ TALKS: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 
 OF_DATA = {
+    "bmo.gate.known_changes": "an expression made of a value that was said",
     "bmo.recall.subjects": "an expression made of a person's name",
     "bmo.index.disk_room": "patterns of file names, when an erasure rewrites files",
     "bmo.index.stale_stores": "patterns of file names, when an erasure rewrites files",
@@ -96,7 +97,11 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> Iterator[Loads]:
     compiling = compiler.compile
 
     def compile_noted(pattern: Any, flags: int = 0) -> Any:
-        noted.note(f"re.compile {str(pattern)[:40]!r}")
+        frame: Any = sys._getframe(1)
+        while frame.f_globals.get("__name__") == "re":
+            frame = frame.f_back
+        if frame.f_globals.get("__name__", "").startswith("bmo."):  # libraries have their own
+            noted.note(f"re.compile {str(pattern)[:40]!r}")
         return compiling(pattern, flags)
 
     monkeypatch.setattr(compiler, "compile", compile_noted)
