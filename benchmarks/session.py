@@ -32,7 +32,7 @@ from tests.fakes.models import RuleLLM
 from tests.fakes.sessions import speak, spoken_session
 
 HOOK_P99_MS = 1.0
-"""Budget of the design for a turn without recall: judge and disk are not waited for."""
+"""Budget for a turn without recall: judge and disk are not waited for."""
 
 TOLD = ("my brother is sam", "i live in leeds", "i am allergic to nuts", "i work as a nurse")
 

@@ -1,4 +1,4 @@
-"""``bmo bench``: the budgets of the design, measured on this machine."""
+"""``bmo bench``: BMO's speed on this machine, beside its budgets."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def bench_command(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
-    """Measure the budgets of the design here, and peers beside them; some minutes."""
+    """Measure speed on this machine, budgets and peers beside it; some minutes."""
     from bmo.evaluation.bench import BUDGET_MEMORIES, machine, peer_figures, run
 
     console = Console()

@@ -1,4 +1,4 @@
-"""``bmo bench``: the budgets of the design as one table, from one run on this machine.
+"""``bmo bench``: every speed budget as one table, from one run on this machine.
 
 What needs a clean process (import time, resident memory) is measured in one. Nothing leaves the
 machine, and the person's own memory is not touched: everything runs in a temporary home.

@@ -1,10 +1,9 @@
 """The published gatekeeper's signals, by their published names, thresholds and order.
 
-What a memory gatekeeper for coding assistants published (``docs/write-gate.md`` tells where BMO
-follows it): greeting, bare confirmation, correction, preference, policy and decision, the short
-exchange, and the default. The words are our own and wider (team preferences, imperative policies,
-"actually i meant"), all signals are listed and not only the first, and no signal alone stores
-anything: facts come from the slots.
+What a memory gatekeeper for coding assistants published: greeting, bare confirmation, correction,
+preference, policy and decision, the short exchange, and the default. The words are our own and
+wider (team preferences, imperative policies, "actually i meant"), all signals are listed and not
+only the first, and no signal alone stores anything: facts come from the slots.
 """
 
 from __future__ import annotations

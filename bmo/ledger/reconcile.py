@@ -30,7 +30,7 @@ from bmo.ledger.values import (
 from bmo.turn import Fact, StoredFact
 
 MERGE_COSINE = 0.95
-"""Above this, with the same entities, two texts say the same (seed "extraction overhaul")."""
+"""Above this, with the same entities, two texts say the same."""
 
 CHANGE_COSINE = 0.5
 """Above this a goal, decision or policy that "is now" otherwise is the same one as before."""

@@ -305,6 +305,12 @@ def test_the_readme_names_the_page_with_every_setting() -> None:
     assert "(.env.example)" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+def test_the_readme_names_every_page() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    pages = {f"(docs/{page.name})" for page in (ROOT / "docs").glob("*.md")}
+    assert {page for page in pages if page not in text} == set()
+
+
 def test_every_command_is_described() -> None:
     text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
     described = set(re.findall(r"`bmo ([a-z-]+)", text)) | set(re.findall(r", `([a-z-]+)", text))
