@@ -68,7 +68,7 @@ async def test_a_preemptive_reply_is_kept_sees_memory_and_its_turn_is_gated_once
         ears.say(SpeechEventType.START_OF_SPEECH)
         ears.say(SpeechEventType.INTERIM_TRANSCRIPT, "who is")
         ears.say(SpeechEventType.PREFLIGHT_TRANSCRIPT, "who is my brother")
-        await asyncio.sleep(0.05)
+        await _until(lambda: len(model.contexts) == 1)
         ears.say(SpeechEventType.FINAL_TRANSCRIPT, "Who is my brother?")
         ears.say(SpeechEventType.END_OF_SPEECH)
         await _until(lambda: len(memory.replies) == 1)
@@ -93,7 +93,7 @@ async def test_an_adopted_reply_is_gated_once_when_the_node_was_replaced_after_a
     try:
         ears.say(SpeechEventType.START_OF_SPEECH)
         ears.say(SpeechEventType.PREFLIGHT_TRANSCRIPT, "who is my brother")
-        await asyncio.sleep(0.05)
+        await _until(lambda: len(model.contexts) == 1)
         ears.say(SpeechEventType.FINAL_TRANSCRIPT, "Who is my brother?")
         ears.say(SpeechEventType.END_OF_SPEECH)
         await _until(lambda: len(memory.replies) == 1)
@@ -111,7 +111,7 @@ async def test_a_preemptive_reply_that_is_thrown_away_is_not_gated() -> None:
     try:
         ears.say(SpeechEventType.START_OF_SPEECH)
         ears.say(SpeechEventType.PREFLIGHT_TRANSCRIPT, "i live in leeds")
-        await asyncio.sleep(0.05)
+        await _until(lambda: len(model.contexts) == 1)
         ears.say(SpeechEventType.FINAL_TRANSCRIPT, "i live in leeds no in york")
         ears.say(SpeechEventType.END_OF_SPEECH)
         await _until(lambda: len(memory.replies) == 1)
@@ -151,4 +151,3 @@ async def _hand_over(session: AgentSession[Any], agent: Agent) -> None:
             return False
 
     await _until(runs)
-    await asyncio.sleep(0.05)
