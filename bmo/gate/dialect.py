@@ -12,7 +12,8 @@ from bmo.language import Words
 _ONES_OWN = frozenset(
     (
         "ankle arm arms back bed belly bike boat breakfast car chest coat cup diary dinner ear "
-        "ears elbow eye eyes feet fingers foot garden glasses hair hand hands hat head health hearing "
+        "ears elbow eye eyes feet fingers foot garden glasses hair hand hands hat head health "
+        "hearing "
         "heart hip hips house job knee knees leg legs life lunch lungs neck nerves own phone "
         "pension pills pipe shed shoulder shoulders sight sleep stick stomach tablets tea teeth "
         "toe van wallet work wrist"
