@@ -49,7 +49,7 @@ class Recipe:
     """
 
     seed: int = 20260301
-    epochs: int = 2
+    epochs: int = 3
     batch: int = 32
     rate: float = 1.5e-4
     head_rate: float = 6e-4

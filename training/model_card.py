@@ -40,8 +40,8 @@ Starting weights: all-MiniLM-L6-v2 of the sentence-transformers project (Apache-
 `make judge` (`python -m training.judge`), seed {seed}: {epochs} epochs of other writings of each
 turn (case, punctuation, fillers, recogniser-like errors, chatter around it, with and without
 context; of l and m half an epoch), the moving average of the weights kept, one conversation in
-twelve unseen for calibration and thresholds, int8 per channel, compared with the float model. The
-file is what this command writes: on one thread the same machine and versions give the same bytes.
+twelve unseen for calibration and thresholds, int8 per channel, compared with the float model. On
+one thread the same machine and versions give the same bytes.
 
 ## Figures
 On {unseen_turns} unseen turns of the same writers (they flatter it):
