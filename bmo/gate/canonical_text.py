@@ -39,6 +39,7 @@ def surface(context: CaptureContext, start: int, end: int, proper_words: frozens
     parts: list[str] = []
     tokens, source, words = context.tokens, context.source, context.words
     begins, ends = words.start, words.end
+    names, relations = context.people.names, context.people.first
     for i in range(start, end):
         token = tokens[i]
         at = source[i]
@@ -60,21 +61,14 @@ def surface(context: CaptureContext, start: int, end: int, proper_words: frozens
                 place and (token,) in context.lexicons.get("cities", frozenset())
             ):
                 word = word[:1].upper() + word[1:]
-            elif _is_named(context, i, start) and word.islower():
-                word = word[:1].upper() + word[1:]
+            elif i > start and token in names and tokens[i - 1] in relations and word.islower():
+                word = word[:1].upper() + word[1:]  # "my brother sam"
         if token == "'s" and parts:
             parts[-1] += "'s"
             continue
         mark = words.after[at] if at >= 0 and i + 1 < end else ""
         parts.append(word + ("," if mark[:1] == "," else ""))
     return " ".join(parts)
-
-
-def _is_named(context: CaptureContext, i: int, start: int) -> bool:
-    """Whether token ``i`` is the name of somebody whose relation stands before it."""
-    if i <= start or context.tokens[i] not in context.people.names:
-        return False
-    return context.tokens[i - 1] in context.people.first
 
 
 def is_shouted(text: str) -> bool:

@@ -39,6 +39,8 @@ _COMMON = frozenset(
         "about with by says said his her"
     ).split()
 )
+_COMMONEST = frozenset("i you the a it to is my of and we that what have will there".split())
+"""Of a phrase of common words one of the others tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +121,14 @@ def _cue_table(raw: dict[str, list[str]], by_telling_word: bool) -> Cues:
             words = tuple(phrase.split())
             at = 0
             if by_telling_word:
-                telling = [i for i, word in enumerate(words) if word not in _COMMON]
-                at = max(telling or range(len(words)), key=lambda i: len(words[i]))
+                at = max(range(len(words)), key=lambda i: _rarity(words[i]))
             table.setdefault(words[at], []).append((words, at, veto))
     return {word: tuple(sorted(found, key=lambda e: -len(e[0]))) for word, found in table.items()}
+
+
+def _rarity(word: str) -> tuple[bool, bool, int]:
+    """A guess at how seldom a word is said; what it is wrong about costs time only."""
+    return word not in _COMMONEST, word not in _COMMON, len(word)
 
 
 def may_be_framed(words: Words, clauses: Sequence[Clause], language: LanguageCode) -> bool:
@@ -176,7 +182,7 @@ def vetoes(words: Words, clause: Clause, language: LanguageCode) -> tuple[Veto, 
         return ()
     found: list[Veto] = []
     leading = lexicon.leading.get(norm[0])
-    if leading is not None:
+    if leading is not None and ("" in leading or norm[min(1, len(norm) - 1)] in leading):
         veto_first = _leading_veto(leading, norm)
         if veto_first is not None:
             found.append(veto_first)
@@ -193,7 +199,8 @@ def vetoes(words: Words, clause: Clause, language: LanguageCode) -> tuple[Veto, 
                     and not _is_vouched_for(norm, begin, phrase, lexicon)
                 ):
                     found.append(veto)
-    if len(norm) > _TAKEN_BACK and tuple(norm[-_TAKEN_BACK:]) in lexicon.takes_back:
+    ends = norm[-1] in lexicon.last_taking_back and len(norm) > _TAKEN_BACK
+    if ends and tuple(norm[-_TAKEN_BACK:]) in lexicon.takes_back:
         found.append("hedge")
     if len(found) > 1:
         found.sort(key=get_args(Veto).index)

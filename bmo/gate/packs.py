@@ -14,12 +14,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bmo.language import LanguageCode
-from bmo.turn import Cardinality, Category, Kind, Polarity, RetractScope, Signal
+from bmo.language.verb_group import Aspect, Change
+from bmo.turn import Cardinality, Category, Kind, Polarity, RetractScope, Signal, Tense
 
 Subjects = Literal["user", "person", "pet", "team", "thing"]
 """Whom a rule's S or P may stand for."""
@@ -118,6 +119,21 @@ class Rule:
     weak: bool
 
 
+class SaidHow(NamedTuple):
+    """What a head's verb group says, as far as a rule's needs and templates look at it."""
+
+    polarity: Polarity
+    tense: Tense
+    aspect: Aspect
+    modal: str
+    change: Change
+    is_be: bool
+    is_keeping: bool
+    habits: bool
+    hardly: bool
+    plural: bool
+
+
 Index = dict[tuple[str, ...], list[tuple[int, int, Rule, Pattern]]]
 """First one to three words of a head -> patterns that may match, as (-priority, order, ...)."""
 
@@ -136,6 +152,8 @@ class Pack:
         transient: Words that tie a clause to the moment; wide rules are silent beside them.
         merged: Lists of ``index`` that were merged before: by subject, by whether wide rules
             speak, and by their longest key.
+        fitting: What was worked out before: for a verb group, by a rule's place in the pack,
+            whether the rule has a template for it.
         version: First eight hexadecimal digits of the SHA-256 over all files of the language.
     """
 
@@ -150,6 +168,7 @@ class Pack:
     merged: dict[
         tuple[frozenset[str], bool, tuple[str, ...]], list[tuple[int, int, Rule, Pattern]]
     ] = field(default_factory=dict)
+    fitting: dict[SaidHow | None, dict[int, bool]] = field(default_factory=dict)
 
 
 _ELEMENT = re.compile(

@@ -399,6 +399,8 @@ def _fill_value(template: str, values: dict[str, str]) -> str:
     if template == "{v}" and "v" in values:
         return values["v"].strip()
     value = template
+    if "{" not in template:
+        return value.strip()
     for name, text in values.items():
         value = value.replace("{" + name + "}", text)
     return value.strip()

@@ -192,7 +192,8 @@ class WriteGate:
             if len(scan.identifiers) > _DUMP:
                 verdict = RulesVerdict("discard", ("sensitive",), "a list of identifiers", 1.0)
                 return _Rules(verdict, None, turn)
-        if self.settings.effective_mode == "disabled":
+        mode = self.settings.effective_mode
+        if mode == "disabled":
             return _Rules(_raw(turn, "gatekeeper disabled"), None, turn)
         own = self.custom_rules.match_skip(turn.text) if self.custom_rules.skip else None
         if own is not None:
@@ -221,15 +222,19 @@ class WriteGate:
             kept = self.custom_rules.match_keep(turn.text, turn.assistant_after)
         if kept is not None:
             return _Rules(_kept(turn, kept), None, turn)
-        language = self._language_of(turn)
+        pieces = turn.text.split(" ")
+        language = self._language_of(turn, pieces)
         if language is None:
             verdict = RulesVerdict("hold", ("other",), "language", 0.5)
             return _Rules(verdict, None, turn)
-        spoken = words(turn.text, language)
+        spoken = words(turn.text, language, pieces=pieces)
         analysis = analyse(_with_own_question(turn, context), context, language, spoken)
         verdict = rules_verdict(analysis, turn, spoken)
-        judged = self.settings.effective_mode != "pattern"
-        if judged and verdict.verdict == "allow" and _tells_more(analysis, verdict.facts):
+        if (
+            mode != "pattern"
+            and verdict.verdict == "allow"
+            and _tells_more(analysis, verdict.facts)
+        ):
             verdict = verdict._replace(open=True)
         if scan.identifiers and self.settings.bmo_sensitive == "drop":
             verdict = _without_identifiers(verdict, turn.text)
@@ -243,7 +248,7 @@ class WriteGate:
             return nothing
         if is_loop(masked.text):
             return nothing
-        language = self._language_of(masked)
+        language = self._language_of(masked, None)
         if language is None:
             return nothing
         analysis = analyse(masked, context, language)
@@ -255,12 +260,13 @@ class WriteGate:
         signals: tuple[Signal, ...] = ("sensitive", *told.signals)
         return told._replace(signals=signals, reason="told beside a secret", open=False)
 
-    def _language_of(self, turn: Turn) -> LanguageCode | None:
+    def _language_of(self, turn: Turn, pieces: Sequence[str] | None) -> LanguageCode | None:
         """Whose rules apply; None for a language without a pack.
 
         What is too short to tell is in the language the assistant speaks.
         """
-        found = identify(turn.text, tag=turn.language, setting=self.settings.bmo_language)
+        setting = self.settings.bmo_language
+        found = identify(turn.text, tag=turn.language, setting=setting, pieces=pieces)
         if found.by == "default" and turn.assistant_before:
             found = identify(turn.assistant_before)
         return found.pack

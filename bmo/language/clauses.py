@@ -100,6 +100,8 @@ def _clause(
 ) -> Clause | None:
     """The clause of these words, without the openers at its front."""
     intro = norm[begin]
+    if intro not in lexicon.openers and intro not in lexicon.denials:
+        return _made(Clause, (begin, end, "", carried, sentence, mark))  # most clauses
     start = begin
     while start < end:
         word = norm[start]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
@@ -71,6 +72,7 @@ def identify(
     tag: str | None = None,
     setting: str = "auto",
     previous: str | None = None,
+    pieces: Sequence[str] | None = None,
 ) -> Identified:
     """Says which language a text is in.
 
@@ -79,6 +81,7 @@ def identify(
         tag: The recogniser's tag ("de", "de-DE", "eng"), or None.
         setting: BMO_LANGUAGE: a code, or "auto".
         previous: The language of the conversation so far, for short and ambiguous text.
+        pieces: What stands between the text's spaces, where the caller has split it already.
     """
     tagged = primary_code(tag)
     if tagged is not None:
@@ -86,7 +89,7 @@ def identify(
     if setting != "auto":
         return Identified(setting, "setting")
     fallback = Identified(previous, "conversation") if previous else _DEFAULT
-    words = _words(text)
+    words = _words(text, pieces)
     if not words:
         return fallback
     english, foreign_words = _telling()
@@ -111,11 +114,13 @@ def _tagged(code: str) -> Identified:
     return Identified(code, "tag")
 
 
-def _words(text: str) -> list[str]:
+def _words(text: str, pieces: Sequence[str] | None) -> list[str]:
     """The first lower-case words of a text, with apostrophes inside."""
     if len(text) <= _SPEECH_LENGTH:
-        pieces = map(_words_of_pieces.__getitem__, text.split(" "))
-        return list(islice(chain.from_iterable(pieces), _MAX_WORDS))
+        if pieces is None:
+            pieces = text.split(" ")
+        found = map(_words_of_pieces.__getitem__, pieces)
+        return list(islice(chain.from_iterable(found), _MAX_WORDS))
     return _read_words(text[:600])[:_MAX_WORDS]
 
 

@@ -8,7 +8,7 @@ which a list of objects would not allow.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from itertools import accumulate
 
@@ -164,18 +164,23 @@ def clean(text: str) -> str:
     return _SURROGATES.sub(" ", text.translate(_QUOTES))
 
 
-def words(text: str, language: LanguageCode = "en") -> Words:
+def words(
+    text: str, language: LanguageCode = "en", *, pieces: Sequence[str] | None = None
+) -> Words:
     """Tokenises ``text`` and expands contractions.
 
     Args:
         text: What was said or typed.
         language: Whose contractions apply.
+        pieces: What stands between the text's spaces, where the caller has split it already.
 
     Returns:
         The words; empty for a text without any.
     """
-    text = clean(text)
-    pieces = text.split(" ")
+    cleaned = clean(text)
+    if pieces is None or cleaned is not text:
+        text = cleaned
+        pieces = text.split(" ")
     if len(text) < _SPEECH_LENGTH or len(set(pieces)) < _FEW_PIECES:
         found = _known_words(text, pieces, language)
         if found is not None:
@@ -249,7 +254,7 @@ def _pieces(language: LanguageCode) -> _Pieces:
     return _Pieces(language)
 
 
-def _known_words(text: str, pieces: list[str], language: LanguageCode) -> Words | None:
+def _known_words(text: str, pieces: Sequence[str], language: LanguageCode) -> Words | None:
     """The words of a text with single spaces, piece by piece; None where that is not enough."""
     known = _pieces(language)
     norm: list[str] = []

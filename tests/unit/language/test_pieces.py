@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bmo.language import LANGUAGES, LanguageCode, clean, words
+from bmo.language.identification import _words
 from bmo.language.tokens import _read_words
 
 pytestmark = pytest.mark.unit
@@ -27,3 +28,14 @@ def test_known_pieces_give_what_reading_gives(text: str, language: LanguageCode)
         assert found.norm == whole.norm
         assert (found.start, found.end) == (whole.start, whole.end)
         assert (found.after, found.before) == (whole.after, whole.before)
+
+
+@given(
+    text=st.lists(PIECES | st.text(max_size=6), max_size=12).map(" ".join),
+    language=st.sampled_from(LANGUAGES),
+)
+def test_a_text_split_before_gives_the_same(text: str, language: LanguageCode) -> None:
+    pieces = text.split(" ")
+    found, whole = words(text, language, pieces=pieces), words(text, language)
+    assert (found.norm, found.start, found.after) == (whole.norm, whole.start, whole.after)
+    assert _words(text, pieces) == _words(text, None)
