@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -20,6 +21,8 @@ EDGE = "\x1f"
 Need = frozenset[str]
 
 _WORD = re.compile(r"[0-9a-z\u0080-\U0010ffff]")
+_PLAIN = re.compile(_WORD.pattern + "+(?![?*+{])")
+_NEUTRAL = re.compile(r"[^\\(\[|)]+")
 _QUANTIFIER = re.compile(r"(?:[?*+]|\{(\d+)(?:,\d*)?\})\??")
 _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]")
 _MARKS_ONLY = re.compile(r"\[[ ,.;:!?\"/-]+\]")
@@ -42,8 +45,13 @@ def pattern_needs(pattern: str, *, left: bool, right: bool, dialect: bool) -> li
         right: The same behind it.
         dialect: Blanks, "..." and apostrophes have the pack's meaning, not RE2's.
     """
-    lowered = pattern.lower()
-    return _Reader(lowered, dialect).any_of(0, len(lowered), left, right).needs
+    return _read(pattern.lower(), dialect, left, right).needs
+
+
+@lru_cache(maxsize=256)
+def _read(source: str, dialect: bool, left: bool, right: bool) -> _Read:
+    """Reads a pattern, or a group: packs write the same word classes again and again."""
+    return _Reader(source, dialect).any_of(0, len(source), left, right)
 
 
 class _Reader:
@@ -52,6 +60,7 @@ class _Reader:
     def __init__(self, source: str, dialect: bool) -> None:
         self.source = source
         self.dialect = dialect
+        self._ends: dict[int, int] = {}
 
     def any_of(self, begin: int, end: int, left: bool, right: bool) -> _Read:
         """The alternatives of ``source[begin:end]``: one of them must be there."""
@@ -68,6 +77,10 @@ class _Reader:
     def _bars(self, begin: int, end: int) -> list[int]:
         bars, at = [], begin
         while at < end:
+            neutral = _NEUTRAL.match(self.source, at, end)
+            if neutral:
+                at = neutral.end()
+                continue
             if self.source[at] == "|":
                 bars.append(at)
             at = self._behind(at)
@@ -82,15 +95,25 @@ class _Reader:
         if char == "[":
             found = _CLASS.match(self.source, at)
             return found.end() if found else at + 1
-        if char == "(":
-            at += 1
-            while self.source[at] != ")":
-                at = self._behind(at)
-        return at + 1
+        if char != "(":
+            return at + 1
+        end = self._ends.get(at)
+        if end is None:
+            end = at + 1
+            while self.source[end] != ")":
+                neutral = _NEUTRAL.match(self.source, end)
+                end = neutral.end() if neutral else self._behind(end)
+            end = self._ends[at] = end + 1
+        return end
 
     def _sequence(self, begin: int, end: int, left: bool, right: bool) -> _Read:
         source, needs, run, at = self.source, list[Need](), EDGE if left else "", begin
         while at < end:
+            plain = _PLAIN.match(source, at, end)
+            if plain:
+                run += plain[0]
+                at = plain.end()
+                continue
             if self.dialect and source.startswith("...", at):
                 _close(needs, run)
                 run = EDGE if at and source.startswith(" ... ", at - 1) else ""
@@ -136,7 +159,7 @@ class _Reader:
         _close(needs, run)
         if not self.source.startswith("(?:", at):
             return ""
-        inner = self.any_of(at + 3, behind - 1, before, follow)
+        inner = _read(self.source[at + 3 : behind - 1], self.dialect, before, follow)
         if fewest:
             needs += inner.needs
         return EDGE if inner.at_edge and (fewest or before) else ""
@@ -182,7 +205,7 @@ def _close(needs: list[Need], run: str) -> None:
 
 def rarest(needs: Iterable[Need]) -> list[Need]:
     """The needs in order, those first that ordinary talk seldom satisfies."""
-    return sorted(needs, key=lambda need: (_commonness(need), sorted(need)))
+    return sorted(needs, key=lambda need: (_commonness(need), len(need), min(need)))
 
 
 def _commonness(need: Need) -> float:
@@ -190,6 +213,7 @@ def _commonness(need: Need) -> float:
     return sum(map(_commonness_of, need))
 
 
+@lru_cache(maxsize=2048)
 def _commonness_of(fragment: str) -> float:
     bare = fragment.strip(EDGE)
     if _WORD.search(bare) is None:
