@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.stories import Played, play_all, stories
+from tests.stories import EVERYDAY, Played, play_all, stories
 
 pytestmark = pytest.mark.integration
 
@@ -40,6 +40,11 @@ def test_nothing_ends_that_was_only_mentioned(played: list[Played]) -> None:
     assert len(mentioned) >= 15
     single = [one for one in mentioned if len(one.story.turns) == 2 and not one.story.apart]
     assert not {one.story.id: one.wrong for one in single if _lost(one)}
+
+
+def test_everyday_changes_all_end_right(tmp_path: Path) -> None:
+    told = asyncio.run(play_all(stories(EVERYDAY), tmp_path))
+    assert not {one.story.id: one.wrong for one in told if one.wrong}
 
 
 def _lost(one: Played) -> bool:
