@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -132,12 +131,11 @@ def test_interrupting_flushes_and_leaves_cleanly(tmp_path: Path, sent: signal.Si
         assert line, "it ended before it replied"
         seen += line
     talking.send_signal(sent)
-    began = time.monotonic()
-    _, errors = talking.communicate(timeout=60)
-    took = time.monotonic() - began
-    assert talking.returncode == 0, errors.decode()
+    # Its standard input is still open: leaving must not wait for more of it.
+    code = talking.wait(timeout=60)
+    _, errors = talking.communicate()
+    assert code == 0, errors.decode()
     assert errors == b""
-    assert took < 30, "the pipe was still open; leaving must not wait for it"
     assert "Sam" in shown(chat(home, b"who is my brother\n"))
 
 
