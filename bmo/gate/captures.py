@@ -140,7 +140,14 @@ def trim(context: CaptureContext, start: int, end: int, stops: str = "np_stops")
         mark = context.mark(i - 1)
         if mark and (mark[0] in '.!?;:-–—()"' or (mark[0] == "," and _ends_list(context, i, end))):
             break
+    while start + 1 < i < end and tokens[i - 1] in _BEGINS_CLAUSE:
+        i -= 1  # "to be a vet when" - "i grow up" was left away
     return strip_tail(context, start, i)
+
+
+_BEGINS_CLAUSE = frozenset(
+    "when whenever while until till if before after where wherever as".split()
+)
 
 
 def _ends_list(context: CaptureContext, i: int, end: int) -> bool:

@@ -24,6 +24,14 @@ _AFFIRMED_KNOW = frozenset(
     {"do", "did", "if", "as", "to", "let", "would", "should", "could", "what", "not", "so", "how"}
 )
 
+_NO = frozenset({("no",), ("sorry",), ("no", "sorry"), ("sorry", "no"), ("nope",), ("no", "wait")})
+_I_MEAN = frozenset({("i", "mean"), ("i", "meant"), ("no", "i", "mean"), ("sorry", "i", "mean")})
+_IT_IS = frozenset({("it", "is"), ("it", "'s"), ("that", "is"), ("it", "was")})
+_COPULAS = frozenset({"is", "are", "was", "were", "called", "named", "'s"})
+_TAKES_NOTHING_BACK = frozenset(
+    "not it that this there so like just ok okay fine true look come how what why when if".split()
+)
+
 
 _PADDING = frozenset({"like", "you"})
 """First words of what pads speech in some places only ("you know", "like")."""
@@ -186,7 +194,11 @@ def _without_reparanda(words: Words, kept: list[int], lexicon: SurfaceLexicon) -
             follow = _skip_denied_copy(norm, result, follow)
         cut = -1
         if follow < size and (not marks[result[-1]] or marks[result[-1]][0] in ",-—–"):
-            cut = _reparandum_start(norm, result, follow, strong, lexicon)
+            cut, repaired = _behind_copula(norm, result, (i, follow), lexicon)
+            if cut < 0:
+                cut = _reparandum_start(norm, result, follow, strong, lexicon)
+            else:
+                follow = repaired
         if cut < 0:
             if strong and norm[i] == "i":  # "i mean" that repairs nothing
                 i += length
@@ -208,6 +220,38 @@ def _skip_denied_copy(norm: list[str], result: list[int], follow: int) -> int:
         if norm[follow + 1 : follow + 1 + length] == said[-length:]:
             return follow + 1 + length
     return follow
+
+
+def _behind_copula(
+    norm: list[str], result: list[int], edit: tuple[int, int], lexicon: SurfaceLexicon
+) -> tuple[int, int]:
+    """Index in ``result`` of the predicate that an editing term takes back, and of its repair.
+
+    "My favourite colour is purple no it is turquoise", "he is called dave i mean david": what
+    stands behind the last form of "be" is replaced, unless somebody or something else follows;
+    (-1, -1) then.
+    """
+    none = (-1, -1)
+    said, follow = tuple(norm[edit[0] : edit[1]]), edit[1]
+    classes = lexicon.classes
+    if follow < len(norm) and said in _NO and tuple(norm[follow : follow + 2]) in _IT_IS:
+        repaired, longest = follow + 2, 4
+    elif said in _I_MEAN:
+        repaired, longest = follow, 1
+    else:
+        return none
+    first = norm[repaired] if repaired < len(norm) else ""
+    if not first or classes.get(first) in ("pronoun", "possessive") or first in _TAKES_NOTHING_BACK:
+        return none
+    if repaired + 1 < len(norm) and classes.get(norm[repaired + 1]) == "be":
+        return none  # "no its fur is red"
+    for position in range(len(result) - 2, max(-1, len(result) - 2 - longest), -1):
+        word = norm[result[position]]
+        if classes.get(word) == "be" and word in _COPULAS:
+            return position + 1, repaired
+        if classes.get(word) == "pronoun":
+            return none
+    return none
 
 
 def _reparandum_start(

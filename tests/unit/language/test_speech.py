@@ -61,6 +61,12 @@ def test_offsets_point_into_the_text(text: str) -> None:
     ("said", "meant"),
     [
         ("im vegetarian no wait vegan", "i am vegan"),
+        ("my favourite colour is purple no its turquoise", "my favourite colour is turquoise"),
+        ("my husband is called dave i mean david", "my husband is called david"),
+        ("my birthday is the third no it's the fourth", "my birthday is the fourth"),
+        ("i like the car no its too big", "i like the car no it is too big"),
+        ("my cat is black no its fur is red", "my cat is black no it is fur is red"),
+        ("my name is ana i mean it", "my name is ana i mean it"),
         ("a dentist no sorry a dental hygienist", "a dental hygienist"),
         ("the ninth of march i mean june ninth of june", "the ninth of june"),
         ("a terrier no not a terrier a dachshund", "a dachshund"),
