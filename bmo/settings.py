@@ -276,6 +276,8 @@ def _sentence(item: Any) -> str:
         allowed = "allowed are true, false"
     else:
         allowed = str(item["msg"]).removeprefix("Value error, ")
+        # The fault names the value once more: "user id 'a b' is not allowed: use ...".
+        allowed = allowed.partition(f"{item['input']!r} is not allowed: ")[2] or allowed
     return f"{name}={shown} is not allowed: {allowed}."
 
 

@@ -5,6 +5,7 @@ Nothing is changed: no ledger is made or migrated, no store is created, no key i
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import os
 import shutil
@@ -16,6 +17,8 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from importlib import metadata
 from pathlib import Path
+
+from dotenv import dotenv_values
 
 from bmo.evaluation.checks import Check
 from bmo.evaluation.doctor_services import (
@@ -128,6 +131,10 @@ def check_packages() -> Check:
     return Check("packages", "ok", f"{count} packages, livekit-agents {_version('livekit-agents')}")
 
 
+OWN_PREFIXES = ("BMO_", "GATEKEEPER_", "GATEKEPER_", "MEM0_SETTING")
+"""How names of settings begin, and a slip that is often made."""
+
+
 def read_settings() -> tuple[Settings | None, list[Check]]:
     """Reads the settings and says what is wrong with them."""
     with warnings.catch_warnings(record=True) as caught:
@@ -139,8 +146,27 @@ def read_settings() -> tuple[Settings | None, list[Check]]:
     said = [str(one.message) for one in caught if issubclass(one.category, MemorySettingWarning)]
     if said:
         return settings, [Check("settings", "warn", said[0], "set it to GATED or NORMAL.")]
+    unknown = _unknown_variables()
+    if unknown:
+        return settings, [Check("settings", "warn", *unknown)]
     mode = f"{settings.mem0_setting}, gatekeeper {settings.effective_mode}"
     return settings, [Check("settings", "ok", mode)]
+
+
+def _unknown_variables() -> tuple[str, str] | None:
+    """Variables that look like settings and are none, and what may be meant by the first."""
+    known = {name.upper() for name in Settings.model_fields}
+    set_here = {*os.environ, *dotenv_values(".env")}
+    unknown = sorted(
+        name
+        for name in (name.upper() for name in set_here)
+        if name.startswith(OWN_PREFIXES) and name not in known
+    )
+    if not unknown:
+        return None
+    near = difflib.get_close_matches(unknown[0], known, n=1)
+    meant = f"{unknown[0]}: {near[0]} may be meant" if near else f"unset {unknown[0]}"
+    return f"nothing reads {', '.join(unknown)}", f"{meant}; .env.example lists all."
 
 
 def check_models() -> Iterator[Check]:

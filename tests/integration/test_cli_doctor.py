@@ -45,6 +45,14 @@ def test_a_new_machine_is_healthy_and_nothing_is_made(tmp_path: Path) -> None:
     assert not home.exists()
 
 
+def test_a_misspelt_variable_is_named_with_what_is_meant(tmp_path: Path) -> None:
+    ran = bmo(tmp_path, "doctor", "--json", BMO_RECALL_DEADLINE="100")
+    found = checks(ran)["settings"]
+    assert found["status"] == "warn"
+    assert "BMO_RECALL_DEADLINE" in found["found"]
+    assert "BMO_RECALL_DEADLINE_MS may be meant" in found["fix"]
+
+
 def test_a_used_home_is_healthy_and_fits_the_terminal(tmp_path: Path) -> None:
     remember(tmp_path, [brother()])
     tmp_path.chmod(0o700)
