@@ -39,6 +39,7 @@ NOT_RUN = {
     r"\bpython -m benchmarks\.": "minutes; run by hand, see docs/measuring.md",
     r"--corpora FOLDER": "lines by others are not part of the project",
     r"\bpython -m training\.": "development only; tests/unit/judge/test_training_data.py",
+    r"\bBMO_TEST_KILLS=": "minutes; tests/integration/test_crash_recovery.py kills 12 times",
     r"\bBMO_TEST_VOICE=1\b": "needs flite; tests/voice runs where it is there",
     r"\bOTEL_": "needs a receiver; tests/integration/test_agent_telemetry.py",
     r"tests\.readme_session": "it writes README.md; tests/integration/test_readme_session.py",
