@@ -277,8 +277,8 @@ def test_variables_are_settings(page: Path) -> None:
         "BMO_TEST_GEMINI",
         "BMO_TEST_CHROMIUM",
         "BMO_TEST_VOICE",
-        # Of livekit-agents.
         "BMO_TEST_KILLS",
+        # Of livekit-agents.
         "LIVEKIT_TELEMETRY_ALLOW_PII",
     }
     named = set(VARIABLE.findall(page.read_text(encoding="utf-8")))

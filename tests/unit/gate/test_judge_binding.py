@@ -167,7 +167,9 @@ def test_what_is_told_of_a_rules_person_goes_on_over_clauses(gate: WriteGate) ->
         "so gethin thats our eldest hes finished his apprenticeship and he wants to join the firm"
     )
     texts = " | ".join(fact.text for fact in gate.decide(Turn(text=said)).facts)
-    assert "Gethin; he has finished his apprenticeship" in texts
+    assert "Gethin" in texts
+    assert "finished his apprenticeship" in texts
+    assert "wants to join the firm" in texts
 
 
 def test_an_answer_of_the_questions_words_alone_is_judged(gate: WriteGate) -> None:
