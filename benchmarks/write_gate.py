@@ -8,6 +8,7 @@ beside it. Budgets: mean 60 us, p99 500 us, 2,000 hostile characters 2 ms.
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import time
@@ -68,11 +69,27 @@ HOSTILE_LENGTH = 2000
 
 
 def read(paths: Sequence[Path]) -> list[Turn]:
+    """The turns of all rows.
+
+    Raises:
+        SystemExit: A file cannot be read, or a line is no JSON object; one sentence says which.
+    """
     turns = []
     for path in paths:
-        for line in path.read_text("utf-8").splitlines():
-            row = json.loads(line)
+        try:
+            lines = path.read_text("utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise SystemExit(f"cannot read {str(path)!r}: {error}; give JSONL files") from None
+        for number, line in enumerate(lines, 1):
+            try:
+                row = json.loads(line)
+            except json.JSONDecodeError as error:
+                raise SystemExit(f"{path}, line {number}: no JSON ({error.msg})") from None
+            if not isinstance(row, dict):
+                raise SystemExit(f"{path}, line {number}: {row!r} is no object with a text")
             turns.append(Turn(text=row.get("text") or row.get("user") or ""))
+    if not turns:
+        raise SystemExit("no turns to time: give JSONL files with a 'text' or 'user' in each row")
     return turns
 
 
@@ -91,8 +108,11 @@ def fastest_us(gate: WriteGate, turn: Turn) -> tuple[float, float]:
 
 
 def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("files", nargs="*", type=Path, help="JSONL rows with 'text' or 'user'")
+    given = parser.parse_args(arguments).files
     gate = WriteGate(load_settings(gatekeeper_mode="pattern"))
-    paths = [Path(a) for a in arguments] or sorted(OWN.glob("*.jsonl"))
+    paths = given or sorted(OWN.glob("*.jsonl"))
     turns = read(paths)
     for turn in turns[:200]:
         gate.decide_by_rules(turn)
