@@ -10,6 +10,7 @@ from bmo.gate.clause_reader import LIFTING, ClauseAnalysis, ClauseReader, asked
 from bmo.gate.clause_speech_acts import speech_acts
 from bmo.gate.corrections import corrected, spelled_again
 from bmo.gate.cue_words import (
+    ANYTHING,
     RELATED,
     REPAIRED,
     REPORTED,
@@ -93,7 +94,7 @@ def analyse(
         if act in _ASKING or "hedge" in found:
             weak = False
             break
-    reader = ClauseReader(turn, context, pack, people, discourse, language, weak)
+    reader = ClauseReader(turn, context, pack, people, discourse, language, weak, stages)
     used = 0
     if "?" in turn.assistant_before and clauses:
         used = _read_answer(analysis, reader, clauses)
@@ -161,8 +162,9 @@ def _read_answer(analysis: Analysis, reader: ClauseReader, clauses: list[Clause]
     )
     if answer is None:
         return 0
-    weak = reader.weak
+    weak, stages = reader.weak, reader.stages
     reader.weak = weak and not answer.settled
+    reader.stages = ANYTHING  # words of the question stand in the readings
     for line in answer.readings:
         whole = Clause(0, len(line.norm))
         found = reader.read(line, whole, speech_act(line, whole, language))
@@ -171,7 +173,7 @@ def _read_answer(analysis: Analysis, reader: ClauseReader, clauses: list[Clause]
             analysis.clauses.append(found)
             if not answer.all:
                 break
-    reader.weak = weak
+    reader.weak, reader.stages = weak, stages
     return answer.used if analysis.answered else 0
 
 

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from bmo.gate.apposition import turned_round
 from bmo.gate.clause_head import Head, read_head
+from bmo.gate.cue_words import ANYTHING, OF_THE_MOMENT, OWNED, WISHED
+from bmo.gate.cue_words import NAMED as NAMES
 from bmo.gate.discourse import Discourse, Person
 from bmo.gate.ellipsis import completed, lost_to_death
 from bmo.gate.factuality import Veto, vetoes
@@ -88,7 +90,11 @@ _made = tuple.__new__
 
 @dataclass(slots=True)
 class ClauseReader:
-    """Reads clauses of one turn, one after the other."""
+    """Reads clauses of one turn, one after the other.
+
+    Attributes:
+        stages: What the words of the turn concern (see ``cue_words``).
+    """
 
     turn: Turn
     context: DialogueContext
@@ -97,6 +103,7 @@ class ClauseReader:
     discourse: Discourse
     language: LanguageCode
     weak: bool
+    stages: int = ANYTHING
     previous: Clause | None = None
     topic: list[int] = field(default_factory=list)
 
@@ -127,7 +134,11 @@ class ClauseReader:
                 for fact in self._facts(spoken, clause)
                 if fact.op == "retract" or fact.slot == "answer_language"
             ]
-        elif act in _MAY_WISH and (wish := self._wish(spoken, clause)) is not None:
+        elif (
+            self.stages & WISHED
+            and act in _MAY_WISH
+            and (wish := self._wish(spoken, clause)) is not None
+        ):
             facts.append(wish)
         elif act in ("statement", "instruction", "remember"):
             body = clause
@@ -149,6 +160,7 @@ class ClauseReader:
                 firm = self.weak
                 if (
                     firm
+                    and self.stages & OF_THE_MOMENT
                     and act == "statement"
                     and of_the_moment(spoken.norm[body.start : body.end], self.pack)
                 ):
@@ -163,7 +175,7 @@ class ClauseReader:
                 is_open = not facts and (act != "statement" or body.end - body.start > 1)
                 is_open = is_open or _tells_more(facts, body)
         discourse = self.discourse
-        if self.language == "en" and not discourse.stranger:
+        if self.stages & NAMES and self.language == "en" and not discourse.stranger:
             discourse.stranger = self._names_a_stranger(spoken, clause)
         place = (clause.start, clause.end)
         norm = tuple(spoken.norm[clause.start : clause.end])
@@ -222,7 +234,8 @@ class ClauseReader:
                 facts += found
             if not facts:
                 facts += self._facts_written_out(spoken, clause, head is None)
-            facts += mentions(spoken, clause, self.discourse, self.pack.stops)
+            if self.stages & OWNED:
+                facts += mentions(spoken, clause, self.discourse, self.pack.stops)
         else:
             others = read_other_clauses(
                 spoken,

@@ -12,8 +12,11 @@ from functools import lru_cache
 
 from bmo.gate import said_of_another
 from bmo.gate.factuality import factuality_lexicon
+from bmo.gate.mentions import OWN
 from bmo.gate.open_lexicon import open_lexicon
+from bmo.gate.packs import load_pack
 from bmo.gate.people import people_lexicon
+from bmo.gate.verbless_wishes import POLITE
 from bmo.language import LanguageCode
 from bmo.language.disfluency import repair_cues
 
@@ -29,6 +32,16 @@ VETOED = 16
 """The telling word of a phrase that speaks against a clause: see ``vetoes``."""
 TAKEN_BACK = 32
 """The same of what takes back the whole turn: see ``vetoes_of_turn``."""
+NAMED = 64
+"""What may be a name: see ``ClauseReader``, as for those that follow."""
+OWNED = 128
+"""A word before somebody of one's own: see ``mentions``."""
+OF_THE_MOMENT = 256
+"""A word that ties a clause to the moment: see ``of_the_moment``."""
+WISHED = 512
+"""A word of a standing wish without a verb: see ``verbless_wish``."""
+ANYTHING = 1023
+"""All of them, for words that nobody has looked up."""
 
 
 @lru_cache(maxsize=8)
@@ -39,9 +52,13 @@ def _cue_words(language: LanguageCode) -> dict[str, int]:
         (REPAIRED, repair_cues(language)),
         (VETOED, factuality.telling),
         (TAKEN_BACK, factuality.taking_back),
+        (OF_THE_MOMENT, load_pack(language).transient),
+        (WISHED, POLITE),
     ]
     if language == "en":
         vocabularies += [
+            (NAMED, people_lexicon(language).names),
+            (OWNED, OWN),
             (REPORTED, open_lexicon().professionals),
             (RELATED, people_lexicon(language).first),
             (SAID_OF_ANOTHER, said_of_another.CUES),

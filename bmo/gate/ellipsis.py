@@ -9,6 +9,7 @@ and tuesday") and read by the ordinary rules.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from bmo.language import Clause, Words
 
@@ -100,6 +101,9 @@ def completed(
 def _days_first(spoken: Words, clause: Clause, lexicons: Lexicons) -> Words | None:
     """Reads "tuesdays and fridays i am at the shop then" with the days behind."""
     norm, start = spoken.norm, clause.start
+    firsts, lasts = _words_of_days(lexicons.get("recurring", frozenset()))
+    if norm[start] not in firsts and not (start and norm[start - 1] in lasts):
+        return None  # most clauses: no days stand at their front, and none end before it
     behind = _days_until(norm, start, clause.end, lexicons)
     # "mondays | and tuesdays | i am at the shop": the days are clauses of their own.
     opens = [i for i in range(max(start - _DAY_WORDS, 0), start) if not i or spoken.after[i - 1]]
@@ -110,6 +114,17 @@ def _days_first(spoken: Words, clause: Clause, lexicons: Lexicons) -> Words | No
     if not days or end - behind < 3 or norm[behind] not in _SUBJECTS:
         return None
     return spoken.select([*range(behind, end), *days])
+
+
+@lru_cache(maxsize=8)
+def _words_of_days(
+    recurring: frozenset[tuple[str, ...]],
+) -> tuple[frozenset[str], frozenset[str]]:
+    """The first words of phrases of days and times of day, and their last ones."""
+    return (
+        frozenset(phrase[0] for phrase in recurring),
+        frozenset(phrase[-1] for phrase in recurring),
+    )
 
 
 _DAY_WORDS = 8

@@ -8,6 +8,8 @@ from bmo.gate.person_names import is_name_at, proper
 from bmo.language import Clause, Words
 from bmo.turn import Fact
 
+OWN = frozenset({"my", "our"})
+"""Words of which one stands before whoever is named in passing."""
 _BEFORE_NAMED = frozenset(
     {"is", "and", "with", "of", "to", "for", "from", "called", "named", "by", "me"}
 )
@@ -27,10 +29,10 @@ def mentions(
     """
     norm = spoken.norm
     facts: list[Fact] = []
-    if "my" not in norm and "our" not in norm:
+    if OWN.isdisjoint(norm):
         return facts
     for i in range(clause.start, clause.end - 1):
-        if norm[i] not in ("my", "our"):
+        if norm[i] not in OWN:
             continue
         found = discourse.lexicon.relation_at(norm, i + 1, clause.end)
         if found is None:

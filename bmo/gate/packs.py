@@ -150,10 +150,9 @@ class Pack:
         stops: Words that are no names (lexicon ``not_names``).
         proper: Single words that are always written with a capital.
         transient: Words that tie a clause to the moment; wide rules are silent beside them.
-        merged: Lists of ``index`` that were merged before: by subject, by whether wide rules
-            speak, and by their longest key.
-        fitting: What was worked out before: for a verb group, by a rule's place in the pack,
-            whether the rule has a template for it.
+        merged: Lists of ``index`` that were merged before, of the rules that have a template for
+            what is said: by verb group, then by subject, whether wide rules speak, and the
+            longest key.
         version: First eight hexadecimal digits of the SHA-256 over all files of the language.
     """
 
@@ -166,9 +165,9 @@ class Pack:
     transient: frozenset[str]
     version: str
     merged: dict[
-        tuple[frozenset[str], bool, tuple[str, ...]], list[tuple[int, int, Rule, Pattern]]
+        SaidHow | None,
+        dict[tuple[frozenset[str], bool, tuple[str, ...]], list[tuple[Rule, Pattern]]],
     ] = field(default_factory=dict)
-    fitting: dict[SaidHow | None, dict[int, bool]] = field(default_factory=dict)
 
 
 _ELEMENT = re.compile(

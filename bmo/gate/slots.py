@@ -55,9 +55,9 @@ def match_head(
 
 
 def _candidates(
-    pack: Pack, tokens: list[str], kinds: frozenset[str], weak: bool
-) -> Sequence[tuple[int, int, Rule, Pattern]]:
-    """Patterns that may match, by priority: first words, subject and width of the rule agree.
+    pack: Pack, tokens: list[str], kinds: frozenset[str], weak: bool, said: SaidHow | None
+) -> Sequence[tuple[Rule, Pattern]]:
+    """Patterns that may match, by priority: first words, subject, width and verb group agree.
 
     The lists are kept per pack; the longest known front of a head tells all shorter ones.
     """
@@ -68,16 +68,22 @@ def _candidates(
             break
     else:
         return ()
-    kept = pack.merged.get((kinds, weak, longest))
+    merged = pack.merged.get(said)
+    if merged is None:
+        if len(pack.merged) >= _KNOWN_GROUPS:
+            pack.merged.clear()
+        merged = pack.merged.setdefault(said, {})
+    kept = merged.get((kinds, weak, longest))
     if kept is None:
         fronts = {longest[:size] for size in (1, 2, 3)}
         entries = [entry for front in fronts for entry in index.get(front, ())]
         fitting = [
             (order, place, rule, pattern)
             for order, place, rule, pattern in entries
-            if not kinds.isdisjoint(rule.on) and (weak or not rule.weak)
+            if not kinds.isdisjoint(rule.on) and (weak or not rule.weak) and _group_fits(rule, said)
         ]
-        kept = pack.merged[kinds, weak, longest] = sorted(fitting, key=_by_priority)
+        kept = [(rule, pattern) for _, _, rule, pattern in sorted(fitting, key=_by_priority)]
+        merged[kinds, weak, longest] = kept
     return kept
 
 
@@ -98,17 +104,7 @@ def _first_match(
     line, tokens = head.line, head.tokens
     kinds = _subject_kinds(head)
     said = _said_how(head)
-    fitting = pack.fitting.get(said)
-    if fitting is None:
-        if len(pack.fitting) >= _KNOWN_GROUPS:
-            pack.fitting.clear()
-        fitting = pack.fitting.setdefault(said, {})
-    for _, _, rule, pattern in _candidates(pack, tokens, kinds, weak):
-        fits = fitting.get(rule.order)
-        if fits is None:
-            fits = fitting[rule.order] = _group_fits(rule, said)
-        if not fits:
-            continue
+    for rule, pattern in _candidates(pack, tokens, kinds, weak, said):
         if pattern.entry_at and not _may_be_entry(pattern, tokens):
             continue
         if pattern.needed and pattern.needed.isdisjoint(tokens):

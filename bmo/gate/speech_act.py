@@ -33,6 +33,8 @@ class SpeechActLexicon:
         openers: Every first word of the above; a clause that begins otherwise is a statement.
         inside: Phrases that make a statement a question wherever they stand ("habite où").
         manner_verbs: Verbs whose instruction may end with the opener ("speak slowly").
+        opened: First word -> the tables with a phrase of this word alone, and second word -> the
+            tables with a phrase of these two or more.
     """
 
     questions: Phrases
@@ -49,6 +51,33 @@ class SpeechActLexicon:
     manner_verbs: frozenset[str]
     endings: dict[str, tuple[tuple[str, ...], ...]]
     openers: frozenset[str]
+    opened: dict[str, tuple[int, dict[str, int]]]
+
+
+_QUESTIONS, _NOT_QUESTIONS, _DIRECTIVES, _INSTRUCTIONS, _REMEMBER, _FORGET = (1, 2, 4, 8, 16, 32)
+"""Tables of ``SpeechActLexicon``, added up in ``opened``."""
+_TABLES = {
+    "questions": _QUESTIONS,
+    "not_questions": _NOT_QUESTIONS,
+    "directives": _DIRECTIVES,
+    "instructions": _INSTRUCTIONS,
+    "remember": _REMEMBER,
+    "forget": _FORGET,
+}
+
+
+def _opened(tables: dict[str, Phrases]) -> dict[str, tuple[int, dict[str, int]]]:
+    """Which tables may have a phrase that begins with two words: most have none."""
+    found: dict[str, tuple[int, dict[str, int]]] = {}
+    for word in set().union(*(tables[name] for name in _TABLES)):
+        alone, more = 0, dict[str, int]()
+        for name, bit in _TABLES.items():
+            phrases, seconds, _ = tables[name].get(word, (frozenset(), frozenset(), ()))
+            alone |= bit if (word,) in phrases else 0
+            for second in seconds:
+                more[second] = more.get(second, 0) | bit
+        found[word] = alone, {second: alone | bits for second, bits in more.items()}
+    return found
 
 
 @lru_cache(maxsize=8)
@@ -77,9 +106,11 @@ def speech_act_lexicon(language: LanguageCode) -> SpeechActLexicon:
         manner_verbs=frozenset(raw.get("manner_verbs", [])),
         endings=_by_last_word(raw.get("question_endings", [])),
         openers=inverted.union(*(table.keys() for table in tables.values())),
+        opened=_opened(tables),
     )
 
 
+_NO_TABLE: tuple[int, dict[str, int]] = (0, {})
 _DENIALS = frozenset({"no", "nope", "nah"})
 
 
@@ -121,21 +152,23 @@ def speech_act(words: Words, clause: Clause, language: LanguageCode) -> tuple[Sp
             if _ends_with(norm, start, end, ending):
                 return "question", start
         return "statement", start
-    size = match_phrase(lexicon.instructions, norm, i) if word in lexicon.instructions else 0
+    alone, more = lexicon.opened.get(word, _NO_TABLE)
+    may = more.get(norm[i + 1], alone) if i + 1 < len(norm) else alone
+    size = match_phrase(lexicon.instructions, norm, i) if may & _INSTRUCTIONS else 0
     if size and (i + size < end or (size > 1 and norm[i] in lexicon.manner_verbs)):
         return "instruction", i + size
-    size = match_phrase(lexicon.forget, norm, i) if word in lexicon.forget else 0
+    size = match_phrase(lexicon.forget, norm, i) if may & _FORGET else 0
     if size and i + size <= end:
         return "forget", i + size
-    size = match_phrase(lexicon.remember, norm, i) if word in lexicon.remember else 0
+    size = match_phrase(lexicon.remember, norm, i) if may & _REMEMBER else 0
     if size and i + size < end:
         return "remember", i + size
-    if word not in lexicon.not_questions or not match_phrase(lexicon.not_questions, norm, i):
-        if word in lexicon.questions and match_phrase(lexicon.questions, norm, i):
+    if not (may & _NOT_QUESTIONS and match_phrase(lexicon.not_questions, norm, i)):
+        if may & _QUESTIONS and match_phrase(lexicon.questions, norm, i):
             return "question", i
         if norm[i] in lexicon.inverted and i + 1 < end and norm[i + 1] in lexicon.pronouns:
             return "question", i
-    size = match_phrase(lexicon.directives, norm, i) if word in lexicon.directives else 0
+    size = match_phrase(lexicon.directives, norm, i) if may & _DIRECTIVES else 0
     if size and i + size <= end and not match_phrase(lexicon.not_directives, norm, i):
         return "directive", i + size
     for ending in lexicon.endings.get(norm[end - 1], ()):

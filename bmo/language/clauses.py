@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from bmo.language.clause_borders import border_before, border_words
-from bmo.language.lexicon import LanguageCode, SurfaceLexicon, match_phrase, surface_lexicon
+from bmo.language.lexicon import (
+    LanguageCode,
+    SurfaceLexicon,
+    match_phrase,
+    opener_words,
+    surface_lexicon,
+)
 from bmo.language.tokens import Words
 
 MAX_CLAUSES = 32
@@ -53,6 +59,7 @@ def segment(
     """
     lexicon = surface_lexicon(language)
     openers = border_words(language)
+    fronts = opener_words(language)
     norm = words.norm
     after = words.after
     size = len(norm)
@@ -79,9 +86,13 @@ def segment(
                 continue
         else:
             border = 1
-        clause = _clause(norm, begin, i, carried, sentence, mark if hard else mark[:1], lexicon)
-        if clause is not None:
-            clauses.append(clause)
+        closed_by = mark if hard else mark[:1]
+        if norm[begin] not in fronts:  # most clauses
+            clauses.append(_made(Clause, (begin, i, "", carried, sentence, closed_by)))
+        else:
+            clause = _clause(norm, begin, i, carried, sentence, closed_by, lexicon)
+            if clause is not None:
+                clauses.append(clause)
         begin = i
         carried = border == 2
         if hard:
@@ -100,8 +111,6 @@ def _clause(
 ) -> Clause | None:
     """The clause of these words, without the openers at its front."""
     intro = norm[begin]
-    if intro not in lexicon.openers and intro not in lexicon.denials:
-        return _made(Clause, (begin, end, "", carried, sentence, mark))  # most clauses
     start = begin
     while start < end:
         word = norm[start]

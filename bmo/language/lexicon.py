@@ -59,6 +59,13 @@ class SurfaceLexicon:
     disfluency_cues: frozenset[str]
 
 
+@lru_cache(maxsize=8)
+def opener_words(language: LanguageCode) -> frozenset[str]:
+    """The words of which one begins whatever is taken off the front of a clause."""
+    lexicon = surface_lexicon(language)
+    return lexicon.denials.union(lexicon.openers)
+
+
 def phrase_table(phrases: list[str]) -> Phrases:
     """Groups phrases by first word, for a scan from left to right."""
     table: dict[str, set[tuple[str, ...]]] = {}

@@ -6,17 +6,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bmo.gate import cue_words, skip_rules
+from bmo.gate import cue_words, ellipsis, skip_rules
+from bmo.gate import speech_act as speech_acts
 from bmo.gate.appositives import written_out
+from bmo.gate.discourse import open_discourse
 from bmo.gate.factuality import factuality_lexicon, may_be_framed, vetoes, vetoes_of_turn
+from bmo.gate.mentions import mentions
+from bmo.gate.other_moments import of_the_moment
 from bmo.gate.packs import load_pack
 from bmo.gate.people import people_lexicon
 from bmo.gate.professional_word import without_professional
 from bmo.gate.said_of_another import with_verb_said
 from bmo.gate.self_introduction import introduced
+from bmo.gate.speech_act import speech_act_lexicon
+from bmo.gate.verbless_wishes import POLITE
 from bmo.language import LANGUAGES, LanguageCode, repair, segment, words
 from bmo.language.clause_borders import border_before, border_words
-from bmo.language.lexicon import surface_lexicon
+from bmo.language.lexicon import match_phrase, surface_lexicon
 from bmo.turn import DialogueContext
 
 pytestmark = pytest.mark.unit
@@ -37,7 +43,8 @@ def vocabulary(language: LanguageCode) -> list[str]:
     phrases = [" ".join(phrase) for phrase in (*told, *opened, *factuality.asides)]
     people = [" ".join(form) for form in people_lexicon(language).forms]
     said = [*cue_words._cue_words(language), *border_words(language), *phrases, *people]
-    return sorted({*said, "no do not", "no never mind", "the doctor told me", "you know"})
+    opening = speech_act_lexicon(language).openers
+    return sorted({*said, *opening, "no do not", "no never mind", "the doctor told me", "you know"})
 
 
 def spoken(language: LanguageCode) -> st.SearchStrategy[str]:
@@ -120,3 +127,51 @@ def test_every_phrase_of_small_talk_may_begin() -> None:
     assert SMALL_TALK
     assert [p for p in SMALL_TALK if not skip_rules._may_begin(p)] == []
     assert [p for p in SMALL_TALK if not skip_rules._may_begin(f"{p} !")] == []
+
+
+RECURRING = sorted(" ".join(phrase) for phrase in load_pack("en").lexicons["recurring"])
+DAYS = st.one_of(st.sampled_from(RECURRING), st.sampled_from([*COMMON, "and", "or", "then"]))
+
+
+@settings(max_examples=600, deadline=None)
+@given(st.lists(DAYS, min_size=1, max_size=8).map(" ".join), st.integers(0, 20))
+def test_no_days_stand_where_their_words_do_not(text: str, at: int) -> None:
+    norm, recurring = words(text).norm, load_pack("en").lexicons
+    firsts, lasts = ellipsis._words_of_days(recurring["recurring"])
+    if at >= len(norm):
+        return
+    if norm[at] not in firsts:
+        assert ellipsis._days_until(norm, at, len(norm), recurring) == at
+    if at and norm[at - 1] not in lasts:
+        assert all(ellipsis._days_until(norm, i, at, recurring) != at for i in range(at))
+
+
+@settings(max_examples=600, deadline=None)
+@given(TEXTS)
+def test_what_opens_no_speech_act_is_none(case: tuple[LanguageCode, str]) -> None:
+    language, text = case
+    norm, lexicon = words(text, language).norm, speech_act_lexicon(language)
+    for i, word in enumerate(norm):
+        alone, more = lexicon.opened.get(word, (0, {}))
+        may = more.get(norm[i + 1], alone) if i + 1 < len(norm) else alone
+        for name, bit in speech_acts._TABLES.items():
+            if not may & bit:
+                assert not match_phrase(getattr(lexicon, name), norm, i)
+
+
+@settings(max_examples=400, deadline=None)
+@given(TEXTS)
+def test_what_concerns_no_clause_is_not_found_in_it(case: tuple[LanguageCode, str]) -> None:
+    language, text = case
+    said, pack, people = words(text, language), load_pack(language), people_lexicon(language)
+    stages = cue_words.stages_of(said.norm, language)
+    if not stages & cue_words.OF_THE_MOMENT:
+        assert not of_the_moment(said.norm, pack)
+    if not stages & cue_words.WISHED:
+        assert POLITE.isdisjoint(said.norm)
+    if language == "en" and not stages & cue_words.NAMED:
+        assert people.names.isdisjoint(said.norm)
+    if language == "en" and not stages & cue_words.OWNED:
+        discourse = open_discourse(people, DialogueContext(), "")
+        for clause in segment(said, language):
+            assert mentions(said, clause, discourse, pack.stops) == []
