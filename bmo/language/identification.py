@@ -83,7 +83,7 @@ def identify(
         previous: The language of the conversation so far, for short and ambiguous text.
         pieces: What stands between the text's spaces, where the caller has split it already.
     """
-    tagged = primary_code(tag)
+    tagged = primary_code(tag) if tag else None
     if tagged is not None:
         return _tagged(tagged)
     if setting != "auto":
@@ -119,6 +119,9 @@ def _words(text: str, pieces: Sequence[str] | None) -> list[str]:
     if len(text) <= _SPEECH_LENGTH:
         if pieces is None:
             pieces = text.split(" ")
+        single: list[Any] = list(map(_single_words.__getitem__, pieces))
+        if None not in single and len(single) <= _MAX_WORDS:
+            return single  # most turns: one word between any two spaces
         found = map(_words_of_pieces.__getitem__, pieces)
         return list(islice(chain.from_iterable(found), _MAX_WORDS))
     return _read_words(text[:600])[:_MAX_WORDS]
@@ -138,9 +141,21 @@ class _WordsOfPieces(dict[str, tuple[str, ...]]):
         return found
 
 
+class _SingleWords(dict[str, str | None]):
+    """The word of what stood between two spaces before; None for no word, or several."""
+
+    def __missing__(self, piece: str) -> str | None:
+        if len(self) >= _KNOWN_PIECES:
+            self.clear()
+        found = _words_of_pieces[piece]
+        self[piece] = found[0] if len(found) == 1 else None
+        return self[piece]
+
+
 _SPEECH_LENGTH = 400
 _KNOWN_PIECES = 20_000
 _words_of_pieces = _WordsOfPieces()
+_single_words = _SingleWords()
 
 
 @lru_cache(maxsize=64)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from itertools import accumulate
+from typing import Any
 
 from bmo.language.lexicon import LanguageCode, surface_lexicon
 
@@ -224,11 +225,17 @@ class _Pieces(dict[str, _Piece | None]):
     def __init__(self, language: LanguageCode) -> None:
         super().__init__()
         self.language = language
+        self.single: dict[str, str] = {}  # the word of a piece of one word, with marks behind it
+        self.mark: dict[str, str] = {}  # those marks
 
     def __missing__(self, piece: str) -> _Piece | None:
         if len(self) >= _KNOWN_PIECES:
             self.clear()
+            self.single.clear()
+            self.mark.clear()
         read = self[piece] = self._read(piece) if len(piece) <= _LONGEST_PIECE else None
+        if read is not None and len(read[0]) == 1 and not read[2]:
+            self.single[piece], self.mark[piece] = read[0][0], read[1][0]
         return read
 
     def _read(self, piece: str) -> _Piece | None:
@@ -257,6 +264,10 @@ def _pieces(language: LanguageCode) -> _Pieces:
 def _known_words(text: str, pieces: Sequence[str], language: LanguageCode) -> Words | None:
     """The words of a text with single spaces, piece by piece; None where that is not enough."""
     known = _pieces(language)
+    single: list[Any] = list(map(known.single.get, pieces))
+    if None not in single and len(single) <= MAX_TOKENS:  # no contraction, no mark of its own
+        marks = list(map(known.mark.__getitem__, pieces))
+        return Words.without_offsets(text, single, marks, "", partial(_spaced, text, language))
     norm: list[str] = []
     after: list[str] = []
     before = ""
@@ -264,14 +275,14 @@ def _known_words(text: str, pieces: Sequence[str], language: LanguageCode) -> Wo
         row = known[piece]
         if row is None:
             return None
-        said, marks, lead, _, _ = row
+        said, follow, lead, _, _ = row
         if lead:
             if norm:
                 after[-1] = f"{after[-1]} {lead}".strip()
             else:
                 before = lead
         norm += said
-        after += marks
+        after += follow
     if len(norm) > MAX_TOKENS:
         return None
     return Words.without_offsets(text, norm, after, before, partial(_spaced, text, language))
