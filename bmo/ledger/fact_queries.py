@@ -189,7 +189,10 @@ class FactQueries(Database):
         ]
 
     def word_counts(self, user_id: str, words: Collection[str]) -> dict[str, int]:
-        """Number of the user's facts that hold each of ``words`` (as of ``content_words``)."""
+        """Number of the user's facts that hold each of ``words`` (as of ``content_words``).
+
+        Common words are counted up to ``word_search.COUNTED``.
+        """
         checked_user_id(user_id)
         with self.reading() as connection:
             return word_search.word_counts(connection, user_id, words)

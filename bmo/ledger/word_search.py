@@ -22,6 +22,10 @@ _CHUNK = 500
 _COMMON = 800
 """Facts from which on a word is left out where a rarer one stands beside it."""
 
+COUNTED = 4000
+"""Facts from which on a word is not counted further: more than any reader of the counts tells
+apart, and few enough that a word in all of 50,000 facts costs a tenth."""
+
 _MOST_WORDS = 64
 _PLACES = (1, 2, 4, 8, 16, 32, _MOST_WORDS)
 """How many words a statement has room for; few sizes, so that few statements are compiled."""
@@ -41,11 +45,24 @@ _OF_THESE = (
     )
     .distinct()
 )
-_WORD_COUNTS = (
-    sa.select(fact_words.c.word, sa.func.count().label("facts"))
-    .where(_MINE)
-    .group_by(fact_words.c.word)
-)
+
+
+@cache
+def _word_counts(places: int) -> sa.CompoundSelect[Any]:
+    """Words with the number of facts that hold them, up to ``COUNTED``; built once each."""
+    counts: list[Any] = []
+    for n in range(places):
+        word = sa.bindparam(f"word{n}", type_=sa.String())
+        holding = (
+            sa.select(sa.literal(1))
+            .where(fact_words.c.user_id == sa.bindparam("user"), fact_words.c.word == word)
+            .limit(sa.bindparam("most"))
+            .subquery()
+        )
+        counts.append(
+            sa.select(word.label("word"), sa.func.count().label("facts")).select_from(holding)
+        )
+    return sa.union_all(*counts)
 
 
 def _ranked(places: int) -> sa.Subquery:
@@ -108,9 +125,21 @@ def _ranked_by_words(places: int, *, live: bool) -> sa.Select[Any]:
 
 
 def word_counts(connection: Connection, user_id: str, words: Collection[str]) -> dict[str, int]:
-    """Number of a user's facts that hold each of ``words``; words in none are left out."""
-    asked = {"user": user_id, "words": sorted(words)}
-    return {str(word): int(count) for word, count in connection.execute(_WORD_COUNTS, asked)}
+    """Number of a user's facts that hold each of ``words``; words in none are left out.
+
+    Nobody asks how common a common word is: none is counted beyond ``COUNTED``.
+    """
+    wanted = sorted(words)
+    counts: dict[str, int] = {}
+    for start in range(0, len(wanted), _MOST_WORDS):
+        some = wanted[start : start + _MOST_WORDS]
+        places = next(size for size in _PLACES if size >= len(some))
+        given: dict[str, Any] = {"user": user_id, "most": COUNTED}
+        for n in range(places):  # no fact holds the empty word
+            given[f"word{n}"] = some[n] if n < len(some) else ""
+        found = connection.execute(_word_counts(places), given)
+        counts |= {str(word): int(count) for word, count in found if count}
+    return counts
 
 
 def words_like(connection: Connection, user_id: str, beginning: str) -> list[str]:

@@ -419,8 +419,9 @@ class Retriever:
 def _telling(query: str, counts: Mapping[str, int], live: int) -> str:
     """``query`` without the words that stand in so many memories that they tell nothing."""
     from bmo.ledger.values import content_words
+    from bmo.ledger.word_search import COUNTED
 
-    most = max(COMMON_LEAST, int(COMMON_SHARE * live))
+    most = min(max(COMMON_LEAST, int(COMMON_SHARE * live)), COUNTED - 1)
     common = {word for word, count in counts.items() if count > most}
     if live <= most or not common:
         return query

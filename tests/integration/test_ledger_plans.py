@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from benchmarks.ledger_fill import multiply
-from bmo.ledger import Ledger
+from bmo.ledger import Ledger, word_search
 from bmo.turn import Fact
 from tests.fakes.speaker import (
     allowed,
@@ -165,3 +165,19 @@ def test_facts_made_in_bulk_are_those_the_recorder_writes(tmp_path: Path) -> Non
 
 
 OF_ONE = "(SELECT id FROM facts WHERE text LIKE '%thing 1')"
+
+
+def test_common_words_are_not_counted_to_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(word_search, "COUNTED", 20)
+    with filled(tmp_path) as (ledger, plans):
+        assert ledger.word_counts("ana", ["like", "7", "nowhere"]) == {"like": 20, "7": 1}
+        many = [str(number) for number in range(MANY)]
+        assert ledger.word_counts("ana", many) == dict.fromkeys(many, 1)
+        assert ledger.word_counts("bea", ["like"]) == {}
+        said = turn("no more thing 7")
+        ledger.record(said, allowed(said.text, likes("thing 7", op="retract")))
+        assert ledger.count_live("ana") == MANY - 1
+        assert not any(fact.value == "thing 7" for fact in ledger.live_facts("ana"))
+        assert reads_everything(plans[:4]) == []
