@@ -52,6 +52,22 @@ _LEFT_OUT = {
 }
 
 
+# A turn has a decision for every pass of a gate and for what a person decided, all of its moment.
+_TELLS_APART = {
+    "decisions": (
+        "turn_id",
+        "user_id",
+        "at",
+        "verdict",
+        "reason",
+        "rule_id",
+        "gate_version",
+        "extraction_method",
+    ),
+    "feedback": ("turn_id", "user_id", "at", "fact_id"),
+}
+
+
 class ExchangeError(ValueError):
     """A line cannot be read; the message names the line and what is wrong."""
 
@@ -142,8 +158,8 @@ def _import_row(
     if "user_id" in table.c:
         values["user_id"] = user_id
     key = {column.name: values.get(column.name) for column in table.primary_key}
-    if name in ("decisions", "feedback"):
-        key = {k: v for k, v in values.items() if k in ("turn_id", "at", "user_id", "fact_id")}
+    if name in _TELLS_APART:
+        key = {column: values[column] for column in _TELLS_APART[name] if column in values}
     same = [table.c[column] == value for column, value in key.items()]
     if connection.execute(sa.select(sa.literal(1)).where(*same).limit(1)).first() is not None:
         return "known"

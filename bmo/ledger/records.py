@@ -144,6 +144,7 @@ class LoggedTurn:
         gate_version: Which gate decided.
         fallback: A stage was missing or failed.
         resolution: What was made of a held turn later: "", "allowed" or "discarded".
+        extraction_method: How the facts came about; "manual" where a person allowed the turn.
         redacted: Words were taken out; what is left must not be read by a gate again.
     """
 
@@ -164,7 +165,13 @@ class LoggedTurn:
     gate_version: str
     fallback: bool
     resolution: str
+    extraction_method: str
     redacted: bool
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether its fate was decided later by somebody other than the gate."""
+        return bool(self.resolution) or self.extraction_method == "manual"
 
 
 @dataclass(frozen=True, slots=True)

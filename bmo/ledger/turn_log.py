@@ -156,6 +156,7 @@ def logged(
             decisions.c.gate_version,
             decisions.c.fallback,
             decisions.c.resolution,
+            decisions.c.extraction_method,
         )
         .join(decisions, decisions.c.turn_id == turns.c.id)
         .where(decisions.c.id == newest.scalar_subquery())

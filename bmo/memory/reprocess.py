@@ -29,7 +29,7 @@ class Reprocessing:
         without_words: Turns left out because their words were erased or dropped.
         settled: Held turns left out because a person decided on them.
         reclassified: (before, now) verdict -> number of turns.
-        changes: The turns about which something changes.
+        changes: The turns about which something changes: their facts, or that they are held.
     """
 
     gate_version: str
@@ -68,13 +68,16 @@ def reprocess(
         user_id, since=since, gate_version=version, verdict="hold" if held else None
     )
     worded = [turn for turn in logged if turn.text.strip() and MASK not in turn.text]
-    readable = [turn for turn in worded if not turn.resolution]
+    readable = [turn for turn in worded if not turn.by_hand]
     reclassified: dict[tuple[str, str], int] = {}
     passes: list[tuple[Turn, Decision]] = []
+    let_go: set[str] = set()
     for number, (said, turn, decision) in enumerate(_passes(ledger, gate, user_id, readable), 1):
         if said.verdict != decision.verdict:
             key = (said.verdict, decision.verdict)
             reclassified[key] = reclassified.get(key, 0) + 1
+            if said.verdict == "hold":
+                let_go.add(turn.id)
         passes.append((turn, decision))
         if progress is not None:
             progress(number, len(readable))
@@ -84,7 +87,8 @@ def reprocess(
         without_words=len(logged) - len(worded),
         settled=len(worded) - len(readable),
         reclassified=reclassified,
-        changes=tuple(one for one in ledger.compare_passes(passes) if one),
+        # Without a fact the new verdict is all there is to write: the turn waits for nobody now.
+        changes=tuple(one for one in ledger.compare_passes(passes) if one or one.turn.id in let_go),
     )
 
 

@@ -264,6 +264,9 @@ def test_wipe_leaves_the_other_user_alone(home: Path) -> None:
 
 
 def test_an_export_is_read_back_without_loss(home: Path, tmp_path: Path) -> None:
+    # A turn that was held and then allowed has two decisions, both of its moment.
+    (waits,) = bmo(home, "held", "--json").rows
+    assert bmo(home, "held", "--allow", waits["id"]).code == 0
     file = tmp_path / "memory.jsonl"
     ran = bmo(home, "memories", "export", str(file))
     assert ran.code == 0, ran.err
@@ -273,6 +276,7 @@ def test_an_export_is_read_back_without_loss(home: Path, tmp_path: Path) -> None
     other = tmp_path / "other"
     came = bmo(other, "memories", "import", str(file))
     assert came.code == 0, came.err
+    assert bmo(other, "memories", "export").out == file.read_text(encoding="utf-8")
     listed = ("memories", "list", "--past", "--json")
     assert bmo(other, *listed).rows == bmo(home, *listed).rows
     why = ("memories", "why", bmo(home, *listed).rows[0]["id"], "--json")

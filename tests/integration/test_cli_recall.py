@@ -279,6 +279,29 @@ def test_reprocess_applies_once_with_the_turns_own_date(tmp_path: Path) -> None:
     assert bmo(tmp_path, "memories", "list", "--json").rows == rows
 
 
+def test_reprocess_leaves_alone_what_a_person_decided(tmp_path: Path) -> None:
+    remember(tmp_path, [held("maybe ill move to spain"), held("i live in leeds")])
+    spain = next(row for row in bmo(tmp_path, "held", "--json").rows if "spain" in row["text"])
+    assert bmo(tmp_path, "held", "--allow", spain["id"], "--as", "May move to Spain").code == 0
+    done = bmo(tmp_path, "reprocess", "--apply", "--json")
+    assert done.code == 0, done.err
+    assert done.rows[-1]["settled"] == 1
+    assert done.rows[-1]["reclassified"] == {"hold->allow": 1}
+    assert live_texts(tmp_path) == ["Lives in Leeds", "May move to Spain"]
+
+
+def test_a_held_turn_that_the_gate_now_drops_is_held_no_longer(tmp_path: Path) -> None:
+    remember(tmp_path, [held("turn off the lamp please"), held("maybe ill move to spain")])
+    done = bmo(tmp_path, "reprocess", "--held", "--apply", "--json")
+    assert done.code == 0, done.err
+    assert done.rows[-1]["reclassified"] == {"hold->discard": 1}
+    assert [row["text"] for row in bmo(tmp_path, "held", "--json").rows] == [
+        "maybe ill move to spain"
+    ]
+    again = bmo(tmp_path, "reprocess", "--json")
+    assert again.rows[-1]["reclassified"] == {}
+
+
 def test_reprocess_keeps_what_happened_since(tmp_path: Path) -> None:
     """Superseded, edited, by hand, forgotten: no pass of the gate brings them back."""
     oslo, leeds, sam, _ = remember(
