@@ -34,6 +34,7 @@ from bmo.agent.background import Background
 from bmo.agent.context_injection import ContextInjection
 from bmo.agent.guests import Guests
 from bmo.agent.heard import HeardTurn, HeardTurns, Way
+from bmo.agent.live_notice import LiveNotice
 from bmo.agent.live_profile import LiveProfile
 from bmo.agent.placement import last_user_message, words_of_assistant_before
 from bmo.agent.speakers import NameSpeaker, Part, Speakers
@@ -69,6 +70,7 @@ class ConversationMemory:
         self._speakers = Speakers(memory.user_id, memory.session_id, name_speaker)
         self._injection = ContextInjection(memory, self._guests, self._background)
         self._live_profile = LiveProfile(self._injection, self._background)
+        self._live_notice = LiveNotice(self._background)
         self._turns = HeardTurns()
         self._agents: WeakSet[Agent] = WeakSet()
         self._sessions: WeakSet[AgentSession[Any]] = WeakSet()
@@ -355,6 +357,7 @@ class ConversationMemory:
             heard = self._record(parts, item, None)
             self._turns.link(item, heard)
         self._finals.clear()
+        self._live_notice.owe(session, self._guests.memory_of(heard.speaker), heard.turn)
         self._gate(heard, parts, text, "item")
 
     def _note_reply(self, text: str) -> None:

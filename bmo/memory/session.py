@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from bmo import telemetry
 from bmo.memory.gating import Gating
 from bmo.memory.reading import Reading
-from bmo.memory.requests import Requests
+from bmo.memory.requests import ASK_BACK_DEADLINE_S, Requests
 from bmo.memory.visit import Visit
 from bmo.memory.wishes import keeps_nothing
 from bmo.turn import Decision, Recall, Turn
@@ -166,6 +166,20 @@ class MemorySession:
             notice = ""
         recall = _with_notice(recall, notice)
         return replace(recall, elapsed_ms=(time.perf_counter() - started) * 1000)
+
+    async def notice(self, turn: Turn) -> str:
+        """What the assistant must say of memory itself after a turn, for a model without context.
+
+        To be started before the turn is submitted, which may answer what was asked before it.
+
+        Args:
+            turn: The user's words.
+
+        Returns:
+            The line for the model, or "" when there is nothing to say.
+        """
+        own, pending = self._own(turn), self._requests.pending
+        return await self._requests.notice(own, pending, ASK_BACK_DEADLINE_S + 1.0)
 
     def may_ask_back(self, turn: Turn) -> bool:
         """Whether a turn could ask to forget so much that the assistant must ask back."""

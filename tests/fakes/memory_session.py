@@ -132,6 +132,9 @@ class FakeMemorySession:
                 return recall_of(*texts)
         return Recall(plan=RecallPlan(recall=False, trigger="statement"))
 
+    async def notice(self, turn: Turn) -> str:
+        return ""
+
     def may_ask_back(self, turn: Turn) -> bool:
         return False
 

@@ -18,6 +18,7 @@ class FakeRealtimeModel(llm.RealtimeModel):
         reply: What it says.
         calls: Tools it calls with its next answer, as (name, JSON arguments).
         held: While not set, an answer stops after its first word.
+        asked: Instructions of the replies it was asked for.
     """
 
     def __init__(self, *, reply: str = "Okay.", user_transcription: bool = True) -> None:
@@ -36,6 +37,7 @@ class FakeRealtimeModel(llm.RealtimeModel):
         )
         self.reply = reply
         self.calls: list[tuple[str, str]] = []
+        self.asked: list[str] = []
         self.held = asyncio.Event()
         self.held.set()
         self.sessions: list[FakeRealtimeSession] = []
@@ -151,6 +153,8 @@ class FakeRealtimeSession(llm.RealtimeSession[Any]):
         tool_choice: NotGivenOr[llm.ToolChoice] = NOT_GIVEN,
         tools: NotGivenOr[list[llm.Tool]] = NOT_GIVEN,
     ) -> asyncio.Future[llm.GenerationCreatedEvent]:
+        if isinstance(instructions, str):
+            self._fake.asked.append(instructions)
         future: asyncio.Future[llm.GenerationCreatedEvent] = asyncio.Future()
         event = self._generation(user_initiated=True)
         future.set_result(event)

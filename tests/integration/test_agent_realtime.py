@@ -203,3 +203,31 @@ async def test_what_is_forgotten_leaves_the_instructions(tmp_path: Path) -> None
             await said(agent, live, "thank you")
             await until(lambda: "Sam" not in live.instructions)
             assert live.instructions.strip() == "You are BMO."
+
+
+async def test_a_realtime_model_asks_back_before_much_is_erased(tmp_path: Path) -> None:
+    async with opened(tmp_path) as service:
+        model = FakeRealtimeModel(reply="Fine.")
+        async with conversing(service, model) as (agent, live, _):
+            await said(agent, live, "my brother is called sam")
+            await said(agent, live, "i live in leeds")
+            assert model.asked == []
+            await said(agent, live, "forget everything")
+            await until(lambda: bool(model.asked))
+            assert "2 memories are withdrawn" in model.asked[0]
+            assert "Ask whether to erase them" in model.asked[0]
+            assert service.ledger.count_live("glenn") == 0
+            assert len(service.ledger.pending_erasures("glenn")) == 1
+            await said(agent, live, "no keep it")
+            await until(lambda: len(model.asked) == 2)
+            assert "2 memories are kept" in model.asked[1]
+            await agent.conversation.flush()
+            assert service.ledger.count_live("glenn") == 2
+            await said(agent, live, "forget everything about my brother")
+            await until(lambda: len(model.asked) == 3)
+            await said(agent, live, "yes")
+            await until(lambda: len(model.asked) == 4)
+            assert "erased for good" in model.asked[3]
+            await agent.conversation.flush()
+        assert [fact.text for fact in service.ledger.live_facts("glenn")] == ["Lives in Leeds"]
+        assert service.ledger.pending_erasures("glenn") == []
