@@ -31,7 +31,8 @@ def multiply(
     Args:
         ledger: Where it is.
         pattern_id: Id of the fact whose rows are the pattern; it came with a turn of its own.
-        made: Number -> fact; slot and subject are those of the pattern.
+        made: Number -> fact; its subject and everything but category, slot, value and text are
+            the pattern's.
         numbers: What is written; also the seconds between their turns.
     """
     with ledger.reading() as connection:
@@ -61,6 +62,8 @@ def multiply(
                 told = {
                     "id": ids["fact_id"],
                     "turn_id": ids["turn_id"],
+                    "category": new.category,
+                    "slot": new.slot,
                     "value": new.value,
                     "value_key": value_key(new.value),
                     "text": new.text,

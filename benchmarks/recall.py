@@ -21,7 +21,7 @@ import asyncio
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -29,12 +29,14 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.filling import fill
+from benchmarks.ledger_fill import multiply
 from bmo.index import MemoryIndex, open_embedder
+from bmo.ledger import Ledger
 from bmo.memory import MemoryService
 from bmo.recall import ReadGate
+from bmo.recorder import rebuild
 from bmo.settings import Settings, load_settings
-from bmo.turn import Category, Fact, Turn
+from bmo.turn import Category, Decision, Fact, Turn
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 QUESTIONS = (
@@ -76,12 +78,26 @@ def plan_times() -> Spent:
     return spent
 
 
-def facts(size: int) -> Iterator[Fact]:
-    """``size`` different memories of one user."""
-    for n in range(size):
-        thing, verb = _THINGS[n % len(_THINGS)], _VERBS[n // len(_THINGS) % len(_VERBS)]
-        text = f"{verb.capitalize()} the {thing} number {n} of the house in {n % 97} Elm Street"
-        yield Fact(text, _CATEGORIES[n % 4], slot="likes" if n % 9 == 0 else None, value=str(n))
+def told(n: int) -> Fact:
+    """One of many different memories of one user."""
+    thing, verb = _THINGS[n % len(_THINGS)], _VERBS[n // len(_THINGS) % len(_VERBS)]
+    text = f"{verb.capitalize()} the {thing} number {n} of the house in {n % 97} Elm Street"
+    return Fact(text, _CATEGORIES[n % 4], slot="likes" if n % 9 == 0 else None, value=str(n))
+
+
+def fill(settings: Settings, size: int, at: datetime) -> None:
+    """Writes ``size`` memories into the ledger and the index of a home that nobody has open."""
+    ledger = Ledger.open(settings.ledger_url)
+    index = MemoryIndex.open(settings, open_embedder(settings))
+    try:
+        first = told(0)
+        decision = Decision("allow", ("other",), "", 1.0, facts=(first,), text=first.text)
+        stored = ledger.record(Turn(first.text, user_id="local", at=at), decision).added[0]
+        multiply(ledger, stored.id, told, range(1, size))
+        rebuild(index, ledger, fresh=False)
+    finally:
+        index.close()
+        ledger.close()
 
 
 async def recall_times(settings: Settings) -> dict[str, Spent]:
@@ -183,7 +199,7 @@ def main() -> None:
     for size in sizes:
         with tempfile.TemporaryDirectory() as home:
             settings = load_settings(bmo_home=Path(home), bmo_recall_deadline_ms=20_000)
-            fill(settings, facts(size), "local", NOW - timedelta(days=40))
+            fill(settings, size, NOW - timedelta(days=40))
             found = asyncio.run(recall_times(settings))
             at_10k = size == BUDGET_SIZE
             cold = f"budget p95 <= {COLD_P95_MS:.0f} ms" if at_10k else ""

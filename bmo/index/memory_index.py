@@ -164,7 +164,7 @@ class MemoryIndex(FactSearch, RawTurns):
             return self._add(memory, user_id, fact.text, entry)
 
     def add_many(self, facts: Sequence[tuple[StoredFact, Metadata]]) -> list[str]:
-        """Writes facts that have no entry yet, in one write; a third of the time of ``add``.
+        """Writes facts that have no entry yet, in one write.
 
         Args:
             facts: The ledger's rows, each with what the write gate said.

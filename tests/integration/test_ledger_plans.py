@@ -120,12 +120,21 @@ def test_forgetting_reads_turns_but_no_other_facts(tmp_path: Path) -> None:
         assert ledger.count_live("ana") == MANY - 1
 
 
-def test_facts_made_in_bulk_are_those_the_recorder_writes(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "told",
+    [
+        thing(1),
+        fact("Has thing 1", "personal_facts", value="thing 1"),
+        fact("Owns thing 1", "goals"),
+    ],
+    ids=lambda one: one.text,
+)
+def test_facts_made_in_bulk_are_those_the_recorder_writes(tmp_path: Path, told: Fact) -> None:
     ledger = Ledger.open(f"sqlite:///{tmp_path / 'ledger.sqlite3'}")
     first = ledger.record(turn("thing 0"), allowed("thing 0", thing(0))).added[0]
-    multiply(ledger, first.id, thing, [1])
-    said = turn(thing(1).text, user="bea")
-    ledger.record(said, allowed(said.text, thing(1)))
+    multiply(ledger, first.id, lambda _: told, [1])
+    said = turn(told.text, user="bea")
+    ledger.record(said, allowed(said.text, told))
 
     def rows(user: str) -> dict[str, list[tuple[Any, ...]]]:
         with ledger.reading() as connection:
