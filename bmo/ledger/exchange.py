@@ -204,9 +204,12 @@ def _check_owner(
             if name == "facts":
                 values[column] = None
                 continue
-            raise ExchangeError(
-                f"line {number}: {column} {wanted!r} is not in this file or another user's"
+            why = (
+                "is not in this file"
+                if owner is None
+                else "is another user's here: ids are kept, so a copy goes into another BMO_HOME"
             )
+            raise ExchangeError(f"line {number}: {column} {wanted!r} {why}")
 
 
 def _rows_of(table: sa.Table, user_id: str) -> sa.Select[Any]:

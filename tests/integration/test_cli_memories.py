@@ -285,6 +285,24 @@ def test_an_export_is_read_back_without_loss(home: Path, tmp_path: Path) -> None
     assert "0 rows added" in again.out
 
 
+def test_a_users_memory_is_not_copied_to_another_in_the_same_home(
+    home: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "memory.jsonl"
+    assert bmo(home, "memories", "export", str(file)).code == 0
+    ran = bmo(home, "memories", "import", str(file), "--user", "carl")
+    assert ran.code == 2
+    assert "another user's here" in ran.sentence and "another BMO_HOME" in ran.sentence
+    assert bmo(home, "memories", "list", "--past", "--user", "carl", "--json").rows == []
+    assert bmo(home, "memories", "export").out == file.read_text(encoding="utf-8")
+    other = tmp_path / "other"
+    assert bmo(other, "memories", "import", str(file), "--user", "carl").code == 0
+    mine = bmo(home, "memories", "list", "--json").rows
+    assert bmo(other, "memories", "list", "--user", "carl", "--json").rows == [
+        {**row, "user_id": "carl"} for row in mine
+    ]
+
+
 @pytest.mark.parametrize("bad", ["not json", "[]", '{"type": "other"}', "\x00\x01"])
 def test_a_file_that_is_no_export_changes_nothing(home: Path, tmp_path: Path, bad: str) -> None:
     file = tmp_path / "bad.jsonl"
