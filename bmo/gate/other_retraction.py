@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from bmo.gate.discourse import Discourse
+from bmo.gate.other_grammar import grammar
 from bmo.gate.pack_tables import read_table
 from bmo.gate.retraction import retraction_fact
 from bmo.language import Clause, LanguageCode, Words
@@ -51,9 +52,12 @@ def forget_words(language: LanguageCode) -> ForgetWords:
 def topic_words(norm: Sequence[str], language: LanguageCode) -> list[str]:
     """The first words of content in a row ("gitarre" of "das mit der gitarre vom letzten jahr")."""
     known = forget_words(language)
+    read = grammar(language)
     empty = known.filler | known.wide | known.last
+    # "Dass ich keinen alkohol trinke" is about alcohol: a memory has the value, not the verb.
+    nouns = [w for w in norm if w not in read.verbs and w not in read.negations]
     found: list[str] = []
-    for word in norm:
+    for word in nouns if not empty.issuperset(nouns) else norm:
         if word not in empty:
             found.append(word)
             if len(found) == _MAX_TOPIC:

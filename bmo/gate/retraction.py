@@ -22,6 +22,7 @@ class RetractionWords:
         last: Phrases that point at what was just said.
         of_memory: Words of which one must stand beside the other verbs ("drop what i said").
         not_memory: Things an assistant has that are no memory.
+        own: What of oneself may be deleted or removed ("my birthday").
         filler: Words around what is meant.
     """
 
@@ -31,7 +32,11 @@ class RetractionWords:
     last: frozenset[tuple[str, ...]]
     of_memory: frozenset[str]
     not_memory: frozenset[str]
+    own: frozenset[str]
     filler: frozenset[str]
+
+
+_OF_FILES = frozenset({"delete", "remove"})
 
 
 @lru_cache(maxsize=1)
@@ -45,6 +50,7 @@ def retraction_words() -> RetractionWords:
         last=frozenset(tuple(phrase.split()) for phrase in raw["last"]),
         of_memory=frozenset(raw["of_memory"]),
         not_memory=frozenset(raw["not_memory"]),
+        own=frozenset(raw["own"]),
         filler=frozenset(raw["filler"]),
     )
 
@@ -71,6 +77,9 @@ def retraction(
     known = retraction_words()
     if words[verb - 1] not in known.sure_verbs and known.of_memory.isdisjoint(rest):
         return None  # "drop the volume", "erase the second paragraph"
+    if words[verb - 1] in _OF_FILES and rest[:1] == ["my"] and " ".join(rest[1:]) not in known.own:
+        if tuple(rest) not in known.everything:
+            return None  # "delete my photos"
     if not rest or not known.not_memory.isdisjoint(rest):
         return None
     if tuple(rest) in known.everything:

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 
 from bmo.ledger.changes import over
 from bmo.ledger.subjects import is_person, name_of, relation_of
-from bmo.ledger.values import content_words, gone_with, text_key, value_key, words_agree
+from bmo.ledger.values import (
+    asked_slots,
+    content_words,
+    gone_with,
+    text_key,
+    value_key,
+    words_agree,
+)
 from bmo.turn import Fact, RetractScope, StoredFact
 
 ASKED = "retraction"
@@ -117,6 +124,10 @@ def _about_named(subject: str, known: Sequence[StoredFact]) -> list[StoredFact]:
 
 
 def _value(fact: Fact, known: Sequence[StoredFact], near: Mapping[str, float]) -> list[StoredFact]:
+    asked = asked_slots(fact.value) if fact.rule_id == ASKED and fact.slot is None else ()
+    told = [row for row in known if row.slot in asked and row.subject == fact.subject]
+    if told:
+        return told
     if fact.slot is not None and fact.value:
         rows = [row for row in known if row.slot == fact.slot]
         asked, words = value_key(fact.value), content_words([fact.value])

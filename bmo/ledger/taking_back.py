@@ -17,7 +17,7 @@ from bmo.ledger.retraction import ASKED, Target, scope_of, target_of
 from bmo.ledger.schema import erasures, facts
 from bmo.ledger.subject_search import subjects_of
 from bmo.ledger.subjects import is_person, last_relation, name_of, relation_of, within
-from bmo.ledger.values import content_words, value_key
+from bmo.ledger.values import asked_slots, content_words, value_key
 from bmo.turn import Fact, StoredFact, Turn, new_id
 
 _CANDIDATES = 60
@@ -160,6 +160,9 @@ def _candidates(
         if scope == "value" and fact.value:
             of_slot = of_slot.where(facts.c.value_key == value_key(fact.value))
         found += rows.fetch(connection, of_slot)
+    elif fact.rule_id == ASKED and scope == "value":
+        theirs = query.where(facts.c.subject == fact.subject)
+        found += rows.fetch(connection, theirs.where(facts.c.slot.in_(asked_slots(fact.value))))
     if scope == "subject" or is_person(fact.subject):
         found += _of_family(connection, user_id, fact, query)
     said = {content_words([words]) for words in (fact.value, fact.text)}

@@ -15,6 +15,11 @@ from importlib import resources
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _MAX_WORD = 48
+_LONGEST_TOPIC = 7
+_OWN = frozenset(
+    "my i do for a am at how where what whom is the about that our of wo ou donde".split()
+)
+"""Words around a topic of one's own."""
 _TOPIC = re.compile(
     r"(?P<topic>\S+(?: \S+){0,3}?) (?:is|are|has moved|have moved|moved|was moved|goes through)\b"
 )
@@ -35,6 +40,7 @@ class _Tables:
     negations: frozenset[str]
     change: tuple[str, ...]
     changing: frozenset[str]
+    asked: Mapping[frozenset[str], tuple[str, ...]]
 
 
 @lru_cache(maxsize=1)
@@ -62,6 +68,11 @@ def _tables() -> _Tables:
         negations=frozenset(raw["negation"]["words"]),
         change=tuple(f" {text_key(cue)} " for cue in raw["change"]["words"]),
         changing=frozenset(raw["change"]["categories"]),
+        asked={
+            frozenset(_words(words)) - _OWN: tuple(one["slots"])
+            for one in raw["asked"]
+            for words in one["words"]
+        },
     )
 
 
@@ -170,6 +181,18 @@ def ended_with(slot: str) -> tuple[str, ...]:
 def gone_with(slot: str) -> tuple[str, ...] | None:
     """Slots in which a thing of ``slot`` that is gone may stand too; None for any slot."""
     return _tables().gone_with.get(slot)
+
+
+def asked_slots(topic: str) -> tuple[str, ...]:
+    """Slots that a request to forget means by a word for them ("address", "where i live").
+
+    Args:
+        topic: What is to be forgotten, as the gate left it; () for anything with a value in it.
+    """
+    words = _words(topic)
+    if len(words) > _LONGEST_TOPIC:
+        return ()
+    return _tables().asked.get(frozenset(words) - _OWN, ())
 
 
 def says_more(slot: str | None, known: str, new: str) -> bool:
