@@ -190,10 +190,13 @@ def _without_reparanda(words: Words, kept: list[int], lexicon: SurfaceLexicon) -
             i += 1
             continue
         follow = i + length
-        if norm[follow] in ("not", "nicht") and not strong:
-            follow = _skip_denied_copy(norm, result, follow)
+        denied = _denied_copy(norm, result, follow) if norm[follow] in ("not", "nicht") else 0
         cut = -1
-        if follow < size and (not marks[result[-1]] or marks[result[-1]][0] in ",-—–"):
+        if denied:
+            cut, follow = len(result) - denied, follow + 1 + denied
+            if tuple(norm[follow : follow + 2]) in _IT_IS and follow + 2 < size:
+                follow += 2
+        elif follow < size and (not marks[result[-1]] or marks[result[-1]][0] in ",-—–"):
             cut, repaired = _behind_copula(norm, result, (i, follow), lexicon)
             if cut < 0:
                 cut = _reparandum_start(norm, result, follow, strong, lexicon)
@@ -207,19 +210,45 @@ def _without_reparanda(words: Words, kept: list[int], lexicon: SurfaceLexicon) -
             result.append(i)
             i += 1
             continue
+        counted = _counted(norm, result, cut, follow)
         del result[cut:]
+        if counted:  # "two kids no three": three kids
+            result.append(follow)
+            follow += 1
+        result += counted
         changed = True
         i = follow
     return [kept[p] for p in result] if changed else kept
 
 
-def _skip_denied_copy(norm: list[str], result: list[int], follow: int) -> int:
-    """In "a terrier no not a terrier a dachshund": the index behind the second "a terrier"."""
+def _denied_copy(norm: list[str], result: list[int], follow: int) -> int:
+    """In "a terrier no not a terrier a dachshund": the words of the second "a terrier"."""
     said = [norm[p] for p in result[-4:]]
-    for length in range(min(4, len(norm) - follow - 2), 0, -1):
+    for length in range(min(4, len(said), len(norm) - follow - 2), 0, -1):
         if norm[follow + 1 : follow + 1 + length] == said[-length:]:
-            return follow + 1 + length
-    return follow
+            return length
+    return 0
+
+
+def _counted(norm: list[str], result: list[int], cut: int, follow: int) -> list[int]:
+    """What a number counts that is said again alone: "kids" of "two kids no three"."""
+    nouns = result[cut + 1 :]
+    if not 0 < len(nouns) <= _LONGEST_COUNTED or calendar_class(norm[follow]) != "number":
+        return []
+    if calendar_class(norm[result[cut]]) != "number":
+        return []
+    behind = norm[follow + 1] if follow + 1 < len(norm) else ""
+    if behind and behind not in _GOES_ON:
+        return []
+    words = [norm[p] for p in nouns]
+    plain = _NOT_COUNTED.isdisjoint(words) and not any(w in NUMBER_WORDS for w in words)
+    return nouns if plain else []
+
+
+_LONGEST_COUNTED = 3
+_GOES_ON = frozenset("and but so i we he she they now in at on for with".split())
+"""Words behind a number that stands alone."""
+_NOT_COUNTED = frozenset("is are was am and or but to at in on till until i we he she they".split())
 
 
 def _behind_copula(
@@ -269,11 +298,11 @@ def _reparandum_start(
             if pronoun and not strong and follow + 1 < len(norm):
                 # "no i like it" answers; only "i was in no i am in" repairs.
                 continue
-            return position
+            return _range_start(norm, result, position, follow)
         if kind and kind != "be" and kind == (classes.get(word) or calendar_class(word)):
             if pronoun and not strong:
                 continue
-            return position
+            return _range_start(norm, result, position, follow)
     if pronoun or not strong:
         return -1
     if kind == "be":
@@ -283,3 +312,18 @@ def _reparandum_start(
         if word in classes and position + 1 < len(result):
             return position + 1
     return len(result) - 1
+
+
+def _range_start(norm: list[str], result: list[int], position: int, follow: int) -> int:
+    """Where a span begins that is said anew as one: "mondays to wednesdays no tuesdays to ..."."""
+    kind = calendar_class(norm[follow])
+    if not kind or position < 2 or follow + 2 >= len(norm):
+        return position
+    joins = (norm[follow + 1], norm[result[position - 1]])
+    both = (norm[follow + 2], norm[result[position - 2]])
+    if _JOINS.issuperset(joins) and all(calendar_class(word) == kind for word in both):
+        return position - 2
+    return position
+
+
+_JOINS = frozenset({"to", "till", "until", "through", "and", "or", "bis", "und"})

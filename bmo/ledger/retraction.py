@@ -124,8 +124,8 @@ def _about_named(subject: str, known: Sequence[StoredFact]) -> list[StoredFact]:
 
 
 def _value(fact: Fact, known: Sequence[StoredFact], near: Mapping[str, float]) -> list[StoredFact]:
-    asked = asked_slots(fact.value) if fact.rule_id == ASKED and fact.slot is None else ()
-    told = [row for row in known if row.slot in asked and row.subject == fact.subject]
+    slots = asked_slots(fact.value) if fact.rule_id == ASKED and fact.slot is None else ()
+    told = [row for row in known if row.slot in slots and row.subject == fact.subject]
     if told:
         return told
     if fact.slot is not None and fact.value:
