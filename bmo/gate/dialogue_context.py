@@ -12,7 +12,13 @@ from bmo.gate.answer_lines import MAX_ANSWER, OWN_CLAUSES, Answer, filled, flipp
 from bmo.gate.asked_question import LIKING, is_preposition, read_question
 from bmo.gate.dialogue_questions import DialogueLexicon, dialogue_lexicon, questions
 from bmo.gate.discourse import Discourse
-from bmo.gate.yes_no_answers import introduce_asked, settled_by, yes_or_no, yes_that_says_which
+from bmo.gate.yes_no_answers import (
+    introduce_asked,
+    says_something_else,
+    settled_by,
+    yes_or_no,
+    yes_that_says_which,
+)
 from bmo.language import Clause, LanguageCode, Words
 from bmo.language.lexicon import match_phrase
 
@@ -42,7 +48,7 @@ def answer_clauses(
         return None
     norm = spoken.norm
     polarity, behind = yes_or_no(norm, 0, len(norm), lexicon)
-    if polarity:
+    if polarity and not (language == "en" and says_something_else(asked[0], spoken, behind)):
         if language != "en":
             return None
         if polarity == "yes":

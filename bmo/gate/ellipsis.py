@@ -83,6 +83,8 @@ def completed(
             return told
     if previous is None and size <= _ANNOUNCEMENT and norm[clause.start + 1] in _PRESENT:
         return _announced(spoken, clause, lexicons)
+    if previous is None and size == _I_AM_NAME and clause.intro in _GREETINGS:
+        return _introduced_alone(spoken, clause, lexicons)
     pointing = norm[clause.start] in _POINTERS and norm[clause.start + 1] in ("is", "are", "'s")
     if pointing and previous is not None and size > 2:
         if norm[clause.start + 2] == "where":
@@ -296,6 +298,26 @@ def _announced(spoken: Words, clause: Clause, lexicons: Lexicons) -> Words | Non
     greeted = clause.intro in _GREETINGS and clause.end - clause.start == _JUST_THE_NAME
     front = ["my", "name", "is"] if greeted else ["i", "am"]
     return written_with(spoken, [*front, clause.start])
+
+
+def _introduced_alone(spoken: Words, clause: Clause, lexicons: Lexicons) -> Words | None:
+    """Reads "hi i am wubbo", and nothing else, as "my name is wubbo": no state, no profession."""
+    norm, at = spoken.norm, clause.start + 2
+    word = norm[at]
+    if norm[clause.start : at] != ["i", "am"] or clause.end < len(norm) or not word.isalpha():
+        return None
+    kinds = ("not_introduced", "not_announced", "occupations", "nationality", "not_names", "diet")
+    if word.endswith(_NO_NAME_ENDINGS) or any((word,) in lexicons.get(k, ()) for k in kinds):
+        return None
+    return written_with(spoken, ["my", "name", "is", at])
+
+
+_I_AM_NAME = 3
+_NO_NAME_ENDINGS = (
+    "ed", "ing", "y", "ful", "less", "ous", "ish", "able", "ible", "ive", "ist", "er", "ent", "ant",
+    "ic", "ward", "wards", "time", "ly", "proof", "free", "friend", "body", "one", "teen", "ese",
+)  # fmt: skip
+"""Endings of adjectives, participles and professions; names that have them are in names.txt."""
 
 
 def _named_before(spoken: Words, clause: Clause, previous: Clause) -> Words | None:

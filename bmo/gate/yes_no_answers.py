@@ -89,6 +89,42 @@ def yes_or_no(norm: list[str], start: int, end: int, lexicon: DialogueLexicon) -
     return found, i
 
 
+def says_something_else(question: tuple[str, ...], spoken: Words, behind: int) -> bool:
+    """Whether "i am" begins a statement of its own: "i am a widower" to "do you live alone?".
+
+    Args:
+        question: The assistant's question.
+        spoken: The turn's repaired words.
+        behind: Index behind the words that were taken for a yes.
+    """
+    norm = spoken.norm
+    if behind != 2 or behind >= len(norm) or spoken.after[behind - 1]:
+        return False
+    if norm[0] not in ("i", "we", "he", "she", "it") or norm[1] not in _AS_ASKED:
+        return False
+    if norm[behind] in _TELLS_ANEW:
+        return True
+    asked = _auxiliary_first(list(question))
+    same = asked is not None and asked[0] in _AS_ASKED[norm[1]]
+    return not same and norm[behind] not in _BEHIND_A_YES
+
+
+_AS_ASKED = {
+    "am": ("are",), "are": ("are",), "is": ("is",), "have": ("have",), "has": ("has",),
+    "do": ("do",), "does": ("does",), "did": ("did",), "can": ("can",),
+}  # fmt: skip
+"""Auxiliaries of an answer, and those of the questions that they say yes to."""
+
+_TELLS_ANEW = frozenset({"a", "an"})
+
+_BEHIND_A_YES = frozenset(
+    (
+        "actually and as because but cos for ha have i indeed my now of on please she so still "
+        "thank thanks that though too we well with yeah yep yes"
+    ).split()
+)
+"""Words behind a yes in full, which go on from it or add to it."""
+
 _AUX = frozenset({"do", "does", "did", "are", "is", "have", "has", "can", "were", "was", "will"})
 
 

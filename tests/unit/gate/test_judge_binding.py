@@ -175,6 +175,12 @@ def test_what_is_told_of_a_rules_person_goes_on_over_clauses(gate: WriteGate) ->
 def test_an_answer_of_the_questions_words_alone_is_judged(gate: WriteGate) -> None:
     """A yes takes all its words from the question: no stretch of the turn holds them."""
     asked = "Do you live on your own, or shall I lay the table for guests?"
-    decision = gate.decide(Turn(text="i am a bachelor so one plate", assistant_before=asked))
+    decision = gate.decide(Turn(text="i do so one plate", assistant_before=asked))
     assert decision.verdict == "allow"
     assert decision.facts[0].slot == "lives_with"
+
+
+def test_i_am_and_more_is_no_yes(gate: WriteGate) -> None:
+    asked = "Do you live on your own, or shall I lay the table for guests?"
+    decision = gate.decide(Turn(text="i am a bachelor so one plate", assistant_before=asked))
+    assert "lives_with" not in [fact.slot for fact in decision.facts]
