@@ -49,7 +49,7 @@ class OpenSubjects:
 
     def of(self, tokens: Sequence[Token]) -> str:
         """The subject behind a relation ("sister steffi") or a known name at the front."""
-        norms = [token.norm for token in tokens]
+        norms = [token.norm.lower() for token in tokens]  # a name written out has its capital
         for place in range(min(2, len(norms))):
             if norms[place] in self.subjects:
                 return self.subjects[norms[place]]

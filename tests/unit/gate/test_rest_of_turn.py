@@ -80,3 +80,8 @@ def test_what_is_generally_so_is_untold_until_a_fact_has_it() -> None:
     assert [" ".join(clause.norm) for clause in untold(analysis, [first])] != []
     both = Fact("Reviews take one day; if the reviewer is on leave it comes to them", "policies")
     assert untold(analysis, [both]) == []
+
+
+def test_a_person_named_in_an_answer_is_the_one_named_in_a_statement() -> None:
+    turn = Turn(text="my uncle tom", assistant_before="Who taught you to sail?")
+    assert [fact.subject for fact in gate().decide(turn).facts] == ["user.uncle:tom"]
