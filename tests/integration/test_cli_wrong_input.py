@@ -112,7 +112,7 @@ WRONG_VALUES: list[tuple[str, str, str, str]] = [
     ("gate hello", "--rules", "/nowhere.yaml", "'/nowhere.yaml' is no file"),
     ("plan hello", "--jsonl", "empty", "'empty' cannot be read"),
     ("plan hello", "--language", "x", "'x' is no language code"),
-    ("chat", "--user", "a b", "user id 'a b' is not allowed"),
+    ("chat", "--user", "a b", "'a b' is not allowed: use 1 to 128"),
     (f"replay {SCENARIO}", "--baseline", "/nowhere", "/nowhere: cannot be read"),
     (f"replay {SCENARIO}", "--baseline", "words.txt", "words.txt"),
     (f"replay {SCENARIO} --baseline x", "--fail-on", "moods", "'moods' is no kind of change"),
