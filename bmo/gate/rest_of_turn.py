@@ -33,6 +33,13 @@ MASK = "["
 
 _JOINS = frozenset({"and", "so", "then", "but"})
 _REQUESTS = frozenset({"directive", "question"})
+_OF_CHANGE = frozenset(
+    (
+        "stop stopped quit swapped switched sold dropped changed cancelled scrapped moved "
+        "longer anymore instead packed became split retired graduated"
+    ).split()
+)
+"""Words with which something that was so ends."""
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -48,6 +55,8 @@ def with_rest_of_turn(asked: Asked, facts: Sequence[Fact]) -> tuple[Fact, ...]:
         facts: Its facts so far.
     """
     told = list(facts)
+    if _changes(asked, told):
+        return tuple(told)
     for clause in untold(asked.analysis, told):
         if _holds_mask(asked, clause) or _asks(asked.analysis, clause):
             continue
@@ -70,6 +79,13 @@ def with_rest_of_turn(asked: Asked, facts: Sequence[Fact]) -> tuple[Fact, ...]:
         if at is not None:
             told[at] = replace(told[at], text=_told_with(told[at], rest.text))
     return tuple(told)
+
+
+def _changes(asked: Asked, facts: Sequence[Fact]) -> bool:
+    """Whether a turn tells a change: its other words name what was, which is to end."""
+    if any(fact.op != "assert" or fact.replaces or fact.polarity == "negative" for fact in facts):
+        return True
+    return not _OF_CHANGE.isdisjoint(asked.analysis.words.norm)
 
 
 def _told_beside(
