@@ -36,7 +36,6 @@ _KINDS: dict[Category, Kind] = {"preferences": "preference", "policies": "policy
 _STANDING = re.compile(r"Wants the assistant (?:never|always|not|to) ?")
 _FORBIDS = re.compile(r"^(?:please )?(?:do not|don['’]?t|never)(?: ever)? ", re.IGNORECASE)
 """A wish to the assistant in the form of an order; it has no subject to take off."""
-_MASK = re.compile(r"\[[a-z ]+(?: \d\d| at \S+)?\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +97,12 @@ class _Reading:
     def facts_of(self, candidate: Candidate) -> list[Fact] | RefusalReason:
         """The facts of one candidate, or why it is refused."""
         from bmo.gate import injection
+        from bmo.gate.sensitive import MASKED
 
         span = locate(candidate.quote, self.turn.text)
         if span is None or not has_meaning(candidate.quote):
             return "quote"
-        if _MASK.search(candidate.quote) or _MASK.search(candidate.statement):
+        if MASKED.search(candidate.quote) or MASKED.search(candidate.statement):
             return "sensitive"
         for start, end, why in self.forbidden:
             if span[0] < end and start < span[1]:

@@ -21,6 +21,7 @@ class OpenLexicon:
     behind_were: frozenset[str]
     before_own_clause: frozenset[str]
     told_anyway: frozenset[str]
+    ending: frozenset[str]
     anyone: frozenset[str]
     behind_is: frozenset[str]
     before_name: frozenset[str]

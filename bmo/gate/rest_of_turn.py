@@ -2,8 +2,9 @@
 
 A turn is kept because it tells something lasting; what it tells beside that ("huw does all the
 mornings, i had my hip replaced") is as good as never said once the turn is gone. Of what strangers
-told and BMO lost, a third lay in turns of which another memory was kept. A clause that a veto, a
-question or an order bars, and one that carries nothing by the judge's word, stays out.
+told and BMO lost, half lay in turns of which another memory was kept. A clause that a veto, a
+question or an order bars, and one that carries nothing by the judge's word, stays out; a turn that
+tells a change tells nothing beside it.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from bmo.gate.analysis import Analysis, ClauseAnalysis
-from bmo.gate.judge_memories import Asked, lowered, memory_of
+from bmo.gate.judge_memories import Asked, lowered, may_carry, memory_of
 from bmo.gate.open_canonicalisation import canonicalise
 from bmo.gate.open_coverage import missing, says_all_of, untold
 from bmo.gate.open_grouping import leans_back, runs
+from bmo.gate.open_lexicon import open_lexicon
 from bmo.gate.open_text import OpenText
+from bmo.gate.sensitive import holds_mask
 from bmo.gate.speech_act import speech_act
 from bmo.language import Clause
 from bmo.turn import Fact
@@ -28,18 +31,8 @@ NOTHING = 0.97
 OWN = 0.8
 """P(allow) from which a clause is a memory of its own."""
 
-MASK = "["
-"""What stands before the name of a masked identifier."""
-
 _JOINS = frozenset({"and", "so", "then", "but"})
 _REQUESTS = frozenset({"directive", "question"})
-_OF_CHANGE = frozenset(
-    (
-        "stop stopped quit swapped switched sold dropped changed cancelled scrapped moved "
-        "longer anymore instead packed became split retired graduated"
-    ).split()
-)
-"""Words with which something that was so ends."""
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -58,7 +51,10 @@ def with_rest_of_turn(asked: Asked, facts: Sequence[Fact]) -> tuple[Fact, ...]:
     if _changes(asked, told):
         return tuple(told)
     for clause in untold(asked.analysis, told):
-        if _holds_mask(asked, clause) or _asks(asked.analysis, clause):
+        # A condition that is generally so carries what it says; the other bars hold for it too.
+        if not may_carry(clause._replace(vetoes=())):
+            continue
+        if holds_mask(asked.turn.text, *clause.span) or _asks(asked.analysis, clause):
             continue
         rest = _written(asked, clause)
         if rest is None:
@@ -85,7 +81,7 @@ def _changes(asked: Asked, facts: Sequence[Fact]) -> bool:
     """Whether a turn tells a change: its other words name what was, which is to end."""
     if any(fact.op != "assert" or fact.replaces or fact.polarity == "negative" for fact in facts):
         return True
-    return not _OF_CHANGE.isdisjoint(asked.analysis.words.norm)
+    return not open_lexicon().ending.isdisjoint(asked.analysis.words.norm)
 
 
 def _told_beside(
@@ -95,12 +91,6 @@ def _told_beside(
     asserted = _asserted(facts)
     of_subject = [i for i in asserted if facts[i].subject == subject]
     return of_clause[-1] if of_clause else _nearest(of_subject or asserted, facts, clause)
-
-
-def _holds_mask(asked: Asked, clause: ClauseAnalysis) -> bool:
-    """Whether a clause has a masked identifier, whose mask is no word of the user's."""
-    first, last = clause.span
-    return MASK in asked.turn.text[first:last]
 
 
 def _asks(analysis: Analysis, clause: ClauseAnalysis) -> bool:

@@ -29,6 +29,9 @@ _SHOWN_AS = {"id number": "identity number"}
 SECRET_MASK = "[secret]"
 """What stands in the place of a secret."""
 
+MASKED = re.compile(r"\[[a-z ]+(?: \d\d| at \S+)?\]")
+"""What stands in the place of a secret or an identifier: "[secret]", "[phone 99]"."""
+
 MAX_SCANNED = 20_000
 """Characters that are looked at; what lies behind is dropped from the masked text."""
 
@@ -99,6 +102,11 @@ def scan(text: str, policy: SensitivePolicy = "drop") -> SensitiveScan:
         secrets=tuple(Span(f.start, f.end, f.kind) for f in merged if f.secret),
         identifiers=tuple(Span(f.start, f.end, f.kind) for f in merged if not f.secret),
     )
+
+
+def holds_mask(text: str, first: int, last: int) -> bool:
+    """Whether a mask overlaps ``text[first:last]``; a clause may end before a mask's bracket."""
+    return any(mask.start() < last and mask.end() > first for mask in MASKED.finditer(text))
 
 
 def _masked_before(text: str) -> list[Found]:

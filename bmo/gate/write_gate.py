@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -376,16 +375,12 @@ def _kept(turn: Turn, match: CustomMatch) -> RulesVerdict:
     return RulesVerdict("allow", ("other",), match.reason, 0.9, match.rule_id, (fact,))
 
 
-_MASK = re.compile(r"\[(?:phone|email|identity number)\]")
-"""What ``BMO_SENSITIVE=drop`` leaves in the place of an identifier."""
-
-
 def _holds_mask(fact: Fact, text: str) -> bool:
     """Whether a fact, or the words of ``text`` it was made of, hold a masked identifier."""
     if "[" in fact.text:
         return True
     first, last = fact.span or (0, len(text))
-    return any(mask.start() < last and mask.end() > first for mask in _MASK.finditer(text))
+    return sensitive.holds_mask(text, first, last)
 
 
 def _without_identifiers(verdict: RulesVerdict, text: str) -> RulesVerdict:

@@ -51,8 +51,9 @@ async def _serve(server: AgentServer) -> None:
     started: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     server.once("worker_started", lambda: started.set_result(None))
     await asyncio.wait({serving, started}, return_when=asyncio.FIRST_COMPLETED)
-    metrics: Any = server._prometheus_server
-    print(f"metrics http://127.0.0.1:{metrics.port}/metrics", flush=True)
+    if serving.done():
+        serving.result()
+    print(f"metrics http://127.0.0.1:{_metrics_port(server)}/metrics", flush=True)
     await server.simulate_job("room", agent_identity="bmo", fake_job=True)
     while server.active_jobs:  # noqa: ASYNC110  # the server has no event for it
         await asyncio.sleep(0.05)
@@ -60,6 +61,13 @@ async def _serve(server: AgentServer) -> None:
     await asyncio.to_thread(sys.stdin.read)
     await server.aclose()
     serving.cancel()
+
+
+def _metrics_port(server: AgentServer) -> int:
+    # Port 0 gives the IPv4 and the IPv6 socket a port each.
+    metrics: Any = server._prometheus_server
+    (port,) = {address[1] for address in metrics._runner.addresses if "." in address[0]}
+    return int(port)
 
 
 if __name__ == "__main__":

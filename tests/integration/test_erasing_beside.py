@@ -28,6 +28,23 @@ def store_class(tmp_path: Path) -> type[EdgeStore]:
     return EdgeStore
 
 
+@pytest.fixture
+def held_copy(
+    monkeypatch: pytest.MonkeyPatch, store_class: type[EdgeStore]
+) -> tuple[threading.Event, threading.Event]:
+    """A rewriting that stands still when it has copied all: (it does, it may go on)."""
+    begun, go_on = threading.Event(), threading.Event()
+    copied = store_class._copy_all
+
+    def slowly(store: EdgeStore, fresh: Any) -> None:
+        copied(store, fresh)
+        begun.set()
+        assert go_on.wait(30)
+
+    monkeypatch.setattr(store_class, "_copy_all", slowly)
+    return begun, go_on
+
+
 def remember(parts: Parts, *things: str) -> None:
     for thing in things:
         parts.say(turn(thing), allowed(thing, likes(thing)))
@@ -50,17 +67,9 @@ def complete(parts: Parts, erasure_id: str) -> bool:
 
 
 def test_turns_are_recorded_and_found_while_files_are_rewritten(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store_class: type[EdgeStore]
+    tmp_path: Path, held_copy: tuple[threading.Event, threading.Event]
 ) -> None:
-    begun, go_on = threading.Event(), threading.Event()
-    copied = store_class._copy_all
-
-    def slowly(store: EdgeStore, fresh: Any) -> None:
-        copied(store, fresh)
-        begun.set()
-        assert go_on.wait(30)
-
-    monkeypatch.setattr(store_class, "_copy_all", slowly)
+    begun, go_on = held_copy
     with open_parts(tmp_path) as parts:
         remember(parts, "zydeco", "tea", "jazz")
         erasure_id = erase(parts, "zydeco")
@@ -84,17 +93,9 @@ def test_turns_are_recorded_and_found_while_files_are_rewritten(
 
 
 def test_what_is_erased_meanwhile_leaves_no_byte_either(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store_class: type[EdgeStore]
+    tmp_path: Path, held_copy: tuple[threading.Event, threading.Event]
 ) -> None:
-    begun, go_on = threading.Event(), threading.Event()
-    copied = store_class._copy_all
-
-    def slowly(store: EdgeStore, fresh: Any) -> None:
-        copied(store, fresh)
-        begun.set()
-        assert go_on.wait(30)
-
-    monkeypatch.setattr(store_class, "_copy_all", slowly)
+    begun, go_on = held_copy
     with open_parts(tmp_path) as parts:
         remember(parts, "zydeco", "tea", "calypso")
         first = erase(parts, "zydeco")

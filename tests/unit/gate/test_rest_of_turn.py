@@ -64,6 +64,17 @@ def test_questions_requests_and_masks_are_not_told_with_it(said: str, never: str
     assert never not in kept(said)
 
 
+@pytest.mark.parametrize(
+    ("said", "old"),
+    [
+        ("ive stopped eating meat altogether", "stopped eating"),
+        ("and the growth plan, forget the three cities, we're staying in munich", "three cities"),
+    ],
+)
+def test_what_was_is_not_told_beside_a_change(said: str, old: str) -> None:
+    assert old not in kept(said)
+
+
 def test_a_supposed_condition_stays_untold() -> None:
     analysis = analyse(
         Turn(text="i live in york. if i won the lottery i would move to spain"), DialogueContext()
