@@ -9,7 +9,9 @@ job gets a process of its own.
 
 from __future__ import annotations
 
+import errno
 import os
+import socket
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
@@ -35,6 +37,9 @@ INSTRUCTIONS = (
     "remembered when it helps; never claim to remember what is not there."
 )
 
+HEALTH_PORT = 8081
+"""LiveKit's default in production (``AgentServer.port``)."""
+
 INITIALIZE_TIMEOUT_S = 60.0
 """The first start builds the store and loads two models."""
 
@@ -50,7 +55,7 @@ def run_worker(command: str, arguments: Sequence[str], settings: Settings) -> in
     Returns:
         Exit code; 2 when something is missing (a sentence each on standard error).
     """
-    missing = missing_for(command, settings, arguments)
+    missing = missing_for(command, settings, arguments) or barred_ports(command, settings)
     for sentence in missing:
         print(f"bmo: {sentence}", file=sys.stderr)
     if missing:
@@ -94,6 +99,42 @@ def missing_for(command: str, settings: Settings, arguments: Sequence[str] = ())
             if value is None
         ]
     return missing
+
+
+def barred_ports(command: str, settings: Settings) -> list[str]:
+    """Which of the ports that a worker listens on it cannot have, a sentence each."""
+    wanted = [
+        (
+            settings.bmo_metrics_port if command != "console" else None,
+            "is BMO_METRICS_PORT: set it to a free port, or to 0 for any",
+        ),
+        (
+            HEALTH_PORT if command == "start" else None,
+            "is where LiveKit answers health checks: stop the worker that runs there, or start "
+            "this one on another machine or in a container of its own",
+        ),
+    ]
+    barred = [(port, _barred(port), what) for port, what in wanted if port]
+    return [f"Port {port}, {why}, {what}." for port, why, what in barred if why]
+
+
+_WHY_BARRED = {
+    errno.EADDRINUSE: "taken by another process",
+    errno.EACCES: "not allowed to this user",
+}
+
+
+def _barred(port: int) -> str | None:
+    """Why a port cannot be listened on, or None."""
+    with socket.socket() as listener:
+        # As asyncio binds: what only waits to be closed does not count.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(("0.0.0.0", port))
+            listener.listen()
+        except OSError as error:
+            return _WHY_BARRED.get(error.errno or 0, error.strerror)
+    return None
 
 
 def _missing_audio(*, devices: bool) -> list[str]:

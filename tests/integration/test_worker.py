@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -69,6 +70,33 @@ def test_the_command_ends_before_anything_starts(command: str, tmp_path: Path) -
     assert "needs LIVEKIT_URL" in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "home").exists()
+
+
+def test_a_port_that_another_process_holds_is_named(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        done = subprocess.run(
+            [sys.executable, "-m", "bmo", "dev"],
+            cwd=tmp_path,
+            env=bare_environment(
+                BMO_HOME=str(tmp_path / "home"),
+                PYTHONPATH=str(ROOT),
+                GOOGLE_API_KEY="k",
+                LIVEKIT_URL="ws://127.0.0.1:1",
+                LIVEKIT_API_KEY="k",
+                LIVEKIT_API_SECRET="s" * 32,
+                BMO_METRICS_PORT=str(port),
+            ),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode == 2, done.stderr
+    assert done.stderr == (
+        f"bmo: Port {port}, taken by another process, is BMO_METRICS_PORT: set it to a free port, "
+        "or to 0 for any.\n"
+    )
 
 
 DEVICES = {
