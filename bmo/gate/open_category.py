@@ -17,6 +17,10 @@ TURN_WEIGHT = 0.35
 """Weight of the whole turn's odds beside those of the memory's own clauses: a clause alone may
 have lost what it is about ("she hates it")."""
 
+OF_THEIRS = 0.2
+"""Odds under which what somebody of the user's did is told of the user ("the doctor has put them on
+statins")."""
+
 _STANDING = re.compile(r"Wants the assistant (?:never|always|not|to)\b")
 
 _ALL: tuple[Category, ...] = (
@@ -170,7 +174,8 @@ def category_of(
         return likely if likely in ("policies", "preferences") else "preferences"
     if settles_choice:
         return "decisions"
-    if subject.startswith("user.") or names_someone:
+    of_theirs = own.categories["relationships"] + TURN_WEIGHT * whole.categories["relationships"]
+    if names_someone or (subject.startswith("user.") and of_theirs >= OF_THEIRS):
         return "relationships"  # what is true of one's people is kept with them
     told = told_category(text)
     if told is not None:
