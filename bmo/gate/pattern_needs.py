@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from bmo.language.by_piece import LONGEST_PIECE, ByPiece, PiecesThat
 from bmo.language.identification import function_words
 
 EDGE = "\x1f"
@@ -216,6 +217,8 @@ def _commonness(need: Need) -> float:
 @lru_cache(maxsize=2048)
 def _commonness_of(fragment: str) -> float:
     bare = fragment.strip(EDGE)
+    if not bare.isascii():
+        return 0.0  # never asked of other text
     if _WORD.search(bare) is None:
         return 1.0 if bare in _ORDINARY_MARKS else 0.0
     if bare in function_words():
@@ -241,8 +244,8 @@ class NeededWords:
         self._whole: dict[str, int] = {}
         self._fronts: dict[str, int] = {}
         self._parts: dict[str, int] = {}
-        self._known: dict[str, int] = {}
-        self._plain: set[str] = set()  # pieces that satisfy no first need
+        self._needs_of = ByPiece(self._read)
+        self._plain = PiecesThat(self._satisfies_no_first)
         self._first = (1 << self._size) - 1
         for place, needs in enumerate(patterns):
             kept = rarest(needs)[:2]
@@ -264,37 +267,29 @@ class NeededWords:
             return self._fronts, bare
         return self._parts, fragment
 
-    def may_match(self, text: str) -> bool:
+    def may_match(self, pieces: Sequence[str]) -> bool:
         """Whether a pattern may match; False is certain.
 
         Args:
-            text: ASCII in lower case.
+            pieces: What stands between the blanks of a text in ASCII.
         """
-        pieces = text.split(" ")
-        if self._plain.issuperset(pieces):
+        if self._certain and self._plain.hold_all(pieces):
             return False  # most turns: no word that any pattern's first need asks for
         if not self._certain or len(pieces) > _MANY_PIECES:
             return True
         satisfied = 0
-        for needs in filter(None, map(self._needs_of, pieces)):
+        for needs in filter(None, map(self._needs_of.__getitem__, pieces)):
             satisfied |= needs
         return satisfied & (satisfied >> self._size | self._single) & self._first != 0
 
-    def _needs_of(self, piece: str) -> int:
-        """What a piece satisfies; worked out when it is first seen."""
-        found = self._known.get(piece)
-        if found is None:
-            if len(piece) > _LONGEST_PIECE:
-                return -1  # all of them: no word, and a bound on time for hostile text
-            if len(self._known) >= _KNOWN_PIECES:
-                self._known.clear()
-                self._plain.clear()
-            found = self._known[piece] = self._read(piece)
-            if self._certain and not found & self._first:
-                self._plain.add(piece)
-        return found
+    def _satisfies_no_first(self, piece: str) -> bool:
+        return self._needs_of[piece] & self._first == 0
 
     def _read(self, piece: str) -> int:
+        """What a piece satisfies."""
+        if len(piece) > LONGEST_PIECE:
+            return -1  # all of them: no word, and a bound on time for hostile text
+        piece = piece.lower()
         words = _MARKS.split(piece)
         padded = EDGE.join(["", *words, ""])
         found = 0
@@ -310,5 +305,3 @@ class NeededWords:
 
 _MARKS = re.compile("[^0-9a-z]+")
 _MANY_PIECES = 60
-_LONGEST_PIECE = 40
-_KNOWN_PIECES = 20_000

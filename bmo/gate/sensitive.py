@@ -13,6 +13,7 @@ in the length of the text.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -73,22 +74,27 @@ class SensitiveScan(NamedTuple):
         return bool(self.secrets or self.identifiers)
 
 
-def scan(text: str, policy: SensitivePolicy = "drop") -> SensitiveScan:
+def scan(
+    text: str, policy: SensitivePolicy = "drop", *, pieces: Sequence[str] | None = None
+) -> SensitiveScan:
     """Finds secrets and identifiers and masks them.
 
     Args:
         text: A turn's words, at most ``MAX_SCANNED`` characters are kept.
         policy: What becomes of identifiers: ``drop`` replaces them by ``[phone]`` and the like,
             ``mask`` keeps the last two digits or the mail domain, ``keep`` leaves them.
+        pieces: What stands between the text's spaces, where the caller has split it already.
 
     Returns:
         The masked text and the spans, in order, without overlaps.
     """
     if len(text) > MAX_SCANNED:
-        text = text[:MAX_SCANNED]
+        text, pieces = text[:MAX_SCANNED], None
+    if pieces is None:
+        pieces = text.split(" ")
     lexicon = load_lexicon()
     found = _masked_before(text) if SECRET_MASK in text else []
-    if not found and not lexicon.may_hold(text):
+    if not found and not lexicon.may_hold(text, pieces):
         return tuple.__new__(SensitiveScan, (text, (), ()))
     found += find_shapes(text, lexicon)
     if text.lower() != text.upper():  # without a letter there is no word, and so no trigger

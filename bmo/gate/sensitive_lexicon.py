@@ -7,7 +7,7 @@ secret must not be written because the language was guessed wrongly.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, NamedTuple
@@ -16,6 +16,7 @@ import re2
 
 from bmo.gate.digit_runs import NumberWords, tokenise
 from bmo.gate.pack_tables import read_table
+from bmo.language.by_piece import PiecesThat
 
 LANGUAGES = ("en", "de", "fr", "es")
 _SHAPES = 0
@@ -71,6 +72,7 @@ class Lexicon:
         words: Function words by purpose.
         numbers: Number words of all languages.
         mails: What "@" is called.
+        harmless: The pieces of texts that have no part in anything sensitive.
         telling: One RE2 set of the shapes of secrets and of the words that introduce them.
         number: Any digit or number word.
         fewest_digits: So many digits has every number that a trigger introduces.
@@ -80,12 +82,20 @@ class Lexicon:
     words: dict[str, frozenset[str]]
     numbers: NumberWords
     mails: tuple[str, ...]
+    harmless: PiecesThat
     telling: Any
     number: Any
     fewest_digits: int
 
-    def may_hold(self, text: str) -> bool:
-        """Whether the text needs a closer look; false for nearly every ordinary turn."""
+    def may_hold(self, text: str, pieces: Sequence[str]) -> bool:
+        """Whether the text needs a closer look; false for nearly every ordinary turn.
+
+        Args:
+            text: A turn's words.
+            pieces: What stands between its spaces.
+        """
+        if self.harmless.hold_all(pieces):
+            return False
         raw = text.encode("utf-8", "replace")
         seen = self.telling.Match(raw)
         if seen is None:
@@ -128,8 +138,9 @@ def load_lexicon() -> Lexicon:
         words=words,
         numbers=numbers,
         mails=tuple(_collect(packs, "words", "at")),
+        harmless=PiecesThat(_Harmless([*_numbers(numbers), *passwords, *_DOTS])),
         telling=_telling(_shapes(passwords, numbers), _phrase(phrases)),
-        number=_linear(r"\pN|" + _phrase([*numbers.digits, *numbers.teens, *numbers.tens])),
+        number=_linear(r"\pN|" + _phrase(_numbers(numbers))),
         fewest_digits=min(min(t.near, t.digits, FEWEST_BEFORE) for t in every),
     )
 
@@ -234,7 +245,7 @@ def _phrase(phrases: Iterable[str]) -> str:
 
 def _shapes(passwords: Iterable[str], numbers: NumberWords) -> str:
     """What every text matches that holds a password, or a secret known by its shape."""
-    spoken = _alternatives([*numbers.digits, *numbers.teens, *numbers.tens])
+    spoken = _alternatives(_numbers(numbers))
     return (
         _phrase(passwords) + r"|@|-----BEGIN"
         r"|[\w+/=.-]{20,}"
@@ -242,5 +253,40 @@ def _shapes(passwords: Iterable[str], numbers: NumberWords) -> str:
         r"|\pN(?:[ .()/-]*\pN){6,}"
         rf"|(?:(?:{spoken})[ ,-]+(?:\pL+[ ,-]+)?){{6,}}"
         r"|[a-z]{2}[ -]?\d\d(?:[ -]?[a-z0-9]){11,}"
-        r"|(?:^|\s)\S+ (?:at|arroba|arobase|ät) \S+ (?:dot|punkt|point|punto) \S+"
+        rf"|(?:^|\s)\S+ (?:at|arroba|arobase|ät) \S+ (?:{'|'.join(_DOTS)}) \S+"
     )
+
+
+_DOTS = ("dot", "punkt", "point", "punto")
+"""What people call the dot of a mail address."""
+
+
+def _numbers(words: NumberWords) -> list[str]:
+    """Every word that is a number by itself."""
+    return [*words.digits, *words.teens, *words.tens]
+
+
+class _Harmless:
+    """Whether a piece may stand in any text without making it worth a closer look.
+
+    All that the RE2 set sees has a piece that is none: a digit or a number word (also what is
+    introduced by words needs one), a name of a password, the dot of a mail address, a mark that
+    prose does not put within or around words, or a very long word. What looks like a letter of the
+    alphabet and is none ("\N{KELVIN SIGN}") is not harmless either.
+    """
+
+    _PROSE = re.compile(r"[\"'(]?[a-z]+(?:['-][a-z]+)*[.,;!?\"')]{0,3}|[-&]?", re.I | re.A)
+    _WORD = re.compile(r"[^\W\d_]+")
+    _LONGEST = 19
+
+    def __init__(self, phrases: Iterable[str]) -> None:
+        """Knows the words of which one is in all that is sensitive: the longest of each phrase."""
+        self._telling = frozenset(max(self._WORD.findall(phrase), key=len) for phrase in phrases)
+
+    def __call__(self, piece: str) -> bool:
+        """Whether the piece is harmless."""
+        return (
+            len(piece) <= self._LONGEST
+            and self._PROSE.fullmatch(piece) is not None
+            and self._telling.isdisjoint(self._WORD.findall(piece.lower()))
+        )

@@ -11,12 +11,13 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, Literal, get_args
 
 from bmo.gate.pack_tables import read_table
 from bmo.language import LANGUAGES
 from bmo.language import words as spell_out
+from bmo.language.by_piece import PiecesThat
 from bmo.turn import Signal
 
 SkipKind = Literal[
@@ -88,7 +89,11 @@ class _Phrases:
 
 
 def match_skip(
-    text: str, language: str | None = None, *, greeting_limit: int = 50
+    text: str,
+    language: str | None = None,
+    *,
+    greeting_limit: int = 50,
+    pieces: Sequence[str] | None = None,
 ) -> SkipMatch | None:
     """Whether an utterance is nothing but small talk.
 
@@ -98,6 +103,7 @@ def match_skip(
             one, or None: those of all packs.
         greeting_limit: A greeting of this many characters or more goes on
             (GATEKEEPER_GREETING_LENGTH_LIMIT).
+        pieces: What stands between the text's spaces, where the caller has split it already.
 
     Returns:
         The match, or None. A ``confirmation`` may still answer the assistant's question: who
@@ -105,8 +111,8 @@ def match_skip(
     """
     if len(text) > _MAX_CHARACTERS:
         return None
-    if not _may_begin(text):
-        return None
+    if not _small_talk().hold_all(text.split(" ") if pieces is None else pieces):
+        return None  # most turns: a word of theirs is in no phrase
     match = _match(_words(text), language)
     if match is not None and match.kind == "greeting" and len(text.strip()) >= greeting_limit:
         return None
@@ -130,62 +136,17 @@ def is_loop(text: str) -> bool:
     return len(said) >= _LOOPED_WORDS and len(set(said)) * _LOOPED_SHARE <= len(said)
 
 
-_FIRST_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-
-
-def _may_begin(text: str) -> bool:
-    """Whether skip phrases of any language may make up the text: a look at first and last word."""
-    if not _may_end(text[text.rfind(" ") + 1 :]):
-        return False  # most turns: their last word is none of small talk
-    first = _FIRST_WORD.search(text)
-    if first is None:
-        return True
-    return _may_open(first.group()) and _may_close(
-        text.rstrip(_CLOSING)[first.start() :].rpartition(" ")[2] or "a"
-    )
-
-
-_CLOSING = " .!?,;:"
-
-
-@lru_cache(maxsize=4096)
-def _may_end(piece: str) -> bool:
-    """The same for what stands behind the last space; True where that is no single word."""
-    word = piece.rstrip(_CLOSING)
-    return not word.isalpha() or _may_stand(word, _all_words())
-
-
-@lru_cache(maxsize=4096)
-def _may_open(word: str) -> bool:
-    return _may_stand(word, _first_words())
-
-
-@lru_cache(maxsize=4096)
-def _may_close(word: str) -> bool:
-    return _may_stand(word, _all_words())
-
-
-def _may_stand(word: str, known: frozenset[str]) -> bool:
-    word = word.lower().replace("'", "")
-    return (
-        not word.isascii()
-        or not word.isalpha()
-        or word in known
-        or _ELONGATED.search(word) is not None
-        or _LAUGHTER.fullmatch(word) is not None
-    )
-
-
 @cache
-def _all_words() -> frozenset[str]:
-    return frozenset(w for code in LANGUAGES for w in _load_phrases(str(code)).vocabulary)
+def _small_talk() -> PiecesThat:
+    """The pieces whose words skip phrases of any language may be made of."""
+    known = frozenset(w for code in LANGUAGES for w in _load_phrases(str(code)).vocabulary)
 
+    def may_stand(piece: str) -> bool:
+        if _DIGIT.search(piece):
+            return False
+        return all(_short_form(word, known) is not None for word in _words(piece))
 
-@cache
-def _first_words() -> frozenset[str]:
-    return frozenset(
-        phrase[0] for code in LANGUAGES for phrase in _load_phrases(str(code)).kinds
-    ) | {"haha"}
+    return PiecesThat(may_stand)
 
 
 def skip(words: Sequence[str], language: str | None = None) -> tuple[Signal, str] | None:

@@ -179,7 +179,8 @@ class WriteGate:
 
     def _rules(self, turn: Turn, context: DialogueContext) -> _Rules:
         """Every stage before the judge."""
-        scan = sensitive.scan(turn.text, self.settings.bmo_sensitive)
+        pieces = turn.text.split(" ")
+        scan = sensitive.scan(turn.text, self.settings.bmo_sensitive, pieces=pieces)
         if scan.secrets:
             masked = replace(turn, text=scan.masked)
             if len(scan.secrets) > _DUMP:
@@ -188,6 +189,7 @@ class WriteGate:
             return _Rules(self._beside_secret(masked, context), None, masked)
         if scan.identifiers:
             turn = replace(turn, text=scan.masked)
+            pieces = turn.text.split(" ")
             if len(scan.identifiers) > _DUMP:
                 verdict = RulesVerdict("discard", ("sensitive",), "a list of identifiers", 1.0)
                 return _Rules(verdict, None, turn)
@@ -202,13 +204,13 @@ class WriteGate:
         skipped = None
         if not asked and len(turn.text) < 120:
             limit = self.settings.gatekeeper_greeting_length_limit
-            skipped = match_skip(turn.text, turn.language, greeting_limit=limit)
+            skipped = match_skip(turn.text, turn.language, greeting_limit=limit, pieces=pieces)
         if skipped is not None:
             verdict = RulesVerdict(
                 "discard", (skipped.signal,), skipped.reason, 0.99, skipped.rule_id
             )
             return _Rules(verdict, None, turn)
-        attack = injection.scan(turn.text)
+        attack = injection.scan(turn.text, pieces=pieces)
         if attack is not None:
             verdict = RulesVerdict("hold", ("injection",), "injection", 0.95, attack.rule_id)
             return _Rules(verdict, None, turn)
@@ -221,7 +223,6 @@ class WriteGate:
             kept = self.custom_rules.match_keep(turn.text, turn.assistant_after)
         if kept is not None:
             return _Rules(_kept(turn, kept), None, turn)
-        pieces = turn.text.split(" ")
         language = self._language_of(turn, pieces)
         if language is None:
             verdict = RulesVerdict("hold", ("other",), "language", 0.5)

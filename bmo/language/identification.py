@@ -19,6 +19,7 @@ from importlib import resources
 from itertools import chain, islice
 from typing import Any, Literal
 
+from bmo.language.by_piece import ByPiece, PiecesThat
 from bmo.language.lexicon import LANGUAGES, LanguageCode
 
 IdentifiedBy = Literal["tag", "setting", "words", "script", "model", "conversation", "default"]
@@ -88,13 +89,21 @@ def identify(
         return _tagged(tagged)
     if setting != "auto":
         return Identified(setting, "setting")
+    if pieces is None:
+        pieces = text.split(" ")
     fallback = Identified(previous, "conversation") if previous else _DEFAULT
-    words = _words(text, pieces)
+    english, foreign_words = _telling()
+    speech = len(text) <= _SPEECH_LENGTH and len(pieces) <= _MAX_WORDS
+    if speech and _no_foreign().hold_all(pieces):  # most turns, and one word in each piece
+        if len(english.intersection(pieces)) * 4 >= len(pieces):
+            return _ENGLISH
+        words = list(filter(None, map(_single_words.__getitem__, pieces)))
+    else:
+        words = _words(text, pieces)
     if not words:
         return fallback
-    english, foreign_words = _telling()
     if foreign_words.isdisjoint(words) and len(english.intersection(words)) * 4 >= len(words):
-        return _ENGLISH  # most turns: one or two set operations
+        return _ENGLISH
     foreign = _script(text)
     if foreign is not None:
         return Identified(foreign, "script")
@@ -114,14 +123,9 @@ def _tagged(code: str) -> Identified:
     return Identified(code, "tag")
 
 
-def _words(text: str, pieces: Sequence[str] | None) -> list[str]:
+def _words(text: str, pieces: Sequence[str]) -> list[str]:
     """The first lower-case words of a text, with apostrophes inside."""
     if len(text) <= _SPEECH_LENGTH:
-        if pieces is None:
-            pieces = text.split(" ")
-        single: list[Any] = list(map(_single_words.__getitem__, pieces))
-        if None not in single and len(single) <= _MAX_WORDS:
-            return single  # most turns: one word between any two spaces
         found = map(_words_of_pieces.__getitem__, pieces)
         return list(islice(chain.from_iterable(found), _MAX_WORDS))
     return _read_words(text[:600])[:_MAX_WORDS]
@@ -131,31 +135,10 @@ def _read_words(text: str) -> list[str]:
     return _WORD.findall(text.lower().replace("’", "'"))
 
 
-class _WordsOfPieces(dict[str, tuple[str, ...]]):
-    """The words of what stood between two spaces before."""
-
-    def __missing__(self, piece: str) -> tuple[str, ...]:
-        if len(self) >= _KNOWN_PIECES:
-            self.clear()
-        found = self[piece] = tuple(_read_words(piece))
-        return found
-
-
-class _SingleWords(dict[str, str | None]):
-    """The word of what stood between two spaces before; None for no word, or several."""
-
-    def __missing__(self, piece: str) -> str | None:
-        if len(self) >= _KNOWN_PIECES:
-            self.clear()
-        found = _words_of_pieces[piece]
-        self[piece] = found[0] if len(found) == 1 else None
-        return self[piece]
-
-
 _SPEECH_LENGTH = 400
-_KNOWN_PIECES = 20_000
-_words_of_pieces = _WordsOfPieces()
-_single_words = _SingleWords()
+_words_of_pieces = ByPiece(lambda piece: tuple(_read_words(piece)))
+_single_words = ByPiece(lambda piece: "".join(_words_of_pieces[piece]))
+"""The word of a piece of one word, "" of one without."""
 
 
 @lru_cache(maxsize=64)
@@ -221,6 +204,18 @@ def _only(*owners: str) -> frozenset[str]:
 def _telling() -> tuple[frozenset[str], frozenset[str]]:
     """Words that only English has, and words that only other languages have."""
     return _only("en"), _only(_OTHERS, "de", "fr", "es")
+
+
+@cache
+def _no_foreign() -> PiecesThat:
+    """The pieces of one word at most, none of which only other languages have."""
+    _, foreign_words = _telling()
+
+    def fits(piece: str) -> bool:
+        words = _words_of_pieces[piece]
+        return len(words) <= 1 and foreign_words.isdisjoint(words)
+
+    return PiecesThat(fits)
 
 
 _SCRIPTS = {

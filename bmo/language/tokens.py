@@ -268,21 +268,20 @@ def _known_words(text: str, pieces: Sequence[str], language: LanguageCode) -> Wo
     if None not in single and len(single) <= MAX_TOKENS:  # no contraction, no mark of its own
         marks = list(map(known.mark.__getitem__, pieces))
         return Words.without_offsets(text, single, marks, "", partial(_spaced, text, language))
-    norm: list[str] = []
-    after: list[str] = []
-    before = ""
-    for piece in pieces:
-        row = known[piece]
+    norm, before, grown = single, "", 0
+    after: list[Any] = list(map(known.mark.get, pieces))
+    for place in [i for i, word in enumerate(single) if word is None]:
+        row = known[pieces[place]]
         if row is None:
             return None
         said, follow, lead, _, _ = row
-        if lead:
-            if norm:
-                after[-1] = f"{after[-1]} {lead}".strip()
-            else:
-                before = lead
-        norm += said
-        after += follow
+        at = place + grown
+        norm[at : at + 1], after[at : at + 1] = said, follow
+        grown += len(said) - 1
+        if lead and at:
+            after[at - 1] = f"{after[at - 1]} {lead}".strip()
+        elif lead:
+            before = lead
     if len(norm) > MAX_TOKENS:
         return None
     return Words.without_offsets(text, norm, after, before, partial(_spaced, text, language))

@@ -18,6 +18,7 @@ from bmo.gate.people import people_lexicon
 from bmo.gate.professional_word import without_professional
 from bmo.gate.said_of_another import with_verb_said
 from bmo.gate.self_introduction import introduced
+from bmo.gate.sensitive_lexicon import _SHAPES, load_lexicon
 from bmo.gate.speech_act import speech_act_lexicon
 from bmo.gate.verbless_wishes import POLITE
 from bmo.language import LANGUAGES, LanguageCode, repair, segment, words
@@ -117,16 +118,43 @@ SMALL_TALK = sorted(
 @given(
     st.lists(st.sampled_from([*SMALL_TALK, *COMMON, "hahaha", "heyyy", "", "!", "ok."]), max_size=5)
 )
-def test_what_cannot_begin_small_talk_is_none(pieces: list[str]) -> None:
+def test_what_holds_other_words_is_no_small_talk(pieces: list[str]) -> None:
     text = " ".join(pieces)
-    if not skip_rules._may_begin(text):
+    if not skip_rules._small_talk().hold_all(text.split(" ")):
         assert skip_rules._match(skip_rules._words(text), None) is None
 
 
-def test_every_phrase_of_small_talk_may_begin() -> None:
+def test_every_phrase_of_small_talk_is_made_of_its_words() -> None:
+    known = skip_rules._small_talk()
     assert SMALL_TALK
-    assert [p for p in SMALL_TALK if not skip_rules._may_begin(p)] == []
-    assert [p for p in SMALL_TALK if not skip_rules._may_begin(f"{p} !")] == []
+    assert [p for p in SMALL_TALK if not known.hold_all(p.split(" "))] == []
+    assert [p for p in SMALL_TALK if not known.hold_all([*p.split(" "), "!"])] == []
+
+
+SENSITIVE = load_lexicon()
+INTRODUCING = [" ".join(t.words) for found in SENSITIVE.triggers.values() for t in found]
+NUMBERS = [*SENSITIVE.numbers.digits, *SENSITIVE.numbers.teens, *SENSITIVE.numbers.tens]
+SHAPED = "a@b.de at dot punto 12 7 x8 1a = : secret= token: one-two one, -----BEGIN \u212ay".split()
+
+
+@settings(max_examples=800, deadline=None)
+@given(
+    st.lists(st.sampled_from([*INTRODUCING, *NUMBERS, *SHAPED, *COMMON]), max_size=10),
+    st.sampled_from([" ", "  ", "\n", "-", ", "]),
+)
+def test_what_is_made_of_harmless_pieces_holds_nothing(said: list[str], between: str) -> None:
+    text = between.join(said)
+    if SENSITIVE.harmless.hold_all(text.split(" ")):
+        raw = text.encode()
+        seen = SENSITIVE.telling.Match(raw) or ()
+        assert _SHAPES not in seen
+        assert not seen or SENSITIVE.number.search(raw) is None
+
+
+def test_ordinary_words_are_harmless_and_secrets_are_not() -> None:
+    assert SENSITIVE.harmless.hold_all("my brother's dog (a pug) is well-known, isn't he?".split())
+    for text in ("my password", "pin 5802", "seven", "sam@example.org", "k\u212ay", "a" * 20):
+        assert not SENSITIVE.harmless.hold_all(text.split(" "))
 
 
 RECURRING = sorted(" ".join(phrase) for phrase in load_pack("en").lexicons["recurring"])

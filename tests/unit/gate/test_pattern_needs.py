@@ -49,7 +49,7 @@ def matching(pattern: str) -> st.SearchStrategy[str]:
 def test_what_matches_a_pattern_may_match(text: str) -> None:
     lowered = text.lower()
     if RULES.patterns.Match(lowered):
-        assert RULES.needed.may_match(lowered)
+        assert RULES.needed.may_match(text.split(" "))
 
 
 @settings(max_examples=400, deadline=None)
@@ -57,7 +57,7 @@ def test_what_matches_a_pattern_may_match(text: str) -> None:
 def test_what_is_made_of_attacks_may_match_where_it_does(pieces: list[str], blank: str) -> None:
     lowered = blank.join(pieces).lower()
     if lowered.isascii() and RULES.patterns.Match(lowered):
-        assert RULES.needed.may_match(lowered)
+        assert RULES.needed.may_match(lowered.split(" "))
 
 
 @pytest.mark.parametrize(
@@ -80,10 +80,11 @@ def test_needs_are_read_off_a_pattern(pattern: str, needs: list[set[str]]) -> No
 def test_a_pattern_that_needs_nothing_may_always_match() -> None:
     needs = pattern_needs(r"\d+", left=False, right=False, dialect=False)
     assert needs == []
-    assert NeededWords([needs]).may_match("anything at all")
+    assert NeededWords([needs]).may_match("anything at all".split(" "))
 
 
 def test_most_talk_is_spared_the_patterns() -> None:
     lines = [e for p in map(injection.load_pack, ("en",)) for r in p["rule"] for e in r["examples"]]
-    assert all(RULES.needed.may_match(line.lower()) for line in lines if line.isascii())
-    assert not RULES.needed.may_match("my brother sam lives in leeds and works at the bank")
+    assert all(RULES.needed.may_match(line.split(" ")) for line in lines if line.isascii())
+    talk = "my brother sam lives in leeds and works at the bank"
+    assert not RULES.needed.may_match(talk.split(" "))

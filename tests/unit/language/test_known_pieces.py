@@ -36,3 +36,17 @@ def test_words_to_identify_are_those_of_the_pieces(text: str) -> None:
     if len(text) <= identification._SPEECH_LENGTH:
         for _ in range(2):
             assert identification._words(text, pieces) == every[: identification._MAX_WORDS]
+
+
+ENGLISH = "the The my and, what's well-known und le casa war it -- 7 Ok".split()
+
+
+@settings(max_examples=800, deadline=None)
+@given(st.lists(st.sampled_from(ENGLISH) | PIECES, max_size=70).map(" ".join))
+def test_what_the_pieces_show_to_be_english_is_so_by_its_words(text: str) -> None:
+    english, foreign = identification._telling()
+    pieces = text.split(" ")
+    said = identification._words(text, pieces)
+    told = bool(said) and foreign.isdisjoint(said)
+    by_words = told and len(english.intersection(said)) * 4 >= len(said)
+    assert (identification.identify(text) is identification._ENGLISH) == by_words

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bmo.language import LANGUAGES, LanguageCode, clean, words
-from bmo.language.identification import _words
+from bmo.language import LANGUAGES, LanguageCode, clean, identify, words
+from bmo.language.by_piece import LONGEST_PIECE, ByPiece, PiecesThat
 from bmo.language.tokens import _read_words
 
 pytestmark = pytest.mark.unit
@@ -38,4 +38,26 @@ def test_a_text_split_before_gives_the_same(text: str, language: LanguageCode) -
     pieces = text.split(" ")
     found, whole = words(text, language, pieces=pieces), words(text, language)
     assert (found.norm, found.start, found.after) == (whole.norm, whole.start, whole.after)
-    assert _words(text, pieces) == _words(text, None)
+    assert identify(text, pieces=pieces) == identify(text)
+
+
+def test_a_piece_is_read_once_unless_it_is_too_long() -> None:
+    read: list[str] = []
+
+    def length(piece: str) -> int:
+        read.append(piece)
+        return len(piece)
+
+    table = ByPiece(length)
+    long = "x" * (LONGEST_PIECE + 1)
+    for _ in range(2):
+        assert list(map(table.__getitem__, ["i", "am", long])) == [1, 2, len(long)]
+    assert read == ["i", "am", long, long]
+
+
+def test_all_pieces_must_fit() -> None:
+    lower = PiecesThat(str.islower)
+    for _ in range(2):  # read, then looked up
+        assert lower.hold_all(["i", "am", "x" * (LONGEST_PIECE + 1)])
+        assert not lower.hold_all(["i", "Am"])
+        assert lower.hold_all([])
