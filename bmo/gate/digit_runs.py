@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
@@ -86,8 +87,8 @@ def tokenise(text: str) -> list[Token]:
     words = parts[1::2]
     if grown or "’" in text:
         words = [word.lower().replace("’", "'") for word in words]
-    new = tuple.__new__
-    return [new(Token, row) for row in zip(words, borders[0:-1:2], borders[1::2], strict=True)]
+    made = partial(tuple.__new__, Token)
+    return list(map(made, zip(words, borders[0:-1:2], borders[1::2], strict=True)))
 
 
 def find_runs(tokens: list[Token], words: NumberWords) -> list[DigitRun]:

@@ -129,7 +129,8 @@ def _merge(found: list[Found]) -> list[Found]:
     for item in sorted(found, key=lambda f: (f.start, -f.end)):
         if merged and item.start < merged[-1].end:
             last = merged[-1]
-            best = max((last, item), key=lambda f: (f.secret, f.end - f.start))
+            wins = (item.secret, item.end - item.start) > (last.secret, last.end - last.start)
+            best = item if wins else last
             merged[-1] = Found(last.start, max(last.end, item.end), best.kind, best.secret)
         else:
             merged.append(item)

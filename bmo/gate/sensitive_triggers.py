@@ -48,6 +48,7 @@ class _View:
     """The text with everything that was read from it.
 
     Attributes:
+        said: The texts of the tokens.
         runs: By their first token.
         by_last: By their last token.
         continued: (first token, kind) of runs that were read as more digits of a secret: what
@@ -60,6 +61,7 @@ class _View:
 
     text: str
     tokens: list[Token]
+    said: list[str]
     runs: dict[int, DigitRun]
     lexicon: Lexicon
     by_last: dict[int, DigitRun]
@@ -75,7 +77,8 @@ def find_triggered(
 ) -> list[Found]:
     """All spans that triggers introduce, and spoken runs too long for anything else."""
     by_last = {run.last: run for run in runs}
-    view = _View(text, tokens, {run.first: run for run in runs}, lexicon, by_last)
+    said = [token[0] for token in tokens]
+    view = _View(text, tokens, said, {run.first: run for run in runs}, lexicon, by_last)
     found: list[Found] = []
     kinds: set[str] = set()
     late: list[tuple[Trigger, int]] = []
@@ -83,8 +86,8 @@ def find_triggered(
     number = _TWO_DIGITS.search(text) is not None or any(
         len(run.digits) >= lexicon.fewest_digits for run in runs
     )
-    for index, token in enumerate(tokens):
-        if index < behind or token.text not in lexicon.triggers:
+    for index, word in enumerate(said):
+        if index < behind or word not in lexicon.triggers:
             continue
         trigger = _trigger_at(view, index)
         if trigger is None:
@@ -109,18 +112,18 @@ def find_triggered(
 
 def _trigger_at(view: _View, index: int) -> Trigger | None:
     """The longest trigger that starts at a token and is not part of something else."""
-    candidates = view.lexicon.triggers.get(view.tokens[index].text)
+    candidates = view.lexicon.triggers.get(view.said[index])
     if not candidates:
         return None
-    second = view.tokens[index + 1].text if index + 1 < len(view.tokens) else ""
+    second = view.said[index + 1] if index + 1 < len(view.tokens) else ""
     for trigger in candidates:
         if len(trigger.words) > 1 and trigger.words[1] != second:
             continue
         end = index + len(trigger.words)
-        if tuple(token.text for token in view.tokens[index:end]) != trigger.words:
+        if tuple(view.said[index:end]) != trigger.words:
             continue
-        before = view.tokens[index - 1].text if index else ""
-        after = view.tokens[end].text if end < len(view.tokens) else ""
+        before = view.said[index - 1] if index else ""
+        after = view.said[end] if end < len(view.tokens) else ""
         if before in trigger.not_after or after in trigger.not_before:
             return None
         return trigger
@@ -133,7 +136,7 @@ def _digit_value(view: _View, trigger: Trigger, begin: int, end: int) -> list[Fo
     linked, gap = False, 0
     index, tokens = end, view.tokens
     while index < len(tokens) and gap <= _GAP:
-        word = tokens[index].text
+        word = view.said[index]
         if word in _ENDS_SENTENCE or word in breaks:
             break
         run = view.runs.get(index)
@@ -174,7 +177,7 @@ def _value_at(
         return None
     if not linked and len(run.digits) == 4 and _YEAR.fullmatch(run.digits):
         return None
-    after = view.tokens[run.last + 1].text if run.last + 1 < len(view.tokens) else ""
+    after = view.said[run.last + 1] if run.last + 1 < len(view.tokens) else ""
     if after in view.lexicon.words["units"]:
         return None
     return Found(run.start, run.end, trigger.kind, trigger.secret), run.last + 1
@@ -188,7 +191,7 @@ def _mixed_at(view: _View, index: int) -> tuple[int, int]:
     known = view.mixed.get(index)
     if known is None:
         start, text = view.tokens[index].start, view.text
-        glued = start > 0 and view.tokens[index].text.isalnum() and text[start - 1].isalnum()
+        glued = start > 0 and view.said[index].isalnum() and text[start - 1].isalnum()
         chunk = "" if glued else _chunk_at(text, start)
         known = (0, 0)
         if _MIXED.fullmatch(chunk) and not _QUANTITY_SUFFIX.fullmatch(chunk):
@@ -202,7 +205,7 @@ def _continued(view: _View, trigger: Trigger, value: tuple[Found, int]) -> list[
     first, index = value
     tails = view.lexicon.numbers.tails
     end = first.end
-    while index < len(view.tokens) and view.tokens[index].text in tails:
+    while index < len(view.tokens) and view.said[index] in tails:
         end = view.tokens[index].end
         index += 1
     found = [Found(first.start, end, first.kind, first.secret)]
@@ -215,7 +218,7 @@ def _continued(view: _View, trigger: Trigger, value: tuple[Found, int]) -> list[
             break
         run = view.runs.get(index)
         if run and len(run.digits) >= 3 and not run.quantity:
-            follow = view.tokens[run.last + 1].text if run.last + 1 < len(view.tokens) else ""
+            follow = view.said[run.last + 1] if run.last + 1 < len(view.tokens) else ""
             if follow in view.lexicon.words["units"]:
                 break
             if (run.first, first.kind) in view.continued:
@@ -245,7 +248,7 @@ def _value_before(view: _View, trigger: Trigger, begin: int) -> Found | None:
             ):
                 return Found(run.start, run.end, trigger.kind, trigger.secret)
             return None
-        word = view.tokens[index].text
+        word = view.said[index]
         seen_determiner = seen_determiner or word in view.lexicon.words["determiners"]
         seen_link = seen_link or word in links
         index -= 1
@@ -275,10 +278,10 @@ def _free_value(view: _View, trigger: Trigger, begin: int, end: int) -> list[Fou
 def _value_start(view: _View, begin: int, end: int) -> int | None:
     """Index of the first token of a free-form value, or None when nothing introduces one."""
     words = view.lexicon.words
-    changing = any(t.text in words["change_verbs"] for t in view.tokens[max(0, begin - 6) : begin])
-    allowed = end < len(view.tokens) and view.tokens[end].text in words["gap_openers"]
+    changing = not words["change_verbs"].isdisjoint(view.said[max(0, begin - 6) : begin])
+    allowed = end < len(view.tokens) and view.said[end] in words["gap_openers"]
     for index in range(end, min(len(view.tokens), end + _GAP + 3)):
-        word = view.tokens[index].text
+        word = view.said[index]
         if word in words["copulas"] or word in (":", "="):
             return index + 1
         if changing and word in ("to", "in", "auf", "en", "a", "à"):
@@ -292,9 +295,9 @@ def _words_from(view: _View, trigger: Trigger, index: int) -> Found | None:
     """A free-form value from a token to the end of its clause, or None when it is none."""
     words = view.lexicon.words
     while index < len(view.tokens) and (
-        view.tokens[index].text in words["value_openers"]
-        or view.tokens[index].text in words["copulas"]
-        or view.tokens[index].text in ("'", '"', "“", "„", "«", ":", "-", ",")
+        view.said[index] in words["value_openers"]
+        or view.said[index] in words["copulas"]
+        or view.said[index] in ("'", '"', "“", "„", "«", ":", "-", ",")
     ):
         index += 1
     if index >= len(view.tokens) or view.text.startswith("[", view.tokens[index].start):
@@ -329,7 +332,7 @@ def _adjacent_or_before(view: _View, trigger: Trigger, begin: int, end: int) -> 
     words = view.lexicon.words
     index = begin - 1
     while index > 0 and begin - index <= 4:
-        if view.tokens[index].text in words["copulas"]:
+        if view.said[index] in words["copulas"]:
             value = view.tokens[index - 1]
             between = view.tokens[index + 1 : begin]
             if (
