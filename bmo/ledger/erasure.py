@@ -37,6 +37,21 @@ from bmo.ledger.values import value_key
 from bmo.turn import Fact, StoredFact, new_id
 
 _SALT = "tombstone_salt"
+# Built once: building a statement takes longer than running it, and each fact asks for it.
+_SALT_IS = sa.select(meta.c.value).where(meta.c.key == _SALT)
+_BURIED = (
+    sa.select(tombstones.c.digest)
+    .where(
+        tombstones.c.digest.in_(sa.bindparam("digests", expanding=True)),
+        tombstones.c.at >= sa.bindparam("at", type_=tombstones.c.at.type),
+    )
+    .limit(1)
+)
+_LIFT = sa.delete(tombstones).where(tombstones.c.digest == sa.bindparam("grave"))
+_PURGED = sa.select(erasures.c.id).where(
+    erasures.c.status == "erasing",
+    erasures.c.id.not_in(sa.select(outbox.c.erasure_id).where(outbox.c.erasure_id.is_not(None))),
+)
 _CHUNK = 400
 
 
@@ -153,10 +168,7 @@ def is_buried(connection: Connection, user_id: str, fact: Fact, at: datetime) ->
         _digest(salt, user_id, fact.subject, fact.slot, fact.value, fact.text),
         _digest(salt, user_id, "*", None, "*", ""),
     ]
-    query = sa.select(tombstones.c.digest).where(
-        tombstones.c.digest.in_(digests), tombstones.c.at >= at
-    )
-    return connection.execute(query.limit(1)).first() is not None
+    return connection.execute(_BURIED, {"digests": digests, "at": at}).first() is not None
 
 
 def lift(connection: Connection, user_id: str, fact: Fact) -> None:
@@ -164,7 +176,7 @@ def lift(connection: Connection, user_id: str, fact: Fact) -> None:
     salt = _salt(connection)
     if salt is not None:
         digest = _digest(salt, user_id, fact.subject, fact.slot, fact.value, fact.text)
-        connection.execute(sa.delete(tombstones).where(tombstones.c.digest == digest))
+        connection.execute(_LIFT, {"grave": digest})
 
 
 def add_places(connection: Connection, erasure_id: str, places: Mapping[str, int]) -> None:
@@ -182,11 +194,7 @@ def add_places(connection: Connection, erasure_id: str, places: Mapping[str, int
 
 def purged(connection: Connection) -> list[str]:
     """Erasures whose index entries are gone, but not yet the traces in files."""
-    waiting = sa.select(outbox.c.erasure_id).where(outbox.c.erasure_id.is_not(None))
-    query = sa.select(erasures.c.id).where(
-        erasures.c.status == "erasing", erasures.c.id.not_in(waiting)
-    )
-    return [str(erasure_id) for erasure_id in connection.execute(query).scalars()]
+    return [str(erasure_id) for erasure_id in connection.execute(_PURGED).scalars()]
 
 
 def complete(connection: Connection, erasure_ids: Collection[str]) -> None:
@@ -260,13 +268,13 @@ def _delete_in(
 
 
 def _bury(connection: Connection, digest: str, user_id: str, at: datetime) -> None:
-    connection.execute(sa.delete(tombstones).where(tombstones.c.digest == digest))
+    connection.execute(_LIFT, {"grave": digest})
     connection.execute(sa.insert(tombstones).values(digest=digest, user_id=user_id, at=at))
 
 
 def _salt(connection: Connection) -> bytes | None:
     """Key of the hashes, or None while nothing was ever erased."""
-    found = connection.execute(sa.select(meta.c.value).where(meta.c.key == _SALT)).scalar()
+    found = connection.execute(_SALT_IS).scalar()
     return None if found is None else bytes.fromhex(found)
 
 

@@ -40,6 +40,12 @@ _NAMED_SUBJECTS = (
 )
 
 
+_COUNT_LIVE = sa.select(sa.func.count()).where(
+    facts.c.user_id == sa.bindparam("user"),
+    rows.is_live(sa.bindparam("now", type_=facts.c.expires_at.type)),
+)
+
+
 @cache
 def _subjects_between(ranges: int) -> sa.CompoundSelect[Any]:
     """Subjects in some ranges, in one statement: each costs more than what it reads.
@@ -206,11 +212,9 @@ class FactQueries(Database):
     def count_live(self, user_id: str) -> int:
         """Number of live facts of a user."""
         checked_user_id(user_id)
-        query = sa.select(sa.func.count()).where(
-            facts.c.user_id == user_id, rows.is_live(utc_now())
-        )
+        given = {"user": user_id, "now": utc_now()}
         with self.reading() as connection:
-            return int(connection.execute(query).scalar_one())
+            return int(connection.execute(_COUNT_LIVE, given).scalar_one())
 
     def known_subjects(self, user_id: str) -> dict[str, str]:
         """Lower-case name -> subject of everybody a live fact is about, newest names first."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -108,6 +109,47 @@ _SAME_TEXT = select_facts().where(
     facts.c.user_id == sa.bindparam("user"), facts.c.text_key == sa.bindparam("key"), is_live()
 )
 
+_OLDEST_FIRST = (facts.c.valid_from, facts.c.id)
+
+
+@cache
+def _same_value(*, worded: bool, some_slots: bool) -> sa.Select[Any]:
+    """The statement of ``same_value``; built once each, since building is dear."""
+    key = facts.c.text_key if worded else facts.c.value_key
+    query = select_facts().where(
+        facts.c.user_id == sa.bindparam("user"),
+        key == sa.bindparam("key"),
+        facts.c.subject == sa.bindparam("subject"),
+        is_live(),
+    )
+    if some_slots:
+        query = query.where(facts.c.slot.in_(sa.bindparam("slots", expanding=True)))
+    return query.order_by(*_OLDEST_FIRST)
+
+
+@cache
+def _of_slots(*, conflict: bool, latest: bool) -> sa.Select[Any]:
+    """The statement of ``of_slots``."""
+    query = select_facts().where(
+        facts.c.user_id == sa.bindparam("user"),
+        facts.c.subject == sa.bindparam("subject"),
+        facts.c.slot.in_(sa.bindparam("slots", expanding=True)),
+        is_live(),
+    )
+    if conflict:
+        query = query.where(facts.c.conflict.is_(True))
+    if latest:
+        return query.order_by(facts.c.valid_from.desc(), facts.c.id).limit(1)
+    return query.order_by(*_OLDEST_FIRST)
+
+
+@cache
+def _change(columns: tuple[str, ...]) -> sa.Update:
+    """Changes columns of one fact to the parameters of their names."""
+    new = {name: sa.bindparam(f"new_{name}", type_=facts.c[name].type) for name in columns}
+    return sa.update(facts).where(facts.c.id == sa.bindparam("fact")).values(new)
+
+
 _ALIVE_THEN = select_facts().where(
     facts.c.user_id == sa.bindparam("user"),
     facts.c.id.in_(sa.bindparam("ids", expanding=True)),
@@ -146,19 +188,15 @@ def same_value(
         user_id: Whose facts.
         slots: Only in these slots; None for all.
     """
-    same = (
-        facts.c.value_key == value_key(fact.value)
-        if fact.value
-        else facts.c.text_key == text_key(fact.text)
-    )
-    query = select_facts().where(
-        facts.c.user_id == user_id,
-        same,
-        facts.c.subject == fact.subject,
-        facts.c.slot.in_(slots) if slots is not None else sa.true(),
-        is_live(),
-    )
-    return fetch(connection, query.order_by(facts.c.valid_from, facts.c.id))
+    given: dict[str, Any] = {
+        "user": user_id,
+        "subject": fact.subject,
+        "key": value_key(fact.value) if fact.value else text_key(fact.text),
+    }
+    if slots is not None:
+        given["slots"] = list(slots)
+    query = _same_value(worded=not fact.value, some_slots=slots is not None)
+    return fetch(connection, query, given)
 
 
 def of_slots(
@@ -180,17 +218,8 @@ def of_slots(
         conflict: Only facts that are in a conflict.
         latest: Only the newest one.
     """
-    query = select_facts().where(
-        facts.c.user_id == user_id,
-        facts.c.subject == fact.subject,
-        facts.c.slot.in_(slots),
-        is_live(),
-    )
-    if conflict:
-        query = query.where(facts.c.conflict.is_(True))
-    if latest:
-        return fetch(connection, query.order_by(facts.c.valid_from.desc(), facts.c.id).limit(1))
-    return fetch(connection, query.order_by(facts.c.valid_from, facts.c.id))
+    given = {"user": user_id, "subject": fact.subject, "slots": list(slots)}
+    return fetch(connection, _of_slots(conflict=conflict, latest=latest), given)
 
 
 def live_by_ids(connection: Connection, user_id: str, ids: Collection[str]) -> list[StoredFact]:
@@ -304,16 +333,16 @@ def end(
     turn_id: str | None = None,
 ) -> None:
     """Closes a live fact; its row stays."""
-    connection.execute(
-        sa.update(facts)
-        .where(facts.c.id == fact_id)
-        .values(
-            valid_until=until or at,
-            ended_at=at,
-            end_reason=why,
-            superseded_by=superseded_by,
-            conflict=False,
-        )
+    change(
+        connection,
+        fact_id,
+        {
+            "valid_until": until or at,
+            "ended_at": at,
+            "end_reason": why,
+            "superseded_by": superseded_by,
+            "conflict": False,
+        },
     )
     if turn_id is not None:
         link_turn(connection, fact_id, turn_id, "ended")
@@ -321,7 +350,8 @@ def end(
 
 def change(connection: Connection, fact_id: str, values: Mapping[str, object]) -> None:
     """Changes columns of one fact."""
-    connection.execute(sa.update(facts).where(facts.c.id == fact_id).values(**values))
+    given = {"fact": fact_id, **{f"new_{name}": value for name, value in values.items()}}
+    connection.execute(_change(tuple(values)), given)
 
 
 def moment_of(when: str | None, fallback: datetime) -> datetime:

@@ -29,6 +29,13 @@ _CHUNK = 500
 _BY_WORDS = ("judge:", "raw")
 """Extraction methods whose memories are the user's words: a model may put them better."""
 
+# Built once: building a statement takes longer than running it, and each turn runs these.
+_INSERT = sa.insert(model_queue)
+_AIM = sa.select(model_queue.c.aim).where(model_queue.c.turn_id == sa.bindparam("turn"))
+_REMOVE = sa.delete(model_queue).where(
+    model_queue.c.turn_id.in_(sa.bindparam("turns", expanding=True))
+)
+
 
 def aim_of(decision: Decision, mode: GatekeeperMode | None) -> Aim | None:
     """What a model is asked about a turn, or None when it is not to be asked.
@@ -68,22 +75,22 @@ def note(
         mode: The gate's mode.
     """
     aim = aim_of(decision, mode)
-    waits = sa.select(model_queue.c.aim).where(model_queue.c.turn_id == turn.id)
-    known = connection.execute(waits).scalar()
-    if aim is None or known not in (None, aim):
+    known = connection.execute(_AIM, {"turn": turn.id}).scalar()
+    if known not in (None, aim):
         remove(connection, [turn.id])
     if aim is None or known == aim:
         return
     connection.execute(
-        sa.insert(model_queue).values(
-            turn_id=turn.id,
-            user_id=turn.user_id,
-            aim=aim,
-            promise=decision.assessment.allow if decision.assessment is not None else None,
-            attempts=0,
-            next_at=now,
-            last_error="",
-        )
+        _INSERT,
+        {
+            "turn_id": turn.id,
+            "user_id": turn.user_id,
+            "aim": aim,
+            "promise": decision.assessment.allow if decision.assessment is not None else None,
+            "attempts": 0,
+            "next_at": now,
+            "last_error": "",
+        },
     )
 
 
@@ -108,12 +115,12 @@ def queue_held(
             if said.text and not said.redacted and not _NEVER_SHOWN.intersection(said.signals)
         ]
         if rows:
-            connection.execute(sa.insert(model_queue), rows)
+            connection.execute(_INSERT, rows)
 
 
 def remove(connection: Connection, turn_ids: Sequence[str]) -> None:
     """These turns wait no longer."""
-    connection.execute(sa.delete(model_queue).where(model_queue.c.turn_id.in_(list(turn_ids))))
+    connection.execute(_REMOVE, {"turns": list(turn_ids)})
 
 
 def waits(connection: Connection, user_id: str, turn_id: str) -> bool:

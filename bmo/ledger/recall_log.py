@@ -14,24 +14,44 @@ from bmo.ledger.schema import facts, feedback, recall_items, recalls, turns
 from bmo.ledger.values import stems
 from bmo.turn import Recall, RecalledMemory, ScoreParts, StoredFact, Turn, new_id
 
+# Built once: building a statement takes longer than running it.
+_INSERT_RECALL = sa.insert(recalls)
+_INSERT_ITEMS = sa.insert(recall_items)
+_INSERT_FEEDBACK = sa.insert(feedback)
+_COUNT_USE = (
+    sa.update(facts)
+    .where(
+        facts.c.user_id == sa.bindparam("user"),
+        facts.c.id.in_(sa.bindparam("ids", expanding=True)),
+    )
+    .values(use_count=facts.c.use_count + 1, last_used_at=sa.bindparam("at"))
+)
+_OWN = sa.select(facts.c.id).where(
+    facts.c.user_id == sa.bindparam("user"), facts.c.id.in_(sa.bindparam("ids", expanding=True))
+)
+_OWN_TURN = sa.select(turns.c.id).where(
+    turns.c.id == sa.bindparam("turn"), turns.c.user_id == sa.bindparam("user")
+)
+
 
 def write_recall(connection: Connection, turn: Turn, recall: Recall) -> str:
     """Writes plan, result and scores of one recall; returns its id."""
     recall_id = new_id()
     connection.execute(
-        sa.insert(recalls).values(
-            id=recall_id,
-            user_id=turn.user_id,
-            turn_id=turn.id,
-            at=turn.at,
-            trigger=recall.plan.trigger,
-            recalled=recall.plan.recall,
-            budget_tokens=recall.plan.budget_tokens,
-            tokens=recall.tokens,
-            elapsed_ms=recall.elapsed_ms,
-            fallback=recall.fallback,
-            reason=recall.reason,
-        )
+        _INSERT_RECALL,
+        {
+            "id": recall_id,
+            "user_id": turn.user_id,
+            "turn_id": turn.id,
+            "at": turn.at,
+            "trigger": recall.plan.trigger,
+            "recalled": recall.plan.recall,
+            "budget_tokens": recall.plan.budget_tokens,
+            "tokens": recall.tokens,
+            "elapsed_ms": recall.elapsed_ms,
+            "fallback": recall.fallback,
+            "reason": recall.reason,
+        },
     )
     considered = {memory.fact.id: (memory, False) for memory in recall.left_out}
     considered |= {memory.fact.id: (memory, True) for memory in recall.memories}
@@ -39,18 +59,14 @@ def write_recall(connection: Connection, turn: Turn, recall: Recall) -> str:
     left = _own(connection, turn.user_id, considered)
     items = [_item(recall_id, *considered[fact_id]) for fact_id in considered if fact_id in left]
     if items:
-        connection.execute(sa.insert(recall_items), items)
+        connection.execute(_INSERT_ITEMS, items)
     return recall_id
 
 
 def mark_used(connection: Connection, user_id: str, ids: Collection[str], at: datetime) -> None:
     """Counts a use of each fact of a user."""
     if ids:
-        connection.execute(
-            sa.update(facts)
-            .where(facts.c.user_id == user_id, facts.c.id.in_(list(ids)))
-            .values(use_count=facts.c.use_count + 1, last_used_at=at)
-        )
+        connection.execute(_COUNT_USE, {"user": user_id, "ids": list(ids), "at": at})
 
 
 def words_used(fact: StoredFact, reply: str) -> bool:
@@ -80,19 +96,10 @@ def write_feedback(
     if fact_id is not None and not _own(connection, user_id, [fact_id]):
         raise ValueError(f"user {user_id!r} has no fact {fact_id!r}")
     if turn_id is not None:
-        query = sa.select(turns.c.id).where(turns.c.id == turn_id, turns.c.user_id == user_id)
-        if connection.execute(query).first() is None:
+        if not _is_own_turn(connection, user_id, turn_id):
             raise ValueError(f"user {user_id!r} has no turn {turn_id!r}")
-    connection.execute(
-        sa.insert(feedback).values(
-            user_id=user_id,
-            fact_id=fact_id,
-            turn_id=turn_id,
-            at=at,
-            helpful=helpful,
-            source=source,
-        )
-    )
+    rows = [_feedback_row(user_id, fact_id, turn_id, helpful, at, source)]
+    connection.execute(_INSERT_FEEDBACK, rows)
 
 
 def note_helpfulness(
@@ -120,18 +127,10 @@ def note_helpfulness(
         Number of rows written.
     """
     left = sorted(_own(connection, user_id, ids))
-    said = sa.select(turns.c.id).where(turns.c.id == turn_id, turns.c.user_id == user_id)
-    known = connection.execute(said).first() is not None
-    for fact_id in left:
-        write_feedback(
-            connection,
-            user_id,
-            fact_id=fact_id,
-            turn_id=turn_id if known else None,
-            helpful=helpful,
-            at=at,
-            source=source,
-        )
+    if left:
+        said = turn_id if _is_own_turn(connection, user_id, turn_id) else None
+        rows = [_feedback_row(user_id, fact_id, said, helpful, at, source) for fact_id in left]
+        connection.execute(_INSERT_FEEDBACK, rows)
     return len(left)
 
 
@@ -169,8 +168,32 @@ def _given_for(fact_id: str, turn_id: str | None) -> sa.Select[Any]:
 
 
 def _own(connection: Connection, user_id: str, ids: Collection[str]) -> set[str]:
-    query = sa.select(facts.c.id).where(facts.c.user_id == user_id, facts.c.id.in_(list(ids)))
-    return {str(fact_id) for fact_id in connection.execute(query).scalars()}
+    if not ids:
+        return set()
+    found = connection.execute(_OWN, {"user": user_id, "ids": list(ids)}).scalars()
+    return {str(fact_id) for fact_id in found}
+
+
+def _is_own_turn(connection: Connection, user_id: str, turn_id: str) -> bool:
+    return connection.execute(_OWN_TURN, {"turn": turn_id, "user": user_id}).first() is not None
+
+
+def _feedback_row(
+    user_id: str,
+    fact_id: str | None,
+    turn_id: str | None,
+    helpful: bool,
+    at: datetime,
+    source: str,
+) -> dict[str, object]:
+    return {
+        "user_id": user_id,
+        "fact_id": fact_id,
+        "turn_id": turn_id,
+        "at": at,
+        "helpful": helpful,
+        "source": source,
+    }
 
 
 def _item(recall_id: str, memory: RecalledMemory, given: bool) -> dict[str, object]:

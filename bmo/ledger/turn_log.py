@@ -16,12 +16,29 @@ from bmo.turn import Decision, Turn
 # Built once: building a statement takes as long as running it.
 _INSERT_TURN = sa.insert(turns)
 _INSERT_DECISION = sa.insert(decisions)
-_NEWEST = sa.select(sa.func.max(turns.c.seq))
-_BEFORE = (
+_AROUND = sa.select(
+    sa.select(turns.c.user_id)
+    .where(turns.c.id == sa.bindparam("turn"))
+    .scalar_subquery()
+    .label("owner"),
+    sa.select(sa.func.max(turns.c.seq)).scalar_subquery().label("newest"),
     sa.select(turns.c.redacted)
     .where(turns.c.user_id == sa.bindparam("user"), turns.c.session_id == sa.bindparam("session"))
     .order_by(turns.c.seq.desc())
     .limit(1)
+    .scalar_subquery()
+    .label("redacted"),
+)
+"""Whose a turn is that is known already, the newest turn's number, and whether words were taken out
+of the last turn of the visit: all that is asked before a turn is written, in one statement."""
+_WRITE_REPLY = (
+    sa.update(turns)
+    .where(
+        turns.c.id == sa.bindparam("turn"),
+        turns.c.user_id == sa.bindparam("user"),
+        turns.c.redacted.is_(False),
+    )
+    .values(assistant_after=sa.bindparam("said"))
 )
 
 
@@ -34,17 +51,15 @@ def write_turn(connection: Connection, turn: Turn, decision: Decision) -> bool:
     Returns:
         False when the turn is known already; it is not changed then.
     """
-    known = connection.execute(sa.select(turns.c.user_id).where(turns.c.id == turn.id)).first()
-    if known is not None:
-        if known.user_id != turn.user_id:
+    owner, newest, redacted = connection.execute(
+        _AROUND, {"turn": turn.id, "user": turn.user_id, "session": turn.session_id}
+    ).one()
+    if owner is not None:
+        if owner != turn.user_id:
             raise ValueError(f"turn id {turn.id!r} is another user's: ids must be unique")
         return False
     text = decision.text or ("" if "sensitive" in decision.signals else turn.text)
-    newest = connection.execute(_NEWEST).scalar() or 0
-    previous = connection.execute(
-        _BEFORE, {"user": turn.user_id, "session": turn.session_id}
-    ).first()
-    before = "" if previous is not None and previous.redacted else turn.assistant_before
+    before = "" if redacted else turn.assistant_before
     connection.execute(
         _INSERT_TURN,
         {
@@ -58,7 +73,7 @@ def write_turn(connection: Connection, turn: Turn, decision: Decision) -> bool:
             "language": turn.language,
             "confidence": turn.confidence,
             "redacted": False,
-            "seq": newest + 1,
+            "seq": (newest or 0) + 1,
         },
     )
     return True
@@ -89,11 +104,7 @@ def write_decision(connection: Connection, turn: Turn, decision: Decision) -> No
 
 def write_reply(connection: Connection, user_id: str, turn_id: str, text: str) -> None:
     """Adds the assistant's words after a turn, unless words were erased there."""
-    connection.execute(
-        sa.update(turns)
-        .where(turns.c.id == turn_id, turns.c.user_id == user_id, turns.c.redacted.is_(False))
-        .values(assistant_after=text)
-    )
+    connection.execute(_WRITE_REPLY, {"turn": turn_id, "user": user_id, "said": text})
 
 
 def words_before(connection: Connection, user_id: str, turn_id: str, limit: int) -> list[str]:
