@@ -10,6 +10,7 @@ from bmo.ledger.ledger import Ledger
 from bmo.ledger.recall_log import words_used
 from bmo.ledger.records import (
     Aim,
+    Backlog,
     Ended,
     EndReason,
     HeldResolution,
@@ -30,6 +31,7 @@ from bmo.ledger.restating import Restated
 
 __all__ = [
     "Aim",
+    "Backlog",
     "EndReason",
     "Ended",
     "ExchangeError",

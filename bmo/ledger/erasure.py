@@ -162,8 +162,10 @@ def erase_user(
 def is_buried(connection: Connection, user_id: str, fact: Fact, at: datetime) -> bool:
     """Whether a fact said at ``at`` was erased since. What is said after an erasure is not."""
     salt = _salt(connection)
-    if salt is None:
-        return False
+    return salt is not None and _is_buried(connection, salt, user_id, fact, at)
+
+
+def _is_buried(connection: Connection, salt: bytes, user_id: str, fact: Fact, at: datetime) -> bool:
     digests = [
         _digest(salt, user_id, fact.subject, fact.slot, fact.value, fact.text),
         _digest(salt, user_id, "*", None, "*", ""),
@@ -171,12 +173,20 @@ def is_buried(connection: Connection, user_id: str, fact: Fact, at: datetime) ->
     return connection.execute(_BURIED, {"digests": digests, "at": at}).first() is not None
 
 
-def lift(connection: Connection, user_id: str, fact: Fact) -> None:
-    """Takes a fact's tombstone away: the user said it again after it was erased."""
+def said_anew(connection: Connection, user_id: str, fact: Fact, at: datetime) -> bool:
+    """Whether a fact said at ``at`` may be stored; its tombstone goes if it was erased before.
+
+    Returns:
+        False when it was erased since it was said.
+    """
     salt = _salt(connection)
-    if salt is not None:
-        digest = _digest(salt, user_id, fact.subject, fact.slot, fact.value, fact.text)
-        connection.execute(_LIFT, {"grave": digest})
+    if salt is None:
+        return True
+    if _is_buried(connection, salt, user_id, fact, at):
+        return False
+    digest = _digest(salt, user_id, fact.subject, fact.slot, fact.value, fact.text)
+    connection.execute(_LIFT, {"grave": digest})
+    return True
 
 
 def add_places(connection: Connection, erasure_id: str, places: Mapping[str, int]) -> None:

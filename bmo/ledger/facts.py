@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import cache
@@ -13,13 +13,39 @@ from sqlalchemy.engine import Connection, Row
 
 from bmo.ledger.records import EndReason
 from bmo.ledger.retention import expiry_of
-from bmo.ledger.schema import as_utc, clean_text, fact_turns, fact_words, facts
+from bmo.ledger.schema import (
+    CleanText,
+    UtcDateTime,
+    as_utc,
+    clean_text,
+    fact_turns,
+    fact_words,
+    facts,
+)
 from bmo.ledger.subjects import name_of, relation_of
 from bmo.ledger.values import content_words, text_key, value_key
 from bmo.turn import CATEGORIES, Category, Fact, StoredFact, new_id
 
 _COLUMNS = [facts.c[field.name] for field in fields(StoredFact)]
 _ENTITIES = [column.key for column in _COLUMNS].index("entities")
+
+
+def _read_back(column: sa.Column[Any]) -> Callable[[Any], Any]:
+    """What a value of a column has become when it is read again."""
+    made: Mapping[type, Callable[[Any], Any]] = {
+        CleanText: clean_text,
+        UtcDateTime: as_utc,
+        sa.Float: float,
+    }
+    change = made.get(type(column.type))
+    return (lambda value: value) if change is None else _if_any(change)
+
+
+def _if_any(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda value: None if value is None else change(value)
+
+
+_READ_BACK = [(column.key, _read_back(column)) for column in _COLUMNS]
 NEVER_TRUE: tuple[EndReason, ...] = ("corrected", "edited", "merged")
 """Ended facts that no question about the past should see."""
 
@@ -251,48 +277,58 @@ def insert(
     if valid_until is not None and begins > valid_until:
         begins = valid_until
     category: Category = fact.category if fact.category in CATEGORIES else "personal_facts"
-    connection.execute(
-        _INSERT_FACT,
-        {
-            "id": fact_id,
-            "user_id": stamp.user_id,
-            "subject": fact.subject,
-            "slot": fact.slot,
-            "value": fact.value,
-            "value_key": value_key(fact.value),
-            "text": fact.text,
-            "text_key": text_key(fact.text),
-            "category": category,
-            "kind": fact.kind,
-            "cardinality": fact.cardinality,
-            "polarity": fact.polarity,
-            "confidence": fact.confidence,
-            "entities": [clean_text(entity) for entity in fact.entities],
-            "domain": fact.domain,
-            "sensitive": fact.sensitive,
-            "when": fact.when,
-            "expires_at": expiry_of(fact),
-            "recorded_at": stamp.at,
-            "valid_from": begins,
-            "valid_until": valid_until,
-            "ended_at": stamp.at if valid_until is not None else None,
-            "end_reason": end_reason,
-            "superseded_by": superseded_by,
-            "conflict": conflict,
-            "source_type": stamp.source_type,
-            "turn_id": stamp.turn_id,
-            "rule_id": fact.rule_id,
-            "extraction_method": fact.extraction_method,
-            "extraction_version": stamp.version,
-            "use_count": 0,
-        },
-    )
-    write_words(
+    row: dict[str, Any] = {
+        "id": fact_id,
+        "user_id": stamp.user_id,
+        "subject": fact.subject,
+        "slot": fact.slot,
+        "value": fact.value,
+        "value_key": value_key(fact.value),
+        "text": fact.text,
+        "text_key": text_key(fact.text),
+        "category": category,
+        "kind": fact.kind,
+        "cardinality": fact.cardinality,
+        "polarity": fact.polarity,
+        "confidence": fact.confidence,
+        "entities": [clean_text(entity) for entity in fact.entities],
+        "domain": fact.domain,
+        "sensitive": fact.sensitive,
+        "when": fact.when,
+        "expires_at": expiry_of(fact),
+        "recorded_at": stamp.at,
+        "valid_from": begins,
+        "valid_until": valid_until,
+        "ended_at": stamp.at if valid_until is not None else None,
+        "end_reason": end_reason,
+        "superseded_by": superseded_by,
+        "conflict": conflict,
+        "source_type": stamp.source_type,
+        "turn_id": stamp.turn_id,
+        "rule_id": fact.rule_id,
+        "extraction_method": fact.extraction_method,
+        "extraction_version": stamp.version,
+        "use_count": 0,
+    }
+    connection.execute(_INSERT_FACT, row)
+    _insert_words(
         connection, stamp.user_id, fact_id, fact.subject, fact.text, fact.value, fact.entities
     )
     if stamp.turn_id is not None:
-        link_turn(connection, fact_id, stamp.turn_id, "stated")
-    return by_ids(connection, stamp.user_id, [fact_id])[0]
+        link = {"fact_id": fact_id, "turn_id": stamp.turn_id, "role": "stated"}
+        connection.execute(_INSERT_LINK, link)
+    return as_written(row)
+
+
+def as_written(row: Mapping[str, Any]) -> StoredFact:
+    """A row as it would be read back, without reading it.
+
+    Args:
+        row: Values of columns as they were inserted; a column that is missing is empty.
+    """
+    values = [read(row.get(name)) for name, read in _READ_BACK]
+    values[_ENTITIES] = tuple(values[_ENTITIES])
+    return StoredFact(*values)
 
 
 def write_words(
@@ -306,6 +342,18 @@ def write_words(
 ) -> None:
     """(Re)writes the word index of one fact."""
     connection.execute(_DELETE_WORDS, {"fact": fact_id})
+    _insert_words(connection, user_id, fact_id, subject, text, value, entities)
+
+
+def _insert_words(
+    connection: Connection,
+    user_id: str,
+    fact_id: str,
+    subject: str,
+    text: str,
+    value: str,
+    entities: Iterable[str],
+) -> None:
     relation = relation_of(subject).replace(".", " ").replace("_", " ")
     words = content_words([text, value, *entities, name_of(subject), relation])
     if words:

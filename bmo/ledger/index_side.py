@@ -10,13 +10,40 @@ import sqlalchemy as sa
 from bmo.ledger import erasure, outbox
 from bmo.ledger import facts as rows
 from bmo.ledger.records import (
+    Backlog,
     OutboxItem,
     OutboxOp,
 )
-from bmo.ledger.schema import facts, meta
+from bmo.ledger.schema import decisions, facts, meta, turns
 from bmo.ledger.turn_queries import TurnQueries
 from bmo.settings import checked_user_id
 from bmo.turn import StoredFact, utc_now
+
+_CHUNK = 500
+"""Ids per statement; SQLite takes a limited number of parameters."""
+
+# Built once: building a statement takes longer than running it, and each fact runs these.
+_LIVE = sa.select(facts.c.id).where(
+    facts.c.id == sa.bindparam("fact"), facts.c.user_id == sa.bindparam("user"), rows.is_live()
+)
+_PASSES = decisions.alias("passes")
+_LATEST = sa.select(sa.func.max(_PASSES.c.id)).where(_PASSES.c.turn_id == turns.c.id)
+_SAID = (
+    sa.select(
+        turns.c.id,
+        decisions.c.confidence,
+        decisions.c.reason,
+        decisions.c.gate_version,
+        decisions.c.fallback,
+    )
+    # By way of the turns: asked for the user's decisions SQLite would read all of them.
+    .join(decisions, decisions.c.turn_id == turns.c.id)
+    .where(
+        turns.c.user_id == sa.bindparam("user"),
+        turns.c.id.in_(sa.bindparam("turns", expanding=True)),
+        decisions.c.id == _LATEST.scalar_subquery(),
+    )
+)
 
 
 class IndexSide(TurnQueries):
@@ -69,6 +96,11 @@ class IndexSide(TurnQueries):
         with self.writing() as connection:
             outbox.release(connection, owner=owner)
 
+    def backlog(self, *, ops: Collection[OutboxOp] | None = None) -> Backlog:
+        """How much waits, and when what waits for these operations is due (None: for all)."""
+        with self.reading() as connection:
+            return outbox.backlog(connection, ops)
+
     def next_due(self, *, ops: Collection[OutboxOp] | None = None) -> datetime | None:
         """When the next entry (of these operations) is due, or None when there is none."""
         with self.reading() as connection:
@@ -95,11 +127,8 @@ class IndexSide(TurnQueries):
 
     def is_live(self, user_id: str, fact_id: str) -> bool:
         """Whether a fact of a user belongs into the index."""
-        query = sa.select(facts.c.id).where(
-            facts.c.id == fact_id, facts.c.user_id == user_id, rows.is_live()
-        )
         with self.reading() as connection:
-            return connection.execute(query).first() is not None
+            return connection.execute(_LIVE, {"fact": fact_id, "user": user_id}).first() is not None
 
     def live_by_ids(self, user_id: str, ids: Collection[str]) -> list[StoredFact]:
         """Which of some facts of a user belong into the index, as they stand in the ledger."""
@@ -127,13 +156,18 @@ class IndexSide(TurnQueries):
         }
         made = dict.fromkeys(turn_ids, by_hand)
         known = [turn_id for turn_id in turn_ids if turn_id is not None]
-        for said in self.turns(user_id, turn_ids=known) if known else ():
-            made[said.id] = {
-                "write_confidence": said.decision_confidence,
-                "write_reason": said.reason,
-                "write_gate_version": said.gate_version,
-                "write_gate_fallback": said.fallback,
-            }
+        if not known:
+            return made
+        checked_user_id(user_id)
+        with self.reading() as connection:
+            for chunk in (known[n : n + _CHUNK] for n in range(0, len(known), _CHUNK)):
+                for said in connection.execute(_SAID, {"user": user_id, "turns": chunk}):
+                    made[said.id] = {
+                        "write_confidence": said.confidence,
+                        "write_reason": said.reason,
+                        "write_gate_version": said.gate_version,
+                        "write_gate_fallback": said.fallback,
+                    }
         return made
 
     def remembered(self, key: str) -> str | None:

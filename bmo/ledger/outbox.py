@@ -10,21 +10,21 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from bmo.ledger.records import OutboxItem, OutboxOp
+from bmo.ledger.records import LAST_RETRY, Backlog, OutboxItem, OutboxOp
 from bmo.ledger.schema import outbox
 
 LEASE = timedelta(seconds=60)
 """How long a recorder may work on an entry before another one takes it."""
 
 FIRST_RETRY = timedelta(seconds=0.5)
-LAST_RETRY = timedelta(minutes=5)
-"""Waiting times double from the first to the last."""
+"""Waiting times double from this one to ``LAST_RETRY``."""
 
 _ERROR_CHARACTERS = 200
 
 # Built once: building a statement takes as long as running it.
 _INSERT = sa.insert(outbox)
 _DONE = sa.delete(outbox).where(outbox.c.id == sa.bindparam("item"))
+_MOMENT = outbox.c.next_at.type
 _DEPTH = sa.select(
     sa.func.count(), sa.func.min(outbox.c.created_at, type_=outbox.c.created_at.type)
 )
@@ -173,6 +173,27 @@ def depth(connection: Connection) -> tuple[int, datetime | None]:
     """Number of entries, and when the oldest was put in."""
     row = connection.execute(_DEPTH).one()
     return int(row[0]), row[1]
+
+
+def backlog(connection: Connection, ops: Collection[OutboxOp] | None = None) -> Backlog:
+    """What waits, with when the entries of some operations are due (None: of all)."""
+    given = {} if ops is None else {"ops": list(ops)}
+    row = connection.execute(_backlog(some=ops is not None), given).one()
+    return Backlog(*row)
+
+
+@cache
+def _backlog(*, some: bool) -> sa.Select[int, Any, Any, Any]:
+    due: sa.ColumnElement[datetime | None] = outbox.c.next_at
+    if some:
+        ours = outbox.c.op.in_(sa.bindparam("ops", expanding=True))
+        due = sa.case((ours, outbox.c.next_at))
+    return sa.select(
+        sa.func.count(),
+        sa.func.min(outbox.c.created_at, type_=_MOMENT),
+        sa.func.min(due, type_=_MOMENT),
+        sa.func.max(due, type_=_MOMENT),
+    )
 
 
 def next_due(connection: Connection, ops: Collection[OutboxOp] | None = None) -> datetime | None:

@@ -125,10 +125,9 @@ def _store(
     dated: bool = True,
     change: bool = False,
 ) -> None:
-    if erasure.is_buried(connection, stamp.user_id, fact, stamp.at):
+    if not erasure.said_anew(connection, stamp.user_id, fact, stamp.at):
         outcome.suppressed.append(fact)
         return
-    erasure.lift(connection, stamp.user_id, fact)
     live = _touched(connection, stamp.user_id, fact, near)
     plan = plan_fact(fact, at=stamp.at, live=live, near=near, dated=dated, change=change)
     for rewrite in plan.rewrites:

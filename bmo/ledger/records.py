@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from bmo.turn import Fact, Kind, ScoreParts, Signal, StoredFact, Turn, Verdict
@@ -21,6 +21,9 @@ EndReason = Literal[
 - ``retracted``: taken back.
 - ``merged``: two rows said the same.
 """
+
+LAST_RETRY = timedelta(minutes=5)
+"""Longest that an outbox entry is put off."""
 
 OutboxOp = Literal["add", "update", "delete", "purge", "raw"]
 """What the index has to do. ``purge`` deletes and removes Mem0's own traces; ``raw`` adds a turn's
@@ -248,6 +251,29 @@ class OutboxItem:
     index_id: str | None
     erasure_id: str | None
     attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """What waits in the outbox.
+
+    Attributes:
+        depth: Number of entries.
+        oldest: When the oldest was put in, or None.
+        first_due: When the first of those that were asked for is due, or None.
+        last_due: When the last of them is.
+    """
+
+    depth: int
+    oldest: datetime | None
+    first_due: datetime | None
+    last_due: datetime | None
+
+    def is_due(self, now: datetime) -> bool:
+        """Whether any may be due: also what a clock that went back since put too far ahead."""
+        if self.first_due is None or self.last_due is None:
+            return False
+        return self.first_due <= now or self.last_due > now + LAST_RETRY
 
 
 @dataclass(frozen=True, slots=True)

@@ -284,9 +284,12 @@ def forms_of(word: str) -> tuple[str, ...]:
 
 
 def _words(text: str) -> list[str]:
-    # Twice: some letters have a lower case only after they were decomposed.
-    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
-    plain = "".join(c for c in decomposed if not unicodedata.combining(c))
+    if text.isascii():
+        plain = text.casefold()  # nothing to decompose; most words are these, and each turn's all
+    else:
+        # Twice: some letters have a lower case only after they were decomposed.
+        decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+        plain = "".join(c for c in decomposed if not unicodedata.combining(c))
     return [word.replace("’", "'").removesuffix("'s") for word in _WORD.findall(plain)]
 
 

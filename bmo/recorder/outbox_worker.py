@@ -125,10 +125,10 @@ class OutboxWorker:
 
     def _write(self, item: OutboxItem) -> str | None:
         """Writes a fact if it is still live; what ended meanwhile has no place in the index."""
-        for fact in self._ledger.live_by_ids(item.user_id, [item.fact_id]):
-            said = self._ledger.gate_metadata(fact.user_id, [fact.turn_id])
-            return self._index.add(fact, said[fact.turn_id])
-        return None
+        with self._ledger.one_view():
+            found = self._ledger.live_by_ids(item.user_id, [item.fact_id])
+            said = self._ledger.gate_metadata(item.user_id, [fact.turn_id for fact in found])
+        return self._index.add(found[0], said[found[0].turn_id]) if found else None
 
     def _write_raw(self, item: OutboxItem) -> None:
         for said in self._ledger.turns(item.user_id, turn_ids=[item.fact_id]):

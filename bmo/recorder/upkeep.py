@@ -10,7 +10,7 @@ from sqlalchemy.exc import DBAPIError
 
 from bmo import telemetry
 from bmo.index import IndexUnavailable, MemoryIndex
-from bmo.ledger import Ledger, OutboxOp
+from bmo.ledger import Backlog, Ledger, OutboxOp
 from bmo.recorder.agreement import settle
 from bmo.recorder.bounded import BoundedCalls
 from bmo.recorder.file_rewriting import FileRewriting
@@ -77,6 +77,7 @@ class Upkeep:
         self._settled = index is None
         self._files = ThreadPoolExecutor(1, thread_name_prefix="bmo-recorder-files")
         self._moved: Future[None] | None = None
+        self._backlog: Backlog | None = None
 
     def free_leases(self) -> None:
         """Takes back what a process that died was about to apply."""
@@ -90,11 +91,11 @@ class Upkeep:
         self._ledger.drop_old_words(self._keep_days)
 
     def sleep_s(self) -> float:
-        """How long there is nothing to do, in seconds."""
+        """How long there is nothing to do, in seconds; asked right after ``catch_up``."""
         if self._worker is None:
             return IDLE_S
         try:
-            due = self._ledger.next_due(ops=self._ops)
+            due = (self._backlog or self._ledger.backlog(ops=self._ops)).first_due
         except DBAPIError:
             return POLL_S
         if due is None:
@@ -103,16 +104,23 @@ class Upkeep:
 
     def catch_up(self) -> None:
         """One round of everything that is due."""
+        self._backlog = None
         if time.monotonic() >= self._retention_at:
             self.drop_old_words()
         self._move_log()
-        if self._worker is None or self._rewriting is None:
+        index, worker, rewriting = self._index, self._worker, self._rewriting
+        if index is None or worker is None or rewriting is None:
             return
         self._settle_once()
-        if self._worker.apply() == 0:
-            self._rewriting.start()
+        backlog = self._ledger.backlog(ops=self._ops)
+        # Leasing locks out whoever else writes: it is not tried for nothing.
+        wanted = bool(index.unavailable) or backlog.is_due(utc_now())
+        if wanted and worker.apply():
+            backlog = self._ledger.backlog(ops=self._ops)
+        else:
+            rewriting.start()
             self._note_complete()
-        self._note_backlog()
+        self._note_backlog(backlog)
 
     def drain(self, deadline: float) -> bool:
         """Works until nothing is due.
@@ -187,7 +195,8 @@ class Upkeep:
                 self._index.drop_stale()
                 self._index.complete = True
 
-    def _note_backlog(self) -> None:
-        depth, oldest = self._ledger.outbox_depth()
+    def _note_backlog(self, backlog: Backlog) -> None:
+        self._backlog = backlog
+        oldest = backlog.oldest
         age_s = (utc_now() - oldest).total_seconds() if oldest is not None else 0.0
-        telemetry.note_outbox(depth, max(age_s, 0.0))
+        telemetry.note_outbox(backlog.depth, max(age_s, 0.0))

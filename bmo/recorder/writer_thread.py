@@ -159,11 +159,14 @@ class WriterThread:
 
     def _next(self) -> Job | None:
         """The next job, or None when it is time for the thread's own work."""
-        wait_s = RETRY_LEDGER_S if self._deferred else self._upkeep.sleep_s()
         try:
-            job = self._queue.get(timeout=wait_s)
+            job = self._queue.get_nowait()
         except Empty:
-            return None
+            wait_s = RETRY_LEDGER_S if self._deferred else self._upkeep.sleep_s()
+            try:
+                job = self._queue.get(timeout=wait_s)
+            except Empty:
+                return None
         return _STOP if job is None else job
 
     def _catch_up(self) -> None:

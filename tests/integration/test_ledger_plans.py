@@ -85,6 +85,9 @@ def reads_everything(plans: list[str]) -> list[str]:
         "SCAN decisions",
         "SCAN fact_words",
         "SCAN fact_turns",
+        "SEARCH decisions USING INDEX ix_decisions_user_verdict (user_id=?)   ",
+        "SEARCH turns USING INDEX ix_turns_user_at (user_id=?)   ",
+        "SEARCH turns USING INDEX ix_turns_user_session (user_id=?)   ",
         "SEARCH facts USING INDEX ix_facts_live (user_id=? AND valid_until=?)   ",
         "SEARCH facts USING INDEX ix_facts_user_id (user_id=?)   ",
         "SEARCH facts USING INDEX ix_facts_slot (user_id=?)   ",
@@ -106,6 +109,7 @@ def test_what_the_index_asks_for_reads_no_more_than_it_needs(tmp_path: Path) -> 
     with filled(tmp_path) as (ledger, plans):
         known = ledger.search_words("ana", "thing 5", 1)[0][0]
         ledger.gate_metadata("ana", [known.turn_id])
+        ledger.gate_metadata("ana", [known.turn_id, "another"])
         ledger.live_by_ids("ana", [known.id])
         ledger.history("ana", known.id)
         ledger.why("ana", known.id)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from bmo.ledger import Ledger, Recorded
-from bmo.turn import Decision, StoredFact, Turn
+from bmo.ledger import Backlog, Ledger, OutboxOp, Recorded
+from bmo.turn import Decision, Fact, StoredFact, Turn
 from tests.fakes.speaker import (
     START,
     allowed,
@@ -23,6 +23,9 @@ from tests.fakes.speaker import (
 )
 
 pytestmark = pytest.mark.integration
+
+ADD: OutboxOp = "add"
+PURGE: OutboxOp = "purge"
 
 
 def say(
@@ -73,6 +76,40 @@ def test_nul_and_lone_surrogates_are_cleaned(ledger: Ledger) -> None:
     recorded = say(ledger, words, fact(f"Says {words}", value=words, slot="says"))
     assert recorded.added[0].text == "Says ab \ufffd c"
     assert ledger.turns("ana")[0].text == "ab \ufffd c"
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        lives_in("Leeds", expires_at=datetime.fromisoformat("2026-04-01T12:00:00.25+01:00")),
+        fact("Says a\x00b \ud83d c", value="\ud83d", slot="says", entities=("Ana\x00", "Bo")),
+        of_brother("Sam", "lives_in", "Oslo", "Brother Sam lives in Oslo", confidence=1),
+        fact("Used to row", "preferences", tense="past", when="2020-05-01", sensitive=True),
+    ],
+    ids=lambda told: told.value or "past",
+)
+def test_a_new_fact_is_handed_back_as_the_ledger_reads_it(ledger: Ledger, told: Fact) -> None:
+    added = say(ledger, "x", told, at=datetime.fromisoformat("2026-03-01T12:00:00+01:00")).added[0]
+    read = ledger.facts_by_id("ana", [added.id])[0]
+    assert added == read
+    assert repr(added) == repr(read)
+
+
+def test_backlog_tells_what_is_due_of_some_operations(ledger: Ledger) -> None:
+    assert ledger.backlog() == Backlog(0, None, None, None)
+    said = turn("raw words")
+    ledger.record(said, decided("discard", said.text), raw=True)
+    say(ledger, "x", likes("tea"), at=day(1))
+    everything, adds = ledger.backlog(), ledger.backlog(ops=[ADD])
+    assert (everything.depth, adds.depth) == (2, 2)
+    assert adds.oldest == everything.oldest == everything.first_due
+    assert adds.first_due == adds.last_due == everything.last_due
+    assert ledger.backlog(ops=[PURGE]).first_due is None
+    assert adds.last_due is not None
+    assert adds.is_due(adds.last_due)
+    assert not adds.is_due(adds.last_due - timedelta(minutes=1))
+    assert adds.is_due(adds.last_due - timedelta(hours=1))  # put in by a clock that went back
+    assert not ledger.backlog(ops=[PURGE]).is_due(adds.last_due)
 
 
 def test_same_value_is_confirmed_not_doubled(ledger: Ledger) -> None:
