@@ -93,6 +93,8 @@ class Evidence:
         behind: Cosine behind the nearest memory's, at most 0: a question that is far from all is
             answered by the least far one.
         above: Cosine above the mean of all memories.
+        unplaced: 1 when people are asked about, and it tells of somebody without saying of whom
+            ("There is only Megan; she is a vet nurse").
     """
 
     nearness: float
@@ -108,6 +110,7 @@ class Evidence:
     linked: float
     behind: float
     above: float
+    unplaced: float
 
 
 _VALUES: Final = attrgetter(*(field.name for field in fields(Evidence)))
@@ -161,6 +164,7 @@ def evidence(
     in_slots = sum(fact.slot in named for fact in facts)
     near = [nearness.get(fact.id, 0.0) for fact in facts]
     nearest = max(near, default=0.0)
+    of_people = any(subject not in ("user", "team") for subject in plan.subjects)
     middle = sum(near) / max(1, len(near))
     return [
         Evidence(
@@ -177,9 +181,14 @@ def evidence(
             linked=float(asked.isdisjoint(words) and not hinges.isdisjoint(words)),
             behind=cosine - nearest,
             above=cosine - middle,
+            unplaced=float(of_people and _is_unplaced(fact) and not about(fact)),
         )
         for fact, words, alike, shared, cosine in zip(facts, held, stems, told, near, strict=True)
     ]
+
+
+def _is_unplaced(fact: StoredFact) -> bool:
+    return fact.category == "relationships" and fact.subject == "user"
 
 
 def _nothing() -> float:

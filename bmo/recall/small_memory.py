@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -50,11 +51,15 @@ LEAST: Final = 0.3
 FEW: Final = 4
 """Memories given where none surely answers, at most."""
 
-FEW_BESIDE: Final = 2
+FEW_BESIDE: Final = 3
 """The same where one rather answers than not."""
 
-ANSWERS: Final = 0.5
+ANSWERS: Final = 1.0
 """Log odds from which that is so."""
+
+INSTRUCTS: Final = 0.0
+"""Log odds from which what tells the assistant how to behave ("keep lists short") is given beside
+these; it is in most replies' words and topics, so it must not crowd out what answers."""
 
 FLOOR: Final[Mapping[str, float]] = {
     "indirect_need": -3.2,
@@ -64,16 +69,18 @@ FLOOR: Final[Mapping[str, float]] = {
 """Log odds, the plan's certainty included, that each of these few needs ..."""
 
 FLOOR_ASKED: Final = -1.2
-"""... and where one thing is asked for, which may never have been told ("do you know my blood
-group"), ..."""
+"""... and where one thing is asked for, which may never have been told, ..."""
+
+FLOOR_IN_DOUBT: Final = 0.0
+"""... the more where the speaker doubts it ("did i ever tell you my favourite song"), ..."""
 
 FLOOR_OF_SLOT: Final = -0.4
-"""... the more where it has a slot that holds nothing ..."""
+"""... or where it has a slot that holds nothing ("do you know my blood group") ..."""
 
 SPREAD: Final = 3.0
 """... and how far behind the best of them it may be."""
 
-SPREAD_BESIDE: Final = 1.2
+SPREAD_BESIDE: Final = 2.4
 """The same behind one that rather answers than not."""
 
 BESIDE_SURE: Final = -0.3
@@ -86,7 +93,7 @@ NAMED_MOST: Final = 2
 """Memories given for their name in the question ("which of them answers to Vesle"), at most; beside
 all others, for who says a name means it."""
 
-GAP: Final = 2.0
+GAP: Final = 1.5
 """Log odds behind the best memory beyond which another is none; a request may depend on several
 things that have nothing in common, so there it does not count."""
 
@@ -94,6 +101,11 @@ _INTRODUCES: Final = frozenset(
     "name nickname age birthday lives_in occupation employer count siblings".split()
 )
 """Slots that say who somebody is and not what suits them."""
+
+_INSTRUCTIONS: Final = frozenset(
+    "standing_instruction answer_style units address not_called".split()
+)
+"""Slots of what tells the assistant how to behave."""
 
 _ONESELF: Final = ("user", "team")
 
@@ -119,7 +131,8 @@ def fitting(
     named.sort(key=lambda fact: -odds[fact.id])
     in_slot = {fact.id for fact in named[:SLOT_MOST]}
     found: list[Candidate] = []
-    nearest = max(odds.values(), default=0.0)
+    nearest = max((odds[fact.id] for fact, _ in weighed if not _is_instruction(fact)), default=0.0)
+    least = -math.inf if plan.trigger in FLOOR else _floor(plan)
     for fact, row in weighed:
         if fact.id in in_slot:
             found.append(Candidate(fact, 1.0, "slot"))
@@ -132,12 +145,28 @@ def fitting(
             if _sought_for(fact, plan, asked, row):
                 similarity = max(similarity, OF_THE_ASKED)
             behind = nearest - odds[fact.id] > GAP and plan.trigger != "indirect_need"
-            enough = similarity >= LEAST and not behind
+            enough = similarity >= LEAST and odds[fact.id] >= least and not behind
             why = "evidence" if enough else "too little speaks for it"
             found.append(Candidate(fact, similarity if enough else 0.0, why))
     if plan.trigger == "forced":
         return found
     return _with_named(_with_best_few(found, plan, odds), _held(plan, asked, weighed), odds)
+
+
+def _floor(plan: RecallPlan) -> float:
+    """Log odds that one of the best few needs where nothing stands in the slot asked for."""
+    if plan.trigger in FLOOR:
+        return FLOOR[plan.trigger]
+    if plan.slots:
+        return FLOOR_OF_SLOT
+    return FLOOR_IN_DOUBT if plan.trigger == "explicit_prompt" else FLOOR_ASKED
+
+
+def _is_instruction(fact: StoredFact) -> bool:
+    """Whether it tells the assistant how to behave; that is given beside what answers."""
+    return fact.category == "preferences" and (
+        fact.kind in ("hard_rule", "policy") or fact.slot in _INSTRUCTIONS
+    )
 
 
 def _held(
@@ -178,8 +207,7 @@ def _with_best_few(
         odds: Log odds of each memory, by fact id.
     """
     sure = [c for c in found if c.why == "slot"]
-    asked_for = FLOOR_OF_SLOT if plan.slots else FLOOR_ASKED
-    floor = BESIDE_SURE if sure else FLOOR.get(plan.trigger, asked_for)
+    floor = BESIDE_SURE if sure else _floor(plan)
     rest = [
         c
         for c in found
@@ -187,12 +215,18 @@ def _with_best_few(
         and (c.fact.slot != "name" or not plan.slots or "name" in plan.slots)
     ]
     rest.sort(key=lambda c: -odds[c.fact.id])
-    best = odds[rest[0].fact.id] if rest else 0.0
+    told = [c for c in rest if not _is_instruction(c.fact)]
+    best = odds[told[0].fact.id] if told else 0.0
     most, spread = (FEW_BESIDE, SPREAD_BESIDE) if best >= ANSWERS else (FEW, SPREAD)
     few = {
         c.fact.id
-        for c in rest[: max(0, most - len(sure))]
+        for c in told[: max(0, most - len(sure))]
         if odds[c.fact.id] >= max(floor, best - spread)
+    }
+    few |= {
+        c.fact.id
+        for c in rest
+        if _is_instruction(c.fact) and odds[c.fact.id] >= max(floor, INSTRUCTS)
     }
     return [
         replace(c, similarity=max(c.similarity, OF_THE_FEW), why="best few")
@@ -213,7 +247,7 @@ def _of_another(fact: StoredFact, plan: RecallPlan, asked: Asked, row: Evidence)
 
 def _away(plan: RecallPlan, fact: StoredFact, row: Evidence) -> float:
     """Log odds that a memory loses which is not about those who are asked about."""
-    if row.linked or (row.soft and plan.trigger != "indirect_need"):
+    if row.unplaced or row.linked or (row.soft and plan.trigger != "indirect_need"):
         return 0.0
     if "user" in plan.subjects and not plan.slots and plan.trigger != "indirect_need":
         return BOTH

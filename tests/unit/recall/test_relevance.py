@@ -156,3 +156,37 @@ def test_what_was_never_told_is_answered_with_nothing() -> None:
     facts = [fact("Cannot stand lilies"), fact("Owns a loom")]
     asked = wants("and my blood group have you that", slots=("blood_type",))
     assert given_for(asked, facts, {"Cannot stand lilies": 0.05, "Owns a loom": 0.02}) == set()
+
+
+def test_how_the_assistant_should_behave_does_not_crowd_out_what_answers() -> None:
+    behave = replace(
+        fact("Wants no exclamation marks in a draft answer", "standing_instruction"),
+        category="preferences",
+    )
+    told = [
+        fact(text) for text in ("Never offers before a reference", "Owns a loom", "Has a stick")
+    ]
+    plan = wants("draft an answer to a candidate about our process", trigger="judge")
+    near = {behave.id: 0.3} | {f.id: c for f, c in zip(told, (0.2, 0.1, 0.0), strict=True)}
+    assert given_for(plan, [behave, *told], near) >= {behave.text, told[0].text}
+    crowding = replace(behave, slot="trait")
+    assert told[0].text not in given_for(plan, [crowding, *told], near)
+
+
+def test_whoever_is_told_of_by_name_alone_may_be_who_is_asked_about() -> None:
+    megan = replace(fact("There is only Megan; she is a vet nurse"), category="relationships")
+    other = fact("Farms eighty cows outside the town")
+    plan = wants("what could my daughter use", subjects=("user.daughter",))
+    rows = evidence(plan, [megan, other], {}, lambda _: False)
+    assert [row.unplaced for row in rows] == [1.0, 0.0]
+    nobody = evidence(wants("what could i use"), [megan, other], {}, lambda _: False)
+    assert [row.unplaced for row in nobody] == [0.0, 0.0]
+
+
+def test_who_doubts_that_it_was_told_is_given_only_what_answers() -> None:
+    facts = [fact("Pam next door keeps the spare key"), fact("Likes green tea")]
+    near = {facts[0].id: 0.2, facts[1].id: 0.12}
+    doubting = wants("did i ever tell you my favourite song", trigger="explicit_prompt")
+    assert given_for(doubting, facts, near) == set()
+    needing = wants("what shall i put on", trigger="judge")
+    assert given_for(needing, facts, near)
