@@ -63,6 +63,12 @@ OVERRULED: Final[Mapping[str, float]] = {
 of theirs is in the turn ("Propose a composer for our concert" begins with no word the rules know).
 Of the 2,027 lines of read_negative it overrules 3."""
 
+OVERRULED_FITTING: Final = 0.8
+"""The same where some memory may be what the turn is about ..."""
+
+MAY_BE_MEANT: Final = -1.0
+"""... by at least these log odds, nearness included."""
+
 FAMILIAR: Final = 2.0
 """Familiarity (``bmo.recall.relevance``) from which a turn is about what memory holds ..."""
 
@@ -72,7 +78,7 @@ FAMILIAR_NEED: Final = 0.32
 STRANGE_NEED: Final = 0.97
 """The read-need that a turn must have which shares nothing with memory ..."""
 
-STRANGE_OWN_NEED: Final = 0.8
+STRANGE_OWN_NEED: Final = 0.7
 """... and where "my" or a person of the speaker's is in it."""
 
 FITS: Final = -0.8
@@ -300,7 +306,7 @@ class ReadGate:
             return silent
         threshold = self._read_threshold(bool(classes & _STRONG))
         if overruling:
-            threshold = max(threshold, OVERRULED[silent.trigger])
+            threshold = max(threshold, _overrules(need, known, OVERRULED[silent.trigger]))
         elif known is not None and known.score >= FAMILIAR:
             threshold = min(threshold, FAMILIAR_NEED)
         elif known is not None and known.score <= 0.0:
@@ -373,6 +379,13 @@ class ReadGate:
             query=f"{previous.query} {plan.query}".strip(),
             include_past=plan.include_past or previous.include_past,
         )
+
+
+def _overrules(need: float, known: Familiarity | None, otherwise: float) -> float:
+    """The read-need from which the judge overrules a rule that saw no need."""
+    if known is None or need < OVERRULED_FITTING or known.closest() < MAY_BE_MEANT:
+        return otherwise
+    return min(otherwise, OVERRULED_FITTING)
 
 
 def _may_fit(need: float, known: Familiarity) -> bool:

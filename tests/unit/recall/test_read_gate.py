@@ -301,13 +301,26 @@ def test_a_sure_judge_overrules_a_rule_that_saw_no_need(
 
 
 @pytest.mark.parametrize(
+    ("closest", "read_need", "recall"),
+    [(None, 0.85, False), (-2.0, 0.85, False), (-0.5, 0.85, True), (-0.5, 0.75, False)],
+)
+def test_a_memory_that_may_be_meant_helps_to_overrule_a_rule(
+    closest: float | None, read_need: float, recall: bool
+) -> None:
+    gate = ReadGate(load_settings(), FakeJudge(read_need))  # type: ignore[arg-type]  # as above
+    known = None if closest is None else Familiarity(0.5, named=False, closest=lambda: closest)
+    planned = gate.plan(Turn("Arrange the chairs the way my choir sits."), familiar=lambda _: known)
+    assert planned.recall is recall
+
+
+@pytest.mark.parametrize(
     ("known", "read_need", "recall"),
     [
         (None, 0.5, False),
         (Familiarity(2.5, named=False), 0.5, True),
         (Familiarity(2.5, named=False), 0.1, False),
         (Familiarity(1.0, named=False), 0.5, False),
-        (Familiarity(0.0, named=False), 0.7, False),
+        (Familiarity(0.0, named=False), 0.65, False),
         (Familiarity(0.0, named=False), 0.9, True),
         (Familiarity(0.0, named=True), 0.0, True),
         (Familiarity(0.5, named=False, closest=lambda: 0.5), 0.1, True),
