@@ -25,8 +25,10 @@ from bmo.turn import Turn
 STORIES = Path(__file__).parent / "integration" / "stories" / "changes.yaml"
 EVERYDAY = STORIES.with_name("everyday.yaml")
 """Changes, ends and corrections in everyday words, all of which must end right."""
-APART = 3
-"""Every story whose place in the file is a multiple of this is kept apart."""
+ENDINGS = STORIES.with_name("endings.yaml")
+"""What ends in other words than it was told in, and what only sounds like it."""
+APART = {STORIES: 3, ENDINGS: 2}
+"""Every story whose place in its file is a multiple of this is kept apart."""
 
 BEGIN = datetime(2032, 2, 2, 9, 0, tzinfo=UTC)
 """In years to come, so that no date a story tells of has gone by on the day it is run."""
@@ -67,11 +69,11 @@ class Played:
 
 
 def stories(told: Path = STORIES) -> list[Story]:
-    """All stories of a file; of ``STORIES`` every third is kept apart."""
-    return list(_read(yaml.safe_load(told.read_text("utf-8")), apart=told == STORIES))
+    """All stories of a file; of those in ``APART`` some are kept apart."""
+    return list(_read(yaml.safe_load(told.read_text("utf-8")), APART.get(told)))
 
 
-def _read(raw: Sequence[dict[str, Any]], *, apart: bool) -> Iterator[Story]:
+def _read(raw: Sequence[dict[str, Any]], every: int | None) -> Iterator[Story]:
     for place, one in enumerate(raw, start=1):
         turns = (t if isinstance(t, list) else ["", t] for t in one["turns"])
         yield Story(
@@ -80,7 +82,7 @@ def _read(raw: Sequence[dict[str, Any]], *, apart: bool) -> Iterator[Story]:
             turns=tuple((before, said) for before, said in turns),
             keeps=tuple(tuple(str(word) for word in keep) for keep in one["keeps"]),
             drops=tuple(str(word) for word in one["drops"]),
-            apart=apart and place % APART == 0,
+            apart=every is not None and place % every == 0,
             one_visit=one.get("visit") == "one",
         )
 
@@ -131,18 +133,28 @@ async def play_all(told: Sequence[Story], home: Path) -> list[Played]:
         await service.aclose()
 
 
+def _print_total(file: Path, apart: bool, played: Sequence[Played]) -> None:
+    """One line of how many stories end right; those whose first turn was not kept tell little."""
+    if not played:
+        return
+    right = sum(not one.wrong for one in played)
+    unheard = sum(not one.live[0] for one in played)
+    print(
+        f"{file.stem}, {'kept apart' if apart else 'open'}: {right}/{len(played)} right; "
+        f"first turn not kept: {unheard}"
+    )
+
+
 def main() -> None:
     """Prints totals, and what is wrong with ``--misses``."""
     with tempfile.TemporaryDirectory(prefix="stories-") as home:
-        played = asyncio.run(play_all([*stories(), *stories(EVERYDAY)], Path(home)))
-    for apart in (False, True):
-        of = [one for one in played if one.story.apart is apart]
-        right = sum(not one.wrong for one in of)
-        unheard = sum(not one.live[0] for one in of)
-        print(
-            f"{'kept apart' if apart else 'open'}: {right}/{len(of)} right; "
-            f"first turn not kept: {unheard}"
-        )
+        told = {file: stories(file) for file in (STORIES, EVERYDAY, ENDINGS)}
+        played = []
+        for file, each in told.items():
+            of_file = asyncio.run(play_all(each, Path(home) / file.stem))
+            for apart in (False, True):
+                _print_total(file, apart, [one for one in of_file if one.story.apart is apart])
+            played += of_file
     if "--misses" in sys.argv:
         for one in played:
             if not one.story.apart and (one.wrong or not one.live[0]):

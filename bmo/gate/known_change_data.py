@@ -13,10 +13,13 @@ from bmo.gate.people import people_lexicon
 from bmo.language import LanguageCode
 from bmo.turn import Fact
 
-ChangeKind = Literal["over", "swap", "moved", "gone", "forget", "count", "tool", "place"]
+ChangeKind = Literal[
+    "over", "swap", "moved", "gone", "forget", "count", "tool", "place", "taken", "couple"
+]
 """``over`` ends, ``swap`` puts another thing, ``moved`` another time, ``count`` another number,
-``tool`` another tool of the same kind, ``place`` another home; ``gone`` is of people; ``forget``
-asks that no record is kept."""
+``tool`` another tool of the same kind, ``place`` another home; ``taken`` is of what somebody else
+does from now on, ``couple`` of two people who are a couple no longer; ``gone`` is of people;
+``forget`` asks that no record is kept."""
 
 _WORD = re.compile(r"[^\W_]+(?:['’:][^\W_]+)*")
 
@@ -49,6 +52,10 @@ class ChangeRule:
         tells_more: The clause is kept as a memory of its own as well.
         loose: All that is named has to stand in the memory, anywhere in it.
         requests: It may be put as a request ("you can stop the whispering now").
+        anyones: It may end what is known of anybody, not of the user and the team alone.
+        single: It ends nothing where more than one memory is named.
+        says: Words of which a memory it ends has one; empty for any.
+        allows: Words that elsewhere tell that something is so for now only, and here do not.
     """
 
     id: str
@@ -66,6 +73,10 @@ class ChangeRule:
     tells_more: bool = False
     loose: bool = False
     requests: bool = False
+    anyones: bool = False
+    single: bool = False
+    says: frozenset[str] = frozenset()
+    allows: frozenset[str] = frozenset()
 
     def may_end(self, old: Fact) -> bool:
         """Whether a memory is of the sort this construction ends."""
@@ -73,6 +84,8 @@ class ChangeRule:
         if never and self.kind != "moved":
             return False
         if not self.negative and (old.polarity == "negative" or _DENIES.search(old.text)):
+            return False
+        if self.says and self.says.isdisjoint(old.text.lower().split()):
             return False
         if old.slot is None and old.category in self.categories:
             return True
@@ -85,6 +98,9 @@ class ChangeRule:
     def _opens(self, text: str) -> bool:
         lowered = text.lower()
         quoted = lowered.startswith("said in ")
+        if self.anyones:  # behind whoever does it
+            first = f" {' '.join(lowered.split()[:7])} "
+            return quoted or any(f" {word} " in first for word in self.opens)
         return quoted or any(lowered.startswith(f"{word} ") for word in self.opens)
 
     def of_relation(self, subject: str) -> bool:
@@ -131,9 +147,11 @@ class KnownChanges:
         """A word without its common endings ("swimming", "swims" -> "swim")."""
         return _stem(word)
 
-    def refuses(self, line: str) -> bool:
+    def refuses(self, line: str, allows: frozenset[str] = frozenset()) -> bool:
         """Whether a clause says that it is so only for a while, or only nearly so."""
-        return self.refusing is not None and self.refusing.search(line) is not None
+        if self.refusing is None:
+            return False
+        return any(hit[1] not in allows for hit in self.refusing.finditer(line))
 
 
 @lru_cache(maxsize=8192)
@@ -177,7 +195,7 @@ def known_changes(language: LanguageCode) -> KnownChanges:
             for word in one["said"]
         },
         relations={" ".join(form): relation.key for form, relation in lexicon.forms.items()},
-        refusing=re.compile(rf"(?:^|\s)(?:{'|'.join(raw['words']['refuses'])})(?:\s|$)"),
+        refusing=re.compile(rf"(?:^|\s)({'|'.join(raw['words']['refuses'])})(?=\s|$)"),
         pointing=_any_of(raw, macros, "patterns"),
         no_longer=_any_of(raw, macros, "answers"),
         still=frozenset(raw.get("pointing", {}).get("still", "").split()),
@@ -219,6 +237,10 @@ def _rule(one: Mapping[str, Any], raw: Mapping[str, Any], macros: Mapping[str, s
         tells_more=bool(one.get("tells_more", False)),
         loose=bool(one.get("loose", False)),
         requests=bool(one.get("requests", False)),
+        anyones=bool(one.get("anyones", False)),
+        single=bool(one.get("single", False)),
+        says=frozenset(one.get("says", "").split()),
+        allows=frozenset(one.get("allows", ())),
     )
 
 

@@ -8,13 +8,22 @@ verb), of the same subject. Constructions are data (``packs/<language>/known_cha
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import NamedTuple
 
 from bmo.gate.canonical_text import title_case
 from bmo.gate.changed_values import tool_replaced, with_number, with_tool
-from bmo.gate.known_change_data import ChangeRule, KnownChanges, known_changes
+from bmo.gate.known_change_data import Alias, ChangeRule, KnownChanges, known_changes
+from bmo.gate.known_holders import (
+    IN_THE_HOUSE,
+    couple,
+    done_by_another,
+    of_the_house,
+    one_of_the_house,
+)
+from bmo.gate.known_parts import parts_of, rest_without
 from bmo.gate.memory_core import MemoryCore, core_of, stems_of
 from bmo.gate.packs import load_pack
 from bmo.language import LanguageCode, find_times
@@ -78,7 +87,7 @@ def changes_in(
             continue
         for pattern in rule.patterns:
             hit = pattern.search(line)
-            if hit is None or table.refuses(line):
+            if hit is None or table.refuses(line, rule.allows):
                 continue
             found = _read(rule, hit, known, subjects, table, at, said)
             if found:
@@ -108,16 +117,23 @@ def _read(
         return _other_home(rule, hit, known)
     if rule.kind == "tool":
         return _other_tool(rule, hit, named, known, table, said)
-    rows = list(_meant(rule, named, known, whose, subjects, table))
-    if not rows or len(rows) > _MOST_ENDED:
+    if rule.kind == "couple":
+        return [ended_part(rule, old, part, table) for old, part in couple(rule, named, known)]
+    meant = list(_meant(rule, named, known, whose, subjects, table))
+    if not meant and groups.get("who") is None and of_the_house(hit):
+        meant = one_of_the_house(_meant(rule, named, known, IN_THE_HOUSE, subjects, table))
+    if rule.kind == "taken":
+        meant = done_by_another(rule, meant, groups.get("new") or "", table)
+    if not meant or len(meant) > (1 if rule.single else _MOST_ENDED):
         return []
+    rows = [old for old, _ in meant]
     new = _as_said((groups.get("new") or "").strip(), said)
     if rule.kind == "forget":
         return [_forgotten(rule, named, rows[0])]
     if rule.kind == "count":
         return _other_number(rule, rows, hit, named, table)
-    retracted = [ended_memory(rule.id, old) for old in rows]
-    if rule.kind in ("over", "gone") or not new:
+    retracted = [ended_part(rule, old, part, table) for old, part in meant]
+    if rule.kind in ("over", "gone", "taken") or not new or meant[0][1] != rows[0].text:
         return retracted
     if rule.kind == "moved" and not _is_time(new, at):
         return []
@@ -208,11 +224,11 @@ def _meant(
     rule: ChangeRule,
     named: str,
     known: Sequence[Fact],
-    whose: frozenset[str],
+    whose: Container[str],
     subjects: Mapping[str, str],
     table: KnownChanges,
-) -> Iterator[Fact]:
-    """The memories a change names."""
+) -> Iterator[tuple[Fact, str]]:
+    """The memories a change names, each with the part of its text that is meant."""
     asked = table.words_of(named)
     while len(asked) > 1 and asked[0] in table.light:
         asked = asked[1:]
@@ -220,35 +236,56 @@ def _meant(
         asked = [word for word in asked if table.stem(word) not in table.general] or asked
     if not 0 < len(asked) <= _MOST_WORDS:
         return
-    wanted = {table.stem(word) for word in asked}
-    relation = _relation(asked[0], table) if len(asked) > 1 else None
-    person = subjects.get(asked[-1]) or subjects.get(asked[-1].removesuffix("s"))
-    alias = table.aliases.get(" ".join(asked))
+    named_by = _Named(
+        rule,
+        asked,
+        {table.stem(word) for word in asked},
+        _relation(asked[0], table) if len(asked) > 1 else None,
+        subjects.get(asked[-1]) or subjects.get(asked[-1].removesuffix("s")),
+        table.aliases.get(" ".join(asked)),
+        whose,
+    )
     for old in known:
         if old.op == "retract":
             continue
-        core = core_of(old.text, table, old.subject)
-        if relation is not None and old.subject.partition(":")[0] == relation:
-            # "mum's birthday" of "Mother's birthday is ...", whose subject is the mother
-            if rule.may_end(old) and _names(
-                asked[1:], wanted - {table.stem(asked[0])}, core, table
-            ):
-                yield old
-            continue
-        other = alias is not None and (
-            old.slot in alias.slots or not alias.words.isdisjoint(core.words)
-        )
-        if wanted.isdisjoint(core.words) and not other and old.subject != person:
-            continue
-        if rule.loose:
-            named_by = wanted <= core.words
-        else:
-            named_by = other or _names(asked, wanted, core, table)
-        if rule.people and rule.of_relation(old.subject):
-            if old.subject == person or (":" not in old.subject and named_by):
-                yield old
-        elif named_by and (rule.kind == "forget" or (old.subject in whose and rule.may_end(old))):
-            yield old
+        for part in parts_of(old.text):
+            one = old if part == old.text else replace(old, text=part)
+            if _is_meant(named_by, one, table):
+                yield old, part
+                break
+
+
+class _Named(NamedTuple):
+    """What a change names, in the forms by which memories are compared."""
+
+    rule: ChangeRule
+    asked: list[str]
+    wanted: set[str]
+    relation: str | None
+    person: str | None
+    alias: Alias | None
+    whose: Container[str]
+
+
+def _is_meant(named: _Named, old: Fact, table: KnownChanges) -> bool:
+    """Whether a memory, or a part of one, is what a change names."""
+    rule, asked, wanted = named.rule, named.asked, named.wanted
+    core = core_of(old.text, table, old.subject)
+    if named.relation is not None and old.subject.partition(":")[0] == named.relation:
+        # "mum's birthday" of "Mother's birthday is ...", whose subject is the mother
+        return rule.may_end(old) and _names(asked[1:], wanted - {table.stem(asked[0])}, core, table)
+    alias, person = named.alias, named.person
+    other = alias is not None and (
+        old.slot in alias.slots or not alias.words.isdisjoint(core.words)
+    )
+    if wanted.isdisjoint(core.words) and not other and old.subject != person:
+        return False
+    called = wanted <= core.words if rule.loose else other or _names(asked, wanted, core, table)
+    if rule.people and rule.of_relation(old.subject):
+        return old.subject == person or (":" not in old.subject and called)
+    if not called or rule.kind == "forget":
+        return called
+    return (rule.anyones or old.subject in named.whose) and rule.may_end(old)
 
 
 def _relation(word: str, table: KnownChanges) -> str | None:
@@ -308,6 +345,19 @@ def ended_memory(rule_id: str, old: Fact) -> Fact:
         confidence=CONFIDENCE,
         rule_id=rule_id,
         extraction_method=f"pattern:{rule_id}",
+    )
+
+
+def ended_part(rule: ChangeRule, old: Fact, part: str, table: KnownChanges) -> Fact:
+    """The end of a memory; of one that tells more beside what ends, what is left of it."""
+    rest = rest_without(old.text, part, table)
+    if not rest:
+        return ended_memory(rule.id, old)
+    left = _replacing(rule, old, rest, old.value, old.when)
+    return (
+        left
+        if old.text.startswith(rest[:1]) and part != parts_of(old.text)[0]
+        else replace(left, slot=None, value="", cardinality="many", polarity="positive")
     )
 
 

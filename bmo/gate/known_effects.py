@@ -81,6 +81,10 @@ def with_known_changes(analysis: Analysis, turn: Turn, context: DialogueContext)
             ended += change.facts
             _close(analysis, [] if change.tells_more else run)
             break
+    for piece in _pieces(analysis, stated) if not ended else ():
+        change = read(piece, request=False)
+        if change is not None:
+            ended += change.facts
     told_of = {fact.slot for fact in analysis.facts}
     if not ended and (analysis.answered or told_of <= {"change"}):
         ended = _pointed_at(analysis, stated, turn, context)
@@ -120,6 +124,29 @@ def _runs(analysis: Analysis, stated: Sequence[ClauseAnalysis]) -> list[list[Cla
     ]
     short = len(stated) == len(analysis.clauses) and len(analysis.words.norm) <= _SHORT_TURN
     return [list(stated), *pairs] if short else pairs
+
+
+def _pieces(analysis: Analysis, stated: Sequence[ClauseAnalysis]) -> list[list[str]]:
+    """The words of clauses between commas ("bought trados, memoq's off the machine")."""
+    words = analysis.words
+    if "," not in words.text:
+        return []
+    found: list[list[str]] = []
+    for clause in stated:
+        if clause.speech_act != "statement":
+            continue
+        first, last = clause.span
+        pieces: list[list[str]] = [[]]
+        before = first
+        for word, start, end in zip(words.norm, words.start, words.end, strict=True):
+            if start < first or end > last:
+                continue
+            if pieces[-1] and "," in words.text[before:start]:
+                pieces.append([])
+            pieces[-1].append(word)
+            before = end
+        found += pieces if len(pieces) > 1 else []
+    return found
 
 
 def _norm_of(analysis: Analysis, run: Sequence[ClauseAnalysis]) -> list[str]:

@@ -23,6 +23,12 @@ _MONTHS = frozenset(
     ).split()
 )
 _DAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
+_ONE_DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+_WHEN = re.compile(
+    rf" (?:on |every )(?:{_ONE_DAY}(?:(?:,| and| or)? {_ONE_DAY})*)"
+    r"(?: nights?| evenings?| mornings?)?",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +64,14 @@ class MemoryCore:
 
     def with_time(self, new: str) -> str | None:
         """The text at another time: "Wedding is on the fourth of June" -> "... in September"."""
-        if not self.topic:
-            return None
         first = new.split()[0].lower()
         lead = "in " if first in _MONTHS else "on " if first.removesuffix("s") in _DAYS else ""
-        return f"{self.topic} is {lead}{new}"
+        if self.topic:
+            return f"{self.topic} is {lead}{new}"
+        when = _WHEN.search(self.text)
+        if when is None or not lead or '"' in self.text:
+            return None
+        return f"{self.text[: when.start()]} {lead}{new}{self.text[when.end() :]}"
 
 
 def stems_of(text: str, table: KnownChanges) -> set[str]:
