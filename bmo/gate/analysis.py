@@ -11,6 +11,8 @@ from bmo.gate.clause_speech_acts import speech_acts
 from bmo.gate.corrections import corrected, spelled_again
 from bmo.gate.cue_words import (
     ANYTHING,
+    NAMED,
+    NAMING,
     RELATED,
     REPAIRED,
     REPORTED,
@@ -24,14 +26,17 @@ from bmo.gate.dialect import with_my
 from bmo.gate.dialogue_context import answer_clauses
 from bmo.gate.discourse import open_discourse
 from bmo.gate.factuality import Veto, may_be_framed, vetoes, vetoes_of_turn
+from bmo.gate.introduced_clauses import with_subjects_behind_name
 from bmo.gate.known_effects import (
     KNOWN,
     with_bare_correction,
     with_known_changes,
     with_what_is_known,
 )
+from bmo.gate.naming_order import with_names_in_order
 from bmo.gate.open_category import WIDE, rule_category
 from bmo.gate.other_topics import with_topics
+from bmo.gate.own_people import with_own_people
 from bmo.gate.packs import Pack, load_pack
 from bmo.gate.people import PeopleLexicon, people_lexicon
 from bmo.gate.professional_word import without_professional
@@ -64,7 +69,12 @@ def analyse(
     stages = stages_of(said.norm, language)
     repaired = repair(said, language, cued=stages & REPAIRED != 0)
     if language == "en":
-        repaired = _in_clauses(with_my(repaired, people), stages, turn, pack, people)
+        repaired = with_my(repaired, people)
+        if stages & RELATED:
+            repaired = with_own_people(repaired, people, context)
+        if stages & NAMING:
+            repaired = with_names_in_order(repaired)
+        repaired = _in_clauses(repaired, stages, turn, pack, people)
     analysis = Analysis(language=language, words=repaired)
     if not repaired.norm:
         return analysis
@@ -118,6 +128,8 @@ def _in_clauses(spoken: Words, stages: int, turn: Turn, pack: Pack, people: Peop
     listed = "," in spoken.text
     if stages & REPORTED:
         spoken = without_professional(spoken)
+    if stages & NAMED:
+        spoken = with_subjects_behind_name(spoken)
     if listed or stages & RELATED:
         spoken = written_out(spoken, people, pack.stops, jobs)
     return introduced(spoken, turn.assistant_before, jobs) if listed else spoken

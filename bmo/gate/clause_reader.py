@@ -17,6 +17,7 @@ from bmo.gate.known_facts import is_known
 from bmo.gate.mentions import mentions
 from bmo.gate.named_people import NAMED, name_fact, spoken_relation
 from bmo.gate.open_canonicalisation import canonicalise
+from bmo.gate.open_fragments import has_predicate
 from bmo.gate.open_other_languages import quoted
 from bmo.gate.other_heads import read_other_clauses
 from bmo.gate.other_moments import of_the_moment
@@ -177,6 +178,8 @@ class ClauseReader:
         discourse = self.discourse
         if self.stages & NAMES and self.language == "en" and not discourse.stranger:
             discourse.stranger = self._names_a_stranger(spoken, clause)
+        if discourse.said_before and _is_fragment(spoken, clause):
+            discourse.said_before = ()  # "beckett, but he is a cat": he is what was just named
         place = (clause.start, clause.end)
         norm = tuple(spoken.norm[clause.start : clause.end])
         return _made(ClauseAnalysis, (spoken, place, norm, act, refused, tuple(facts), is_open))
@@ -380,6 +383,11 @@ LIFTING = frozenset(
     {"you", "no", "stop", "quit", "drop", "scrap", "cancel", "do", "lose", "switch"}
 )
 """First words of requests that may lift a standing wish ("stop reminding me to drink")."""
+
+
+def _is_fragment(spoken: Words, clause: Clause) -> bool:
+    """Whether a clause has no verb: an answer, or what the next clause speaks of."""
+    return not has_predicate(spoken.norm[clause.start : clause.end])
 
 
 def _may_match(pack: Pack, norm: list[str], clause: Clause) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from bmo.gate import said_of_another
+from bmo.gate import naming_order, said_of_another
 from bmo.gate.factuality import factuality_lexicon
 from bmo.gate.mentions import OWN
 from bmo.gate.open_lexicon import open_lexicon
@@ -40,7 +40,9 @@ OF_THE_MOMENT = 256
 """A word that ties a clause to the moment: see ``of_the_moment``."""
 WISHED = 512
 """A word of a standing wish without a verb: see ``verbless_wish``."""
-ANYTHING = 1023
+NAMING = 1024
+"""A word with which somebody is named: see ``with_names_in_order``."""
+ANYTHING = 2047
 """All of them, for words that nobody has looked up."""
 
 
@@ -62,6 +64,7 @@ def _cue_words(language: LanguageCode) -> dict[str, int]:
             (REPORTED, open_lexicon().professionals),
             (RELATED, people_lexicon(language).first),
             (SAID_OF_ANOTHER, said_of_another.CUES),
+            (NAMING, naming_order.CUES),
         ]
     table: dict[str, int] = {}
     for stage, words in vocabularies:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bmo.gate.people import Gender, PeopleLexicon, Relation, label_of, subject_of
+from bmo.gate.spoken_of_before import relations_in
 from bmo.turn import DialogueContext
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -55,6 +56,8 @@ class Discourse:
         recent: People spoken of, latest last.
         assistant: The person the assistant spoke of last, if anyone.
         stranger: Someone was named last of whom nothing is known: no pronoun points past them.
+        said_before: What the assistant and the user said before the turn, and whether it was the
+            assistant: read only when a pronoun points at nobody of this turn.
     """
 
     lexicon: PeopleLexicon
@@ -64,6 +67,7 @@ class Discourse:
     earlier: list[Person] = field(default_factory=list)
 
     stranger: bool = False
+    said_before: tuple[tuple[str, bool], ...] = ()
 
     def introduce(self, relation: Relation, name: str = "", owner: str = "user") -> Person:
         """Notes that someone was spoken of and returns them.
@@ -93,6 +97,15 @@ class Discourse:
         self.recent = [p for p in self.recent if p.subject != person.subject]
         self.recent.append(person)
 
+    def mention(self, relation: Relation) -> None:
+        """Notes somebody who is no clause's subject ("took my dog to the vet").
+
+        A pronoun means them only where no subject of the turn fits.
+        """
+        person = self._one_of(relation)
+        if all(p.subject != person.subject for p in self.recent):
+            self.recent.insert(0, person)
+
     def by_name(self, name: str) -> Person | None:
         """The person of that name, if ledger or turn know one."""
         subject = self.names.get(name)
@@ -115,11 +128,39 @@ class Discourse:
         for person in reversed(self.recent):
             if person.gender in genders or (pronoun in ("it", "its") and person.pet):
                 return person
+        if self.assistant is not None and self.assistant.gender in genders:
+            return self.assistant
+        spoken_of = self._spoken_of_before(genders)
+        if spoken_of is not None:
+            return spoken_of
         before = self.earlier if self.assistant is None else [self.assistant, *self.earlier]
         for person in before:
             if person.gender in genders or (pronoun in ("it", "its") and person.pet):
                 return person
         return None
+
+    def _spoken_of_before(self, genders: tuple[Gender, ...]) -> Person | None:
+        """The one fitting relation that was spoken of just before this turn."""
+        for text, by_assistant in self.said_before:
+            found = relations_in(text, self.lexicon, by_assistant=by_assistant)
+            fitting = [relation for relation in found if relation.gender in genders]
+            if len(fitting) > 1:
+                return None
+            if fitting:
+                return self._one_of(fitting[0])
+        return None
+
+    def _one_of(self, relation: Relation) -> Person:
+        """The person of a relation: of whom the latest facts tell, else the only one known."""
+        subject = subject_of(relation)
+        for person in self.earlier:
+            if person.subject.partition(":")[0] == subject:
+                return person
+        known = {s for s in self.names.values() if s.partition(":")[0] == subject}
+        label = plural_label(relation.name) if relation.plural else label_of(subject)
+        if len(known) == 1 and not relation.plural:
+            return self.person(known.pop())
+        return Person(subject, label, relation.gender, relation.pet, relation.name, "")
 
 
 def plural_label(relation: str) -> str:
@@ -142,6 +183,9 @@ def open_discourse(
     the person the latest stored facts are about.
     """
     discourse = Discourse(lexicon)
+    if assistant_before or context.recent_turns:
+        mine = tuple((said, False) for said, _ in context.recent_turns[:1])
+        discourse.said_before = ((assistant_before, True), *mine)
     if context.subjects:
         discourse.names.update(context.subjects)
     for fact in context.recent_facts:

@@ -63,6 +63,8 @@ def mentions(
             name = proper(spoken.raw(before))
             discourse.introduce(relation, name)
             facts.append(name_fact(relation, name, "user", _span(spoken, before, behind)))
+        else:
+            discourse.mention(relation)
     return facts
 
 

@@ -13,7 +13,8 @@ from bmo.gate.packs import SKIPPED_BEFORE_ENTRY, Pack, Pattern, Rule, SaidHow
 from bmo.gate.people import PeopleLexicon
 from bmo.gate.slot_facts import RuleMatch, facts_of
 from bmo.gate.validation import validate
-from bmo.language import Words
+from bmo.language import Words, past_lemma
+from bmo.language.lexicon import surface_lexicon
 from bmo.turn import Fact
 
 _MAX_TAILS = 3
@@ -285,8 +286,11 @@ def _tail(rule: Rule, head: Head, captures: dict[str, tuple[Capture, str]]) -> H
     if not tails or not captures:
         return None
     end = max(capture.end for capture, _ in captures.values())
+    first = end
     while end < len(head.tokens):
         lead = tails.get(head.tokens[end])
+        if lead is not None and _is_governed(head.tokens, first, end):
+            lead = None
         if lead is not None:
             front = lead.split()
             tokens = [*front, *head.tokens[end:]]
@@ -306,3 +310,16 @@ def _tail(rule: Rule, head: Head, captures: dict[str, tuple[Capture, str]]) -> H
         if end - max(capture.end for capture, _ in captures.values()) > 6:
             break
     return None
+
+
+def _is_governed(tokens: Sequence[str], first: int, at: int) -> bool:
+    """Whether the noun phrase at ``at`` belongs to a verb or a preposition behind the capture.
+
+    "I am ngozi, just moved here for a job" does not say that she is a job.
+    """
+    if at == first or tokens[at] not in ("a", "an"):
+        return False
+    before = tokens[at - 1]
+    if before.endswith("ing") or past_lemma(before):
+        return True
+    return surface_lexicon("en").classes.get(before, "") in ("preposition", "be")
