@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from bmo.gate.clause_reader import ClauseAnalysis
 from bmo.gate.discourse import Discourse
+from bmo.gate.said_of_another import Stranger
 from bmo.language import LanguageCode, Words
 from bmo.turn import Fact
 
@@ -21,6 +22,7 @@ class Analysis:
         discourse: Who was spoken of.
         answered: The turn answers the assistant's question.
         facts: Facts of all clauses, each once, corrections marked.
+        stranger: Somebody known by name only of whom the same was said ("and so is marcus").
     """
 
     clauses: list[ClauseAnalysis] = field(default_factory=list)
@@ -29,6 +31,7 @@ class Analysis:
     discourse: Discourse | None = None
     answered: bool = False
     facts: tuple[Fact, ...] = ()
+    stranger: Stranger | None = None
 
     @property
     def open_clauses(self) -> tuple[ClauseAnalysis, ...]:

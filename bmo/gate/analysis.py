@@ -40,7 +40,7 @@ from bmo.gate.own_people import with_own_people
 from bmo.gate.packs import Pack, load_pack
 from bmo.gate.people import PeopleLexicon, people_lexicon
 from bmo.gate.professional_word import without_professional
-from bmo.gate.said_of_another import with_verb_said
+from bmo.gate.said_of_another import told_of, with_verb_said
 from bmo.gate.self_introduction import introduced
 from bmo.gate.speech_act import SpeechAct, speech_act
 from bmo.language import Clause, LanguageCode, Words, repair, segment, words
@@ -82,9 +82,8 @@ def analyse(
     analysis.discourse = discourse
     of_turn_before = False
     if stages & SAID_OF_ANOTHER:
-        repaired, of_turn_before = with_verb_said(
-            repaired, people, pack.stops, context, discourse.names
-        )
+        again = with_verb_said(repaired, people, pack.stops, context, discourse.names)
+        repaired, of_turn_before, analysis.stranger = again
         analysis.words = repaired
     if repaired is not said:
         stages = stages_of(repaired.norm, language)
@@ -110,6 +109,8 @@ def analyse(
         used = _read_answer(analysis, reader, clauses)
     _read_clauses(analysis, reader, clauses[used:], acts[used:], refused[used:])
     analysis.facts = _settled(analysis, context)
+    if analysis.stranger is not None:
+        analysis.facts = told_of(analysis.facts, analysis.stranger)
     if of_turn_before:  # as sure as what was stored of that turn
         analysis.facts = tuple(replace(fact, confidence=KNOWN) for fact in analysis.facts)
     if language == "en" and (context.recent_facts or context.known):

@@ -90,8 +90,8 @@ def read_head(
         return _subject_head(
             words, start + (2 if first == "the" else 1), end, "team", False, "team"
         )
-    elif first in _CALLED_BY_RELATION or (
-        first.endswith("s") and first[:-1] in _CALLED_BY_RELATION and start + 1 < end
+    elif first in CALLED_BY_RELATION or (
+        first.endswith("s") and first[:-1] in CALLED_BY_RELATION and start + 1 < end
     ):
         return _by_relation(words, start, end, discourse, stops)
     if person is not None:
@@ -102,7 +102,7 @@ def read_head(
     return None
 
 
-_CALLED_BY_RELATION = frozenset(
+CALLED_BY_RELATION = frozenset(
     (
         "dad daddy gran grandad granddad grandma grandpa granny mam mom mommy mum mummy nan nana"
     ).split()
@@ -115,7 +115,7 @@ def _by_relation(
 ) -> Head | None:
     """Reads "mum passed away", "dads in hospital" as "my mum ...", "my dad is ..."."""
     norm = words.norm
-    glued = norm[start] not in _CALLED_BY_RELATION
+    glued = norm[start] not in CALLED_BY_RELATION
     word = norm[start][:-1] if glued else norm[start]
     relation = discourse.lexicon.forms.get((word,))
     if relation is None or relation.plural:

@@ -128,6 +128,8 @@ class Discourse:
         for person in reversed(self.recent):
             if person.gender in genders or (pronoun in ("it", "its") and person.pet):
                 return person
+        if self.recent and pronoun in ("it", "its"):
+            return None  # "he's gone off biology, it's nursing now": no dog of some turns ago
         if self.assistant is not None and self.assistant.gender in genders:
             return self.assistant
         spoken_of = self._spoken_of_before(genders)

@@ -21,6 +21,7 @@ from bmo.gate.other_moments import soon_over
 from bmo.gate.personal_words import orders, tells_of_the_user
 from bmo.gate.requests import is_request
 from bmo.gate.rest_of_turn import with_rest_of_turn
+from bmo.gate.said_of_another import told_of
 from bmo.turn import CATEGORY_SIGNALS, Category, Decision, DialogueContext, Fact, Signal, Turn
 
 if TYPE_CHECKING:
@@ -151,7 +152,10 @@ def _instead_of_rules(rules: Decision, asked: Asked) -> Decision:
             spoken = [c for c in spoken if c in wished or asked.odds(c.text).allow >= REASON]
         memories = open_memories(asked, spoken, 0.0)
         if memories:
-            return _allowed(rules, asked, with_rest_of_turn(asked, memories))
+            told = with_rest_of_turn(asked, memories)
+            if asked.analysis.stranger is not None:
+                told = told_of(told, asked.analysis.stranger)
+            return _allowed(rules, asked, told)
         return replace(
             rules,
             verdict="hold",

@@ -8,13 +8,16 @@ the user's turn before.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from typing import NamedTuple
 
-from bmo.gate.people import PeopleLexicon
-from bmo.gate.person_names import is_name_at
+from bmo.gate.clause_head import CALLED_BY_RELATION
+from bmo.gate.people import PeopleLexicon, label_of, people_lexicon
+from bmo.gate.person_names import is_name_at, proper
 from bmo.language import Words, repair, segment, third_person, words
 from bmo.language.verb_group import parse_verb_group
-from bmo.turn import DialogueContext
+from bmo.turn import DialogueContext, Fact
 
 _LEADS = frozenset("and but oh yeah well plus actually".split())
 _ALSO = frozenset({"too", "also", "likewise"})
@@ -38,13 +41,36 @@ _LONGEST_TURN = 8
 """Words of a turn that says nothing but "and my sister too"."""
 
 
+class Stranger(NamedTuple):
+    """Somebody of whom nobody knows more than the name: "and so is marcus"."""
+
+    name: str
+    start: int
+    end: int
+
+
+class SaidAgain(NamedTuple):
+    """A turn of which a word says that something is so of another as well.
+
+    Attributes:
+        words: The turn's words, the verb phrase written out.
+        of_turn_before: The verb stood in the turn before.
+        stranger: Of whom it is said, where the name is all that is known; the words are those of
+            the other clauses.
+    """
+
+    words: Words
+    of_turn_before: bool = False
+    stranger: Stranger | None = None
+
+
 def with_verb_said(
     spoken: Words,
     people: PeopleLexicon,
     stops: frozenset[str],
     context: DialogueContext,
     names: Mapping[str, str],
-) -> tuple[Words, bool]:
+) -> SaidAgain:
     """The turn with the verb phrase in its place, or as it was where nothing is left out.
 
     Args:
@@ -55,36 +81,106 @@ def with_verb_said(
         names: Lower-case names of known people.
 
     Returns:
-        The words, and whether the verb stood in the turn before.
+        ``spoken`` itself within it where nothing is left out.
     """
     norm = spoken.norm
     size = len(norm)
-    if size < _SHORTEST or (norm[-1] not in _LAST and _OPENING.isdisjoint(norm[-_LONGEST_TURN:])):
-        return spoken, False
+    if size < _SHORTEST:
+        return SaidAgain(spoken)
     found = _second_subject(spoken, people, stops, names)
     if found is None:
-        return spoken, False
-    lead, subject = found
+        return SaidAgain(spoken)
+    lead, subject, stop = found
+    if lead >= _SHORTEST_CLAUSE and _is_unknown(norm, subject, people, names):
+        first, last = spoken.start[subject[0]], spoken.end[subject[-1]]
+        stranger = Stranger(proper(spoken.text[first:last]), first, last)
+        kept = spoken.select([*range(lead), *range(stop, size)])
+        kept.after[lead - 1] = "."
+        return SaidAgain(kept, False, stranger)
     if lead >= _SHORTEST_CLAUSE:
         said = spoken.select(list(range(lead)))
     else:
         before = _stored_turn_before(context) if size <= _LONGEST_TURN else None
         if before is None:
-            return spoken, False
+            return SaidAgain(spoken)
         said = before
     predicate = _predicate(said, people, stops, names)
     if not predicate:
-        return spoken, False
+        return SaidAgain(spoken)
     who = [_AS_SUBJECT.get(norm[i], norm[i]) for i in subject]
     line = [*who, *_agreeing(said.norm, predicate, who, people)]
     if said.text is not spoken.text:  # the words before have no place in this turn's text
         order = [*subject, *([subject[-1]] * len(predicate))]
-        return _line(spoken, line, order, [""] * len(order)), True
+        return SaidAgain(_line(spoken, line, order, [""] * len(order)), True)
     front = [i for i in range(lead) if not (i == lead - 1 and norm[i] in _LEADS)]
-    order = [*front, *subject, *predicate]
+    rest = list(range(stop, size))
+    order = [*front, *subject, *predicate, *rest]
     after = [spoken.after[i] for i in order]
     after[len(front) - 1] = "."
-    return _line(spoken, [*(norm[i] for i in front), *line], order, after), False
+    if rest:
+        after[-len(rest) - 1] = "."
+    written = [*(norm[i] for i in front), *line, *(norm[i] for i in rest)]
+    return SaidAgain(_line(spoken, written, order, after))
+
+
+def _is_unknown(
+    norm: list[str], subject: list[int], people: PeopleLexicon, names: Mapping[str, str]
+) -> bool:
+    first = norm[subject[0]]
+    known = first in _SUBJECTS or first in names or first in _OWNERS
+    return not known and people.relation_at(norm, subject[0], subject[0] + 1) is None
+
+
+def told_of(facts: tuple[Fact, ...], stranger: Stranger) -> tuple[Fact, ...]:
+    """The facts with those of the clause just before told of the stranger as well.
+
+    Args:
+        facts: What the rules read in the turn.
+        stranger: Of whom the same is true.
+    """
+    before = [f for f in facts if f.op == "assert" and f.span and f.span[1] <= stranger.start]
+    before = [f for f in before if f.slot not in _ONES_OWN_ONLY]
+    if not before:
+        return facts
+    last = max(fact.span[1] if fact.span else 0 for fact in before)
+    told = []
+    for fact in before:
+        if not fact.span or fact.span[1] != last:
+            continue
+        predicate = _predicate_of(fact)
+        if not predicate:
+            continue
+        joint = "'s" if _OF_A_NOUN.match(predicate) else ""
+        text = f"{stranger.name}{joint} {predicate[:1].lower()}{predicate[1:]}"
+        told.append(
+            Fact(
+                text=text,
+                category="relationships",
+                confidence=fact.confidence,
+                rule_id=SAME_OF_STRANGER,
+                extraction_method=f"pattern:{SAME_OF_STRANGER}",
+                span=(stranger.start, stranger.end),
+                entities=(stranger.name.lower(),),
+            )
+        )
+    return (*facts, *told)
+
+
+def _predicate_of(fact: Fact) -> str:
+    """What a fact says of its person, or "" where the text does not begin with them."""
+    label = label_of(fact.subject)
+    if label:
+        return fact.text.removeprefix(label).strip() if fact.text.startswith(label) else ""
+    first, _, rest = fact.text.partition(" ")
+    if fact.category != "relationships":
+        return fact.text
+    return rest if first.lower() in people_lexicon("en").names else ""
+
+
+_OF_A_NOUN = re.compile(r"(?!Is |Are )[A-Z][a-z]+( [a-z]+){0,2} (is|are)\b")
+"""Texts about something of one's own: "Days off are Fridays"."""
+SAME_OF_STRANGER = "same_of_stranger"
+_ONES_OWN_ONLY = frozenset({"name", "age", "birthday", "standing_instruction", "answer_style"})
 
 
 def _agreeing(
@@ -121,9 +217,14 @@ def is_only_another(norm: tuple[str, ...], people: PeopleLexicon) -> bool:
         words_ = words_[:-2]
     elif words_ and words_[-1] in _ALSO:
         words_.pop()
+    elif words_[:1] == ["same"]:
+        lead = next((lead for lead in _SAME_WITH if tuple(words_[: len(lead)]) == lead), None)
+        if lead is None:
+            return False
+        words_ = ["so", *words_[len(lead) :]]
     elif not words_ or words_[0] not in _SAME:
         return False
-    else:
+    if words_ and words_[0] in _SAME:
         words_ = words_[1:]
     words_ = [word for word in words_ if word not in _AUXILIARIES]
     if words_ and words_[0] in _OWNERS:
@@ -137,53 +238,105 @@ def is_only_another(norm: tuple[str, ...], people: PeopleLexicon) -> bool:
 
 def _second_subject(
     spoken: Words, people: PeopleLexicon, stops: frozenset[str], names: Mapping[str, str]
-) -> tuple[int, list[int]] | None:
-    """Where the elliptic clause begins, and the words of its subject."""
+) -> tuple[int, list[int], int] | None:
+    """Where the elliptic clause begins, the words of its subject, and the index behind it."""
     norm = spoken.norm
     size = len(norm)
-    for at in range(max(0, size - _LONGEST_TURN), size):
+    for at in _beginnings(norm):
         begin = at
         while begin < size and norm[begin] in _LEADS:
             begin += 1
         if begin >= size:
             return None
-        if norm[begin] in _SAME and begin + 2 < size and norm[begin + 1] in _AUXILIARIES:
-            end = _subject_end(spoken, begin + 2, people, stops, names)
-            if end == size:
-                return at, list(range(begin + 2, end))
-        for lead in (("same", "with"), ("same", "for"), ("same", "goes", "for")):
+        if norm[begin] in _SAME and begin + 2 < size and norm[begin + 1] in _SAID_AGAIN:
+            end = _subject_end(spoken, begin + 2, people, stops, names, named=True)
+            if end and _closes(spoken, end):
+                return at, list(range(begin + 2, end)), end
+        for lead in _SAME_WITH:
             if tuple(norm[begin : begin + len(lead)]) == lead:
                 first = begin + len(lead)
-                if _subject_end(spoken, first, people, stops, names) == size:
-                    return at, list(range(first, size))
+                end = _subject_end(spoken, first, people, stops, names, named=True)
+                if end and _closes(spoken, end):
+                    return at, list(range(first, end)), end
         if at and norm[at - 1] not in _LEADS and not spoken.after[at - 1] and begin == at:
             continue
-        end = _subject_end(spoken, begin, people, stops, names)
+        end = _subject_end(spoken, begin, people, stops, names, named=at > 0)
         if not end:
             continue
-        behind = end + 1 if end < size and norm[end] in _AUXILIARIES else end
-        if norm[behind:] in (["too"], ["also"], ["likewise"], ["as", "well"]):
-            return at, list(range(begin, end))
+        behind = end + 1 if end < size and norm[end] in _SAID_AGAIN else end
+        for also in _ALSO_PHRASES:
+            stop = behind + len(also)
+            if tuple(norm[behind:stop]) == also and _closes(spoken, stop):
+                return at, list(range(begin, end)), stop
     return None
 
 
+_SAME_WITH = (
+    ("same", "with"),
+    ("same", "for"),
+    ("same", "as"),
+    ("same", "goes", "for"),
+    ("goes", "for"),
+)
+_ALSO_PHRASES = (("too",), ("also",), ("likewise",), ("as", "well"))
+_SAID_AGAIN = _AUXILIARIES | {"'s"}
+_BEHIND = frozenset("so and but because cos which".split())
+_LONGEST_SUBJECT = 5
+_MOST_LOOKS = 12
+"""No more places of a turn are tried: a bound on time for hostile input."""
+
+
+def _beginnings(norm: list[str]) -> list[int]:
+    """Where an elliptic clause may begin: at "so does", or some words before "too"."""
+    found: list[int] = []
+    for i, word in enumerate(norm):
+        if word in _OPENING:
+            found.append(i - 1 if i and norm[i - 1] in _LEADS else i)
+        elif word in _LAST:
+            found += range(max(0, i - _LONGEST_SUBJECT), i)
+        if len(found) >= _MOST_LOOKS:
+            break
+    return sorted(set(found))
+
+
+def _closes(spoken: Words, end: int) -> bool:
+    """Whether a clause that is no question ends before ``end``."""
+    if end >= len(spoken):
+        return "?" not in spoken.after[end - 1]
+    mark = spoken.after[end - 1]
+    return "?" not in mark and (mark != "" or spoken.norm[end] in _BEHIND)
+
+
 def _subject_end(
-    spoken: Words, i: int, people: PeopleLexicon, stops: frozenset[str], names: Mapping[str, str]
+    spoken: Words,
+    i: int,
+    people: PeopleLexicon,
+    stops: frozenset[str],
+    names: Mapping[str, str],
+    *,
+    named: bool = False,
 ) -> int:
-    """Index behind a subject that begins at ``i`` ("my wife ana", "sam", "she"), or 0."""
+    """Index behind a subject that begins at ``i`` ("my wife ana", "sam", "she"), or 0.
+
+    ``named``: the construction says that somebody follows, so a name may be one nobody knows.
+    """
     norm = spoken.norm
     if i >= len(norm):
         return 0
     if norm[i] in _SUBJECTS or norm[i] in names:
         return i + 1
     if norm[i] not in _OWNERS:
-        return 0
+        bare = people.relation_at(norm, i, i + 1) if norm[i] in CALLED_BY_RELATION else None
+        if bare is not None:
+            return i + 1
+        size = is_name_at(spoken, i, len(norm), people, stops, True) if named else 0
+        return i + size if size else 0
     found = people.relation_at(norm, i + 1, len(norm))
     if found is None:
         return 0
     relation, end = found
     if not relation.plural:
-        end += is_name_at(spoken, end, len(norm), people, stops, True)
+        end += is_name_at(spoken, end, len(norm), people, stops, not named)
     return end
 
 

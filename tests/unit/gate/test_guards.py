@@ -16,7 +16,7 @@ from bmo.gate.other_moments import of_the_moment
 from bmo.gate.packs import load_pack
 from bmo.gate.people import people_lexicon
 from bmo.gate.professional_word import without_professional
-from bmo.gate.said_of_another import with_verb_said
+from bmo.gate.said_of_another import SaidAgain, with_verb_said
 from bmo.gate.self_introduction import introduced
 from bmo.gate.sensitive_lexicon import _SHAPES, load_lexicon
 from bmo.gate.speech_act import speech_act_lexicon
@@ -97,7 +97,7 @@ def test_what_concerns_no_stage_is_left_by_it(case: tuple[LanguageCode, str]) ->
         assert without_professional(said) is said
     if not stages & cue_words.SAID_OF_ANOTHER:
         found = with_verb_said(said, people, pack.stops, DialogueContext(), {})
-        assert found == (said, False)
+        assert found == SaidAgain(said)
     if "," not in said.text:
         assert introduced(said, "what is your name?", jobs) is said
         if not stages & cue_words.RELATED:

@@ -48,10 +48,34 @@ def texts(decision: Decision) -> list[str]:
         ("my dad collects stamps and so does my uncle", "Uncle collects stamps"),
         ("my kids love pizza and me too", "Loves pizza"),
         ("we love sushi and so do the kids", "Children love sushi"),
+        # of somebody known by name only, in the middle of a turn, told by a bare "dad"
+        ("i'm vegetarian and so is Farouk, so book for two", "Farouk is vegetarian"),
+        ("i don't drink, neither does omar", "Omar does not drink"),
+        ("i can't eat nuts. same goes for priya, remember", "Priya cannot have nuts"),
+        ("i hate flying and ruth does too", "Ruth hates flying"),
+        ("i'm off work on fridays, same as lena", "Lena's days off are Fridays"),
+        ("my mum is diabetic, dad too", "Father is diabetic"),
+        ("i live in leeds and so does my mate baz", "Friend Baz lives in Leeds"),
+        ("my sister's coeliac and so am i", "Is coeliac"),
     ],
 )
 def test_the_verb_is_taken_from_the_clause_before(gate: WriteGate, said: str, stored: str) -> None:
     assert stored in texts(decide(gate, said))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "i love chess and so does everybody",
+        "i live in leeds, so is the shop far",
+        "my name is ana and so is ruth",
+        "is marcus vegetarian and so is ruth?",
+    ],
+)
+def test_nothing_is_told_of_whom_nothing_is_said(gate: WriteGate, said: str) -> None:
+    assert [
+        t for t in texts(decide(gate, said)) if t.startswith(("Ruth", "Everybody", "Shop"))
+    ] == []
 
 
 @pytest.mark.parametrize(
