@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bmo.chat.second_person import NAMED, second_person
+from bmo.chat.second_person import NAMED, QUOTED, second_person
 from bmo.ledger import Recorded
 from bmo.turn import Decision, Signal, Verdict
 
@@ -187,7 +187,7 @@ def _is_named_again(text: str, texts: Sequence[str]) -> bool:
 
 def _inside(sentence: str) -> str:
     """A sentence as a part of another one."""
-    text = sentence.rstrip(".")
+    text = sentence.rstrip(".").removeprefix(QUOTED)
     return text[:1].lower() + text[1:] if text.startswith(_OPENINGS) else text
 
 
