@@ -72,7 +72,8 @@ def address(
         )
     )
     said = text.strip() if pack.language == "en" else " ".join(_telling(words, pack))
-    query = " ".join((said, *gloss))
+    # A word said twice tells no more, and every word takes the embedder its time.
+    query = " ".join((said, *_unique(word for part in gloss for word in part.split())))
     return Address(
         slots=slots,
         soft=soft,
