@@ -40,6 +40,7 @@ from bmo.gate.own_people import with_own_people
 from bmo.gate.packs import Pack, load_pack
 from bmo.gate.people import PeopleLexicon, people_lexicon
 from bmo.gate.professional_word import without_professional
+from bmo.gate.restarts import without_restart
 from bmo.gate.said_of_another import told_of, with_verb_said
 from bmo.gate.self_introduction import introduced
 from bmo.gate.speech_act import SpeechAct, speech_act
@@ -69,7 +70,7 @@ def analyse(
     stages = stages_of(said.norm, language)
     repaired = repair(said, language, cued=stages & REPAIRED != 0)
     if language == "en":
-        repaired = with_my(repaired, people)
+        repaired = without_restart(with_my(repaired, people))
         if stages & RELATED:
             repaired = with_own_people(repaired, people, context)
         if stages & NAMING:

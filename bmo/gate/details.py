@@ -10,10 +10,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bmo.gate.packs import load_pack
-from bmo.gate.people import people_lexicon
+from bmo.gate.people import label_of, people_lexicon, subject_of
 from bmo.turn import Fact
 
 _SAME_ANIMAL = {"puppy": "dog", "kitten": "cat"}
+_LATE = 0.95
+"""Confidence of what "late" says before a relation: it says nothing else there."""
 _OF_A_LANGUAGE = frozenset({"conversational", "fluent"})
 
 
@@ -31,6 +33,8 @@ def with_details(facts: tuple[Fact, ...], norm: Sequence[str]) -> tuple[Fact, ..
         facts = _with_due_date(facts)
     if "called" in norm:
         facts = tuple(_with_firm(fact, norm) for fact in facts)
+    if "late" in norm:
+        facts = _with_departed(facts, norm)
     if "thing_is" not in [fact.rule_id for fact in facts]:
         return facts
     kept: list[Fact] = []
@@ -41,6 +45,40 @@ def with_details(facts: tuple[Fact, ...], norm: Sequence[str]) -> tuple[Fact, ..
         else:
             kept.append(fact)
     return tuple(kept)
+
+
+def _with_departed(facts: tuple[Fact, ...], norm: Sequence[str]) -> tuple[Fact, ...]:
+    """Reads "my late wife sylvia": she has died, and is nobody's living wife."""
+    people, words = people_lexicon("en"), list(norm)
+    for i in range(1, len(words) - 1):
+        if words[i] != "late" or words[i - 1] not in ("my", "our"):
+            continue
+        found = people.relation_at(words, i + 1, len(words))
+        if found is None or found[0].plural:
+            continue
+        relation, behind = found
+        theirs = [fact for fact in facts if fact.subject.partition(":")[0] == subject_of(relation)]
+        name = next((fact.value for fact in theirs if fact.slot == "name"), "")
+        if not name and behind < len(words) and words[behind] in people.names:
+            name = words[behind].title()
+        subject = subject_of(relation, name)
+        departed = Fact(
+            text=f"{label_of(subject, name)} has died",
+            category="relationships",
+            slot="deceased",
+            value="died",
+            subject=subject,
+            cardinality="one",
+            confidence=_LATE,
+            rule_id="late",
+            extraction_method="pattern:late",
+            entities=(name,) if name else (),
+        )
+        kept = [fact for fact in facts if not (fact in theirs and fact.slot in ("name", "has"))]
+        if not any(fact.slot == "deceased" for fact in theirs):
+            kept.append(departed)
+        facts = tuple(kept)
+    return facts
 
 
 def _with_breed(facts: tuple[Fact, ...], norm: Sequence[str]) -> tuple[Fact, ...]:

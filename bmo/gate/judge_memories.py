@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from bmo.gate.open_category import (
     category_of,
     is_standing,
 )
-from bmo.gate.open_grouping import ClauseOdds, grouped, parted_clauses, runs
+from bmo.gate.open_grouping import ClauseOdds, grouped, named_first, parted_clauses, runs
 from bmo.gate.open_text import OpenText
 from bmo.gate.open_wishes import is_order
 from bmo.gate.people import people_lexicon
@@ -167,12 +167,18 @@ def _told_together(
     People tell a fact and dwell on it: of strangers' memories that nobody had annotated most were
     the second half of one that stood already, and facts were missed because their words lay in two.
     """
-    together: dict[tuple[str, Category], list[ClauseAnalysis]] = {}
+    together: dict[tuple[str, Category, str], list[ClauseAnalysis]] = {}
     for group in groups:
         fact = memory_of(asked, group)
         if fact is not None:
-            together.setdefault((fact.subject, fact.category), []).extend(group)
+            about = _named_apart(group[0], together)
+            together.setdefault((fact.subject, fact.category, about), []).extend(group)
     return list(together.values())
+
+
+def _named_apart(clause: ClauseAnalysis, before: Iterable[tuple[str, Category, str]]) -> str:
+    """The name a clause is about, else the one that was told of last: it may tell more of them."""
+    return named_first(clause) or next(reversed([name for *_, name in before]), "")
 
 
 def _tied(asked: Asked, clause: ClauseAnalysis) -> dict[str, bool]:

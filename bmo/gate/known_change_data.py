@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, Literal, cast
 
 from bmo.gate.pack_tables import read_table
-from bmo.gate.people import people_lexicon
+from bmo.gate.people import label_of, people_lexicon
 from bmo.language import LanguageCode
 from bmo.turn import Fact
 
@@ -93,10 +93,12 @@ class ChangeRule:
             return False
         if _WAS.match(old.text) or (_LIKES.match(old.text) and "likes" not in self.opens):
             return False
-        return not self.opens or old.slot in self.slots or self._opens(old.text)
+        return not self.opens or old.slot in self.slots or self._opens(old)
 
-    def _opens(self, text: str) -> bool:
-        lowered = text.lower()
+    def _opens(self, old: Fact) -> bool:
+        lowered = old.text.lower()
+        if old.subject != "user":
+            lowered = lowered.removeprefix(f"{label_of(old.subject).lower()} ")
         quoted = lowered.startswith("said in ")
         if self.anyones:  # behind whoever does it
             first = f" {' '.join(lowered.split()[:7])} "

@@ -17,11 +17,14 @@ from bmo.gate.canonical_text import title_case
 from bmo.gate.changed_values import tool_replaced, with_number, with_tool
 from bmo.gate.known_change_data import Alias, ChangeRule, KnownChanges, known_changes
 from bmo.gate.known_holders import (
+    ANYONE,
     IN_THE_HOUSE,
     couple,
     done_by_another,
     of_the_house,
     one_of_the_house,
+    taken_up,
+    told_of,
 )
 from bmo.gate.known_parts import parts_of, rest_without
 from bmo.gate.memory_core import MemoryCore, core_of, stems_of
@@ -48,10 +51,12 @@ class KnownChange:
     Attributes:
         facts: Retractions of single memories (scope "memory") and what takes their place.
         tells_more: The clause has more to tell than the change itself.
+        who: Whose it is, as the clause says it; "" where it is the user's own.
     """
 
     facts: tuple[Fact, ...]
     tells_more: bool
+    who: str = ""
 
 
 def changes_in(
@@ -91,11 +96,13 @@ def changes_in(
                 continue
             found = _read(rule, hit, known, subjects, table, at, said)
             if found:
+                who = hit.groupdict().get("who") or ""
+                found = [taken_up(fact, who, line[hit.end() :].split()) for fact in found]
                 rest = stems_of(line[: hit.start()], table) | stems_of(line[hit.end() :], table)
                 new = hit.groupdict().get("new")
                 told = new is not None and all(fact.op == "retract" for fact in found)
                 more = rule.tells_more or told or len(rest) >= _TELLS_MORE
-                return KnownChange(tuple(found), more)
+                return KnownChange(tuple(found), more, who)
     return None
 
 
@@ -109,9 +116,10 @@ def _read(
     said: str,
 ) -> list[Fact]:
     groups = hit.groupdict()
-    whose = _whose(groups.get("who"), known, subjects, table)
-    if whose is None:
-        return []
+    who = groups.get("who")
+    whose: Container[str] | None = _whose(who, known, subjects, table)
+    if whose is None:  # nobody whom the user has a relation to: "Sipho Dlamini coaches them"
+        known, whose = told_of(who or "", known, table), ANYONE
     named = rule.means or groups.get("old") or ""
     if rule.kind == "place":
         return _other_home(rule, hit, known)
@@ -120,7 +128,7 @@ def _read(
     if rule.kind == "couple":
         return [ended_part(rule, old, part, table) for old, part in couple(rule, named, known)]
     meant = list(_meant(rule, named, known, whose, subjects, table))
-    if not meant and groups.get("who") is None and of_the_house(hit):
+    if not meant and who is None and of_the_house(hit):
         meant = one_of_the_house(_meant(rule, named, known, IN_THE_HOUSE, subjects, table))
     if rule.kind == "taken":
         meant = done_by_another(rule, meant, groups.get("new") or "", table)

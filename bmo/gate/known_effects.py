@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from bmo.gate.analysed_turn import Analysis, without_doubles
 from bmo.gate.bare_corrections import bare_correction
 from bmo.gate.clause_reader import ClauseAnalysis
 from bmo.gate.corrections import restated
 from bmo.gate.known_changes import KnownChange, changes_in, ended_memory
+from bmo.gate.known_holders import taken_up
 from bmo.gate.people import subject_of
 from bmo.gate.pointed_changes import pointed_at
 from bmo.gate.speech_act import SpeechAct
@@ -66,10 +67,15 @@ def with_known_changes(analysis: Analysis, turn: Turn, context: DialogueContext)
     stated = [c for c in analysis.clauses if c.speech_act in _CHANGING and not c.vetoes]
     ended: list[Fact] = []
     only_changes: list[Fact] = []  # "Said in French about a change": it has been made
-    for clause in stated:
+    for clause, behind in zip_longest(stated, stated[1:]):
         change = read(clause.norm, request=clause.speech_act != "statement")
         if change is not None:
             ended += _beside(change, clause)
+            if behind is not None:
+                before, ended = ended, [taken_up(fact, change.who, behind.norm) for fact in ended]
+                if ended != before:  # "it's dave now": nobody introduces himself
+                    only_changes += [fact for fact in behind.facts if fact.slot == "name"]
+                    _close(analysis, [behind])
             if not change.tells_more:
                 only_changes += [f for f in clause.facts if f.slot == "change"]
             _close(analysis, [] if change.tells_more else [clause])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from bmo.gate.known_change_data import ChangeRule, KnownChanges
 from bmo.gate.known_parts import parts_of
@@ -34,7 +35,54 @@ class _House:
         return isinstance(subject, str) and subject.partition(":")[0] in HOUSE
 
 
+class _Anyone:
+    """Every subject."""
+
+    def __contains__(self, subject: object) -> bool:
+        return isinstance(subject, str)
+
+
 IN_THE_HOUSE = _House()
+ANYONE = _Anyone()
+_CALLED = 2
+"""Words up to which a name goes."""
+
+
+def told_of(who: str, known: Sequence[Fact], table: KnownChanges) -> list[Fact]:
+    """Memories that begin with the name of somebody whose relation nobody has told."""
+    name = [word for word in who.lower().split() if word not in table.articles and word != "'s"]
+    if not 0 < len(name) <= _CALLED or not table.is_content(name[0]):
+        return []
+    return [old for old in known if _WORD.findall(old.text.lower())[: len(name)] == name]
+
+
+_NEXT = re.compile(
+    r"^(?:it is |now it is )?(?P<new>[^\W\d_]+(?: [^\W\d_]+)?)"
+    r" (?:is|does|has|will|now|instead|does it|is doing it|from now on)(?: now)?$"
+)
+_NO_NAME = frozenset("it that this he she they we i nobody there what who which the a not".split())
+
+
+def taken_up(fact: Fact, who: str, norm: Sequence[str]) -> Fact:
+    """The end of what somebody did, or who does it now ("sam is not, karin is").
+
+    Args:
+        fact: An end; its memory begins with the name of who did it.
+        who: That name, as the change told it.
+        norm: The words behind those that end it.
+    """
+    name = " ".join(word for word in who.lower().split() if word != "'s")
+    if not name or not fact.text.lower().startswith(f"{name} "):
+        return fact
+    found = _NEXT.match(" ".join(norm))
+    if found is None or fact.op != "retract" or fact.slot is not None:
+        return fact
+    if not _NO_NAME.isdisjoint(found["new"].split()):
+        return fact
+    text = f"{found['new'].title()}{fact.text[len(name) :]}"
+    return replace(
+        fact, op="assert", scope=None, text=text, replaces=fact.text, value="", subject="user"
+    )
 
 
 def of_the_house(hit: re.Match[str]) -> bool:

@@ -14,7 +14,9 @@ from itertools import pairwise
 from bmo.gate.analysis import ClauseAnalysis
 from bmo.gate.open_fragments import comma_borders, has_predicate
 from bmo.gate.open_lexicon import open_lexicon
+from bmo.gate.people import people_lexicon
 from bmo.language import Words, past_lemma
+from bmo.language.times import NUMBER_WORDS
 
 CARRIES = 0.6
 """P(allow) from which a clause opens a memory of its own."""
@@ -25,6 +27,9 @@ NOTHING = 0.9
 SHORT = 4
 """A clause of fewer words does not open a memory beside others."""
 
+_HELPING = frozenset({"'s", "is", "was", "has", "does", "will", "can", "cannot"})
+_NOBODY = frozenset("it he she that this there what who mine one all everything i we".split())
+_AGES = frozenset({*NUMBER_WORDS, *map(str, range(100))})
 _LEFT_OPEN = frozenset(("it them").split())
 """Objects that stand for something said before ("decent at it by June")."""
 
@@ -75,7 +80,9 @@ def grouped(
     before: ClauseOdds | None = None
     for item, carries in zip(odds, carrying, strict=True):
         short = before is not None and _elaborates(before.clause, item.clause)
-        leans = item.tied or short or leans_back(item.clause)
+        another = before is not None and of_another(before.clause, item.clause)
+        leans = not another and (item.tied or short or leans_back(item.clause))
+        carries = carries or (another and told and item.discard < NOTHING)
         before = item
         if carries and tells_event(item.clause) and not groups:
             waiting.append(item)  # "sold the old one" is told with what is true now
@@ -157,6 +164,23 @@ def _elaborates(before: ClauseAnalysis, clause: ClauseAnalysis) -> bool:
         and len(before.norm) < SHORT
         and not has_predicate(clause.norm)
     )
+
+
+def of_another(before: ClauseAnalysis, clause: ClauseAnalysis) -> bool:
+    """Whether two clauses tell of two people ("zosia's 7", "janek is four")."""
+    one, other = named_first(before), named_first(clause)
+    return bool(one and other) and one != other
+
+
+def named_first(clause: ClauseAnalysis) -> str:
+    """The given name that a clause is about, or ""."""
+    name, verb = clause.norm[0], clause.norm[1:2]
+    if not verb or not name.isalpha() or name in _NOBODY or clause.norm[-1] in _HELPING:
+        return ""
+    if name in people_lexicon("en").names:
+        return name if verb[0] in _HELPING or has_predicate(clause.norm) else ""
+    aged = verb[0] in ("'s", "is") and clause.norm[2:3] != () and clause.norm[2] in _AGES
+    return name if aged and clause.norm[3:4] in ((), ("years",), ("now",)) else ""
 
 
 def _left_out(item: ClauseOdds, leans: bool) -> bool:
