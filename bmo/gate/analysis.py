@@ -13,6 +13,7 @@ from bmo.gate.cue_words import (
     ANYTHING,
     NAMED,
     NAMING,
+    POINTING,
     RELATED,
     REPAIRED,
     REPORTED,
@@ -39,6 +40,7 @@ from bmo.gate.other_topics import with_topics
 from bmo.gate.own_people import with_own_people
 from bmo.gate.packs import Pack, load_pack
 from bmo.gate.people import PeopleLexicon, people_lexicon
+from bmo.gate.pointing_orders import with_pointers_resolved
 from bmo.gate.professional_word import without_professional
 from bmo.gate.restarts import without_restart
 from bmo.gate.said_of_another import told_of, with_verb_said
@@ -75,6 +77,8 @@ def analyse(
             repaired = with_own_people(repaired, people, context)
         if stages & NAMING:
             repaired = with_names_in_order(repaired)
+        if stages & POINTING:
+            repaired = with_pointers_resolved(repaired)
         repaired = _in_clauses(repaired, stages, turn, pack, people)
     analysis = Analysis(language=language, words=repaired)
     if not repaired.norm:

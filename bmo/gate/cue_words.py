@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from bmo.gate import naming_order, said_of_another
+from bmo.gate import naming_order, pointing_orders, said_of_another
 from bmo.gate.factuality import factuality_lexicon
 from bmo.gate.mentions import OWN
 from bmo.gate.open_lexicon import open_lexicon
@@ -42,7 +42,9 @@ WISHED = 512
 """A word of a standing wish without a verb: see ``verbless_wish``."""
 NAMING = 1024
 """A word with which somebody is named: see ``with_names_in_order``."""
-ANYTHING = 2047
+POINTING = 2048
+"""A word with which an order points at its reason: see ``with_pointers_resolved``."""
+ANYTHING = 4095
 """All of them, for words that nobody has looked up."""
 
 
@@ -65,6 +67,7 @@ def _cue_words(language: LanguageCode) -> dict[str, int]:
             (RELATED, people_lexicon(language).first),
             (SAID_OF_ANOTHER, said_of_another.CUES),
             (NAMING, naming_order.CUES),
+            (POINTING, pointing_orders.CUES),
         ]
     table: dict[str, int] = {}
     for stage, words in vocabularies:
