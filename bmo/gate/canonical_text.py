@@ -66,6 +66,10 @@ def surface(context: CaptureContext, start: int, end: int, proper_words: frozens
         if token == "'s" and parts:
             parts[-1] += "'s"
             continue
+        if token == "please" and parts:  # "in the morning please, it wrecks my mood"
+            if at >= 0 and words.after[at][:1] == "," and not parts[-1].endswith(","):
+                parts[-1] += ","
+            continue
         mark = words.after[at] if at >= 0 and i + 1 < end else ""
         parts.append(word + ("," if mark[:1] == "," else ""))
     return " ".join(parts)

@@ -183,6 +183,9 @@ class OpenClauses:
             if said_aside:
                 skipped = place + said_aside
                 continue
+            if token.norm == "please" and token.comma and parts[-1]:
+                parts[-1][-1] = replace(parts[-1][-1], comma=True)
+                continue
             if token.norm not in self.lexicon.asides:
                 if len(parts[-1]) > 2 and new_clause(norms, place):
                     parts.append([])

@@ -11,6 +11,7 @@ from __future__ import annotations
 from functools import lru_cache
 from operator import eq
 
+from bmo.language.asides import aside_at, aside_words
 from bmo.language.lexicon import LanguageCode, SurfaceLexicon, match_phrase, surface_lexicon
 from bmo.language.times import NUMBER_WORDS, calendar_class
 from bmo.language.tokens import Words
@@ -34,13 +35,14 @@ _TAKES_NOTHING_BACK = frozenset(
 
 
 _PADDING = frozenset({"like", "you"})
-"""First words of what pads speech in some places only ("you know", "like")."""
+"""First words of what pads speech in some places only ("you know", "like", a tag)."""
 
 
 @lru_cache(maxsize=8)
 def repair_cues(language: LanguageCode) -> frozenset[str]:
     """The words of which one stands in all that is repaired, but for plain repetitions."""
-    return surface_lexicon(language).disfluency_cues | _PADDING
+    lexicon = surface_lexicon(language)
+    return lexicon.disfluency_cues | _PADDING | frozenset(lexicon.tags)
 
 
 def repair(words: Words, language: LanguageCode = "en", *, cued: bool = True) -> Words:
@@ -59,13 +61,15 @@ def repair(words: Words, language: LanguageCode = "en", *, cued: bool = True) ->
         return words
     lexicon = surface_lexicon(language)
     touched = not lexicon.disfluency_cues.isdisjoint(norm)
-    padded = ("like" in norm and "," in "".join(words.after)) or (
+    tagged = "like" in norm or not lexicon.tags.keys().isdisjoint(norm)
+    padded = (tagged and "," in "".join(words.after)) or (
         "you" in norm and ("know" in norm or "see" in norm)
     )
     if not touched and not padded:
         if not any(map(eq, norm, norm[1:])):
             return words
-    kept = _without_fillers(words, lexicon)
+    closed: set[int] = set()
+    kept = _without_fillers(words, lexicon, closed)
     kept = _without_repetitions(norm, kept)
     if touched:
         repaired = _without_reparanda(words, kept, lexicon)
@@ -73,17 +77,20 @@ def repair(words: Words, language: LanguageCode = "en", *, cued: bool = True) ->
             kept = _without_repetitions(norm, repaired)
     if len(kept) == size:
         return words
-    return _select_keeping_borders(words, kept)
+    return _select_keeping_borders(words, kept, closed)
 
 
-def _select_keeping_borders(words: Words, kept: list[int]) -> Words:
-    """Selects, and hands the punctuation of a dropped word to the word before it."""
+def _select_keeping_borders(words: Words, kept: list[int], closed: set[int]) -> Words:
+    """Selects, and hands the punctuation of a dropped word to the word before it.
+
+    Commas are handed on behind asides only (``closed``: their last words): "black like, no sugar".
+    """
     result = words.select(kept)
     for position, index in enumerate(kept[:-1]):
         if not result.after[position]:
             for dropped in range(index + 1, kept[position + 1]):
                 mark = words.after[dropped]
-                if mark and mark[0] in ".!?;":
+                if mark and (mark[0] in ".!?;" or dropped in closed):
                     result.after[position] = mark
                     break
     if kept and kept[-1] != len(words.norm) - 1 and not result.after[-1]:
@@ -91,14 +98,22 @@ def _select_keeping_borders(words: Words, kept: list[int]) -> Words:
     return result
 
 
-def _without_fillers(words: Words, lexicon: SurfaceLexicon) -> list[int]:
+def _without_fillers(words: Words, lexicon: SurfaceLexicon, closed: set[int]) -> list[int]:
+    """The words kept; the last word of each aside is added to ``closed``."""
     norm = words.norm
     size = len(norm)
+    opening = aside_words(lexicon.language)
     fillers = lexicon.fillers
     kept: list[int] = []
     i = 0
     while i < size:
         word = norm[i]
+        if word in opening:
+            length = aside_at(words, i, lexicon)
+            if length:
+                i += length
+                closed.add(i - 1)
+                continue
         if word in fillers and not (word == "mm" and _is_number(norm[i - 1 : i])):
             i += 1
             continue

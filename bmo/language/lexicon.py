@@ -30,6 +30,10 @@ class SurfaceLexicon:
         denials: Words of denial, taken off where a subject follows ("no his name is tom").
         strong_edits: Editing terms that repair even without a rough copy.
         weak_edits: Editing terms that repair only with a rough copy.
+        asides: Phrases addressed to the hearer that say nothing of the matter.
+        closing_asides: Those that are asides only at the end of what they belong to.
+        tags: Words that are asides before a comma.
+        before_tags: Words that claim what is behind them ("i do not mind").
         classes: Function word -> class ("article", "preposition", "pronoun", "possessive", "be").
         clause_subjects: Pronouns that start a clause.
         weak_clause_subjects: Pronouns that start a clause when a finite verb follows.
@@ -48,6 +52,10 @@ class SurfaceLexicon:
     denials: frozenset[str]
     strong_edits: Phrases
     weak_edits: Phrases
+    asides: Phrases
+    closing_asides: Phrases
+    tags: Phrases
+    before_tags: frozenset[str]
     classes: dict[str, str]
     clause_subjects: frozenset[str]
     weak_clause_subjects: frozenset[str]
@@ -96,7 +104,10 @@ def match_phrase(table: Phrases, words: list[str], at: int) -> int:
 
 
 _COMMON_IN_EDITS = frozenset(
-    "i or that what am let me oh hold hang on say should make you is ich ou je dire veux o".split()
+    (
+        "i or that what am let me oh hold hang on say should make you is ich ou je dire veux o "
+        "if with know so it not do as can have to for your the"
+    ).split()
 )
 
 
@@ -132,6 +143,10 @@ def surface_lexicon(language: LanguageCode) -> SurfaceLexicon:
         classes.update(dict.fromkeys(raw[key], name))
     strong = phrase_table([spoken(p) for p in raw["strong_edits"]])
     weak = phrase_table([spoken(p) for p in raw["weak_edits"]])
+    asides, closing, tags = (
+        phrase_table([spoken(p) for p in raw.get(key, [])])
+        for key in ("asides", "closing_asides", "tags")
+    )
     return SurfaceLexicon(
         language=language,
         contractions=contractions,
@@ -140,6 +155,10 @@ def surface_lexicon(language: LanguageCode) -> SurfaceLexicon:
         denials=frozenset(raw.get("denials", [])),
         strong_edits=strong,
         weak_edits=weak,
+        asides=asides,
+        closing_asides=closing,
+        tags=tags,
+        before_tags=frozenset(raw.get("before_tags", [])),
         classes=classes,
         clause_subjects=frozenset(raw["clause_subjects"]),
         weak_clause_subjects=frozenset(raw["weak_clause_subjects"]),
@@ -148,5 +167,7 @@ def surface_lexicon(language: LanguageCode) -> SurfaceLexicon:
         subordinators=frozenset(raw["subordinators"]),
         embedders=frozenset(raw["embedders"]),
         carried_verbs=frozenset(raw["carried_verbs"]),
-        disfluency_cues=frozenset(raw["fillers"]) | _telling_words(strong) | _telling_words(weak),
+        disfluency_cues=frozenset(raw["fillers"]).union(
+            *(_telling_words(table) for table in (strong, weak, asides, closing))
+        ),
     )
