@@ -18,7 +18,7 @@ _AT_HOME = frozenset(
         "bairn bairns bf boss boyfriend boys cat cats dad daughter dog dogs eldest "
         "fella fiance fiancee fiancé fiancée gaffer gf girlfriend girls grandad grandchildren "
         "grandkids gran hubby husband in-laws kids kitten lad lads missus mother-in-law mum nan "
-        "oldest puppy son toddler twins wean weans wife wifey youngest"
+        "oldest puppy son toddler wean weans wife wifey youngest"
     ).split()
 )
 """Words behind "the" that are the speaker's own where nobody else's were spoken of."""
