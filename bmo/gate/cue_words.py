@@ -8,7 +8,7 @@ made of the stages' own vocabularies answers for all of them in one pass.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cache
 
 from bmo.gate import naming_order, pointing_orders, said_of_another
 from bmo.gate.factuality import factuality_lexicon
@@ -48,7 +48,7 @@ ANYTHING = 4095
 """All of them, for words that nobody has looked up."""
 
 
-@lru_cache(maxsize=8)
+@cache
 def _cue_words(language: LanguageCode) -> dict[str, int]:
     """Word -> the stages it concerns, added up."""
     factuality = factuality_lexicon(language)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from bmo.gate.pack_tables import read_table
 from bmo.language import LanguageCode, words
@@ -33,7 +33,7 @@ class DialogueLexicon:
     strip: Phrases
 
 
-@lru_cache(maxsize=8)
+@cache
 def dialogue_lexicon(language: LanguageCode) -> DialogueLexicon:
     """The questions and answers of ``language``; empty where the pack has none."""
     raw = read_table(language, "dialogue.toml")

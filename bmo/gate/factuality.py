@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Literal, get_args
 
 from bmo.gate.pack_tables import read_table
@@ -78,7 +78,7 @@ class FactualityLexicon:
     authorities: frozenset[str] = frozenset()
 
 
-@lru_cache(maxsize=8)
+@cache
 def factuality_lexicon(language: LanguageCode) -> FactualityLexicon:
     """The factuality cues of ``language``; empty where the pack has none."""
     raw = read_table(language, "factuality.toml")

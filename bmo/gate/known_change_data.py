@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Literal, cast
 
 from bmo.gate.pack_tables import read_table
@@ -168,7 +168,7 @@ def _stem(word: str) -> str:
     return word.removesuffix("e") if len(word) > 3 else word
 
 
-@lru_cache(maxsize=8)
+@cache
 def known_changes(language: LanguageCode) -> KnownChanges:
     """The constructions of ``language``; none where the pack has no such file.
 

@@ -11,7 +11,7 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -359,7 +359,7 @@ def _files(language: LanguageCode) -> dict[str, str]:
     }
 
 
-@lru_cache(maxsize=8)
+@cache
 def load_pack(language: LanguageCode) -> Pack:
     """Reads and compiles the rules of ``language``.
 
@@ -409,7 +409,7 @@ def _single_words(
     return frozenset(w[0] for name in names for w in lexicons.get(name, ()) if len(w) == 1)
 
 
-@lru_cache(maxsize=8)
+@cache
 def pack_version(language: LanguageCode) -> str:
     """First eight hexadecimal digits of the SHA-256 over all files of a language."""
     text = "\0".join(f"{name}\0{content}" for name, content in _files(language).items())

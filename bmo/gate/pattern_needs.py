@@ -14,6 +14,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+import re2
+
 from bmo.language.by_piece import LONGEST_PIECE, ByPiece, PiecesThat
 from bmo.language.identification import function_words
 
@@ -256,6 +258,11 @@ class NeededWords:
                     table, key = self._table_of(fragment)
                     table[key] = table.get(key, 0) | 1 << (place + half * self._size)
         self._lengths = sorted({len(front) for front in self._fronts})
+        self._needs_of_parts = list(self._parts.values())
+        self._find_parts = re2.Set.SearchSet()
+        for part in self._parts:
+            self._find_parts.Add(re2.escape(part))
+        self._find_parts.Compile()
 
     def _table_of(self, fragment: str) -> tuple[dict[str, int], str]:
         bare = fragment.strip(EDGE)
@@ -297,9 +304,8 @@ class NeededWords:
             found |= self._whole.get(word, 0)
             for length in self._lengths:
                 found |= self._fronts.get(word[:length], 0)
-        for part, needs in self._parts.items():
-            if part in padded or part in piece:
-                found |= needs
+        for place in self._find_parts.Match(f"{padded} {piece}") or ():
+            found |= self._needs_of_parts[place]
         return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Literal
 
 from bmo.gate.pack_tables import read_table, read_text
@@ -77,7 +77,7 @@ def _relation(name: str, plural: bool, raw: dict[str, list[str]]) -> Relation:
     return Relation(name, plural, gender, name in raw["single"], pet)
 
 
-@lru_cache(maxsize=8)
+@cache
 def people_lexicon(language: LanguageCode) -> PeopleLexicon:
     """The people lexicon of ``language``; the relations are English in all of them.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Literal
 
 from bmo.gate.pack_tables import read_table
@@ -80,7 +80,7 @@ def _opened(tables: dict[str, Phrases]) -> dict[str, tuple[int, dict[str, int]]]
     return found
 
 
-@lru_cache(maxsize=8)
+@cache
 def speech_act_lexicon(language: LanguageCode) -> SpeechActLexicon:
     """The speech act phrases of ``language``; empty where the pack has none."""
     raw = read_table(language, "speech_acts.toml")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 from bmo.language.lexicon import LanguageCode, SurfaceLexicon, surface_lexicon
 
@@ -27,7 +27,7 @@ _QUALIFIED = frozenset({"only", "not", "just", "never"})
 _POSSESSIVE_STARTS = frozenset({"my", "our", "his", "her", "their"})
 
 
-@lru_cache(maxsize=8)
+@cache
 def border_words(language: LanguageCode) -> dict[str, frozenset[str] | None]:
     """Every word at which a clause may begin without punctuation before it.
 

@@ -8,7 +8,7 @@ word (a rough copy), or, after a strong editing term, behind the last function w
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from operator import eq
 
 from bmo.language.asides import aside_at, aside_words
@@ -38,7 +38,7 @@ _PADDING = frozenset({"like", "you"})
 """First words of what pads speech in some places only ("you know", "like", a tag)."""
 
 
-@lru_cache(maxsize=8)
+@cache
 def repair_cues(language: LanguageCode) -> frozenset[str]:
     """The words of which one stands in all that is repaired, but for plain repetitions."""
     lexicon = surface_lexicon(language)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from importlib import resources
 from typing import Literal, get_args
 
@@ -67,7 +67,7 @@ class SurfaceLexicon:
     disfluency_cues: frozenset[str]
 
 
-@lru_cache(maxsize=8)
+@cache
 def opener_words(language: LanguageCode) -> frozenset[str]:
     """The words of which one begins whatever is taken off the front of a clause."""
     lexicon = surface_lexicon(language)
@@ -121,7 +121,7 @@ def _telling_words(phrases: Phrases) -> frozenset[str]:
     return frozenset(found)
 
 
-@lru_cache(maxsize=8)
+@cache
 def surface_lexicon(language: LanguageCode) -> SurfaceLexicon:
     """The tables of ``language``; read from the package on first use."""
     source = resources.files("bmo.language") / "data" / f"{language}.toml"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from functools import cache, partial
 from itertools import accumulate
 from typing import Any
 
@@ -239,10 +239,11 @@ class _Pieces(dict[str, _Piece | None]):
         return read
 
     def _read(self, piece: str) -> _Piece | None:
-        if piece.isalpha() and piece.isascii():
-            word = piece.lower()
+        bare = piece[:-1] if piece[-1:] in _CLOSING else piece
+        if bare.isalpha() and bare.isascii():
+            word = bare.lower()
             if word not in surface_lexicon(self.language).contractions:
-                return (word,), ("",), "", (0,), (len(word),)
+                return (word,), (piece[len(bare) :],), "", (0,), (len(bare),)
         gaps = _pattern_for(piece).split(piece)[::2]
         if len(gaps) < 2 or piece.split() != [piece] or any("'" in gap for gap in gaps):
             return None  # a lone apostrophe is punctuation only beside other marks of the text
@@ -254,9 +255,10 @@ class _Pieces(dict[str, _Piece | None]):
 _KNOWN_PIECES = 20_000
 """So many pieces are kept; a vocabulary of speech is smaller, hostile text begins anew."""
 _LONGEST_PIECE = 40
+_CLOSING = (".", ",", "?", "!")
 
 
-@lru_cache(maxsize=8)
+@cache
 def _pieces(language: LanguageCode) -> _Pieces:
     return _Pieces(language)
 
