@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import repeat
 
 from bmo.gate.analysed_turn import Analysis, without_doubles
 from bmo.gate.appositives import written_out
@@ -98,9 +99,7 @@ def analyse(
     acts = speech_acts(repaired, clauses, language)
     if "?" not in turn.assistant_before and _only_asks(repaired, clauses, acts):
         # Most turns to an assistant: nothing is told, and no rule has to look.
-        analysis.clauses = [
-            asked(repaired, clause, act) for clause, (act, _) in zip(clauses, acts, strict=True)
-        ]
+        analysis.clauses = list(map(asked, repeat(repaired), clauses, acts))
         return analysis
     refused = _refusals(repaired, clauses, acts, language, stages)
     weak = True
@@ -143,8 +142,9 @@ def _in_clauses(spoken: Words, stages: int, turn: Turn, pack: Pack, people: Peop
 
 def _only_asks(spoken: Words, clauses: list[Clause], acts: list[tuple[SpeechAct, int]]) -> bool:
     """Whether every clause is a question, or a request that lifts no wish."""
-    for clause, (act, _) in zip(clauses, acts, strict=True):
-        if act not in _ASKING or (act == "directive" and spoken.norm[clause.start] in LIFTING):
+    for place, (act, _) in enumerate(acts):
+        lifting = act == "directive" and spoken.norm[clauses[place].start] in LIFTING
+        if lifting or act not in _ASKING:
             return False
     return True
 

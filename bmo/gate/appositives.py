@@ -75,7 +75,7 @@ def written_out(
     norm = spoken.norm
     first = people.first.keys()
     after = spoken.after
-    if first.isdisjoint(norm):
+    if people.last.isdisjoint(norm):
         if "," not in after:
             return spoken
         places = [i for i, mark in enumerate(after) if mark == ","]

@@ -19,6 +19,9 @@ THIRD_PERSON: dict[str, str] = {
 
 _BEFORE_PLACES = frozenset({"in", "near", "from", "outside", "to", "around"})
 
+_RESPELLED = frozenset({*THIRD_PERSON, *_BEFORE_PLACES, "'s", "was"})
+"""Words that are written otherwise, or after which a word may be."""
+
 _PAST_TEMPLATE = re.compile(r"\{(\w+)([+*]?)\}")
 _PLURAL_VERBS = {
     "is": "are",
@@ -40,6 +43,16 @@ def surface(context: CaptureContext, start: int, end: int, proper_words: frozens
     tokens, source, words = context.tokens, context.source, context.words
     begins, ends = words.start, words.end
     names, relations = context.people.names, context.people.first
+    first, last = source[start:end][:1], source[start:end][-1:]
+    if first and min(first[0], last[0]) >= 0:
+        said = words.text[begins[first[0]] : ends[last[0]]]
+        span = tokens[start:end]
+        if (
+            said == " ".join(span)
+            and _RESPELLED.isdisjoint(span)
+            and (proper_words.isdisjoint(span) and names.isdisjoint(span))
+        ):
+            return said  # most values: plain words in a row, in lower case
     for i in range(start, end):
         token = tokens[i]
         at = source[i]

@@ -78,8 +78,9 @@ class ClauseAnalysis(NamedTuple):
         return self.spoken.text[first:last]
 
 
-def asked(spoken: Words, clause: Clause, act: SpeechAct) -> ClauseAnalysis:
+def asked(spoken: Words, clause: Clause, said: tuple[SpeechAct, int]) -> ClauseAnalysis:
     """A question or a request, in which nothing is told."""
+    act, _ = said
     place = (clause.start, clause.end)
     norm = tuple(spoken.norm[clause.start : clause.end])
     return _made(ClauseAnalysis, (spoken, place, norm, act, (), (), False))

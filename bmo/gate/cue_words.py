@@ -25,7 +25,7 @@ REPAIRED = 1
 REPORTED = 2
 """A doctor or the like: see ``without_professional``."""
 RELATED = 4
-"""The first word of a relation: see ``written_out``."""
+"""The last word of a relation: see ``written_out``."""
 SAID_OF_ANOTHER = 8
 """A word that says of one what was said of another: see ``with_verb_said``."""
 VETOED = 16
@@ -64,7 +64,7 @@ def _cue_words(language: LanguageCode) -> dict[str, int]:
             (NAMED, people_lexicon(language).names),
             (OWNED, OWN),
             (REPORTED, open_lexicon().professionals),
-            (RELATED, people_lexicon(language).first),
+            (RELATED, people_lexicon(language).last),
             (SAID_OF_ANOTHER, said_of_another.CUES),
             (NAMING, naming_order.CUES),
             (POINTING, pointing_orders.CUES),

@@ -44,11 +44,13 @@ class PeopleLexicon:
     Attributes:
         forms: Words of a relation, as a tuple, -> the relation.
         first: Every first word of a form -> length of its longest form.
+        last: Every last word of a form: of two words it is the one that is rarer in other talk.
         names: Given names, lower-case.
     """
 
     forms: dict[tuple[str, ...], Relation]
     first: dict[str, int]
+    last: frozenset[str]
     names: frozenset[str]
 
     def relation_at(self, norm: list[str], i: int, end: int) -> tuple[Relation, int] | None:
@@ -100,7 +102,8 @@ def people_lexicon(language: LanguageCode) -> PeopleLexicon:
     if language != "en":
         text += read_text(language, "names.txt")
     names = [w for line in text.splitlines() if not line.startswith("#") for w in line.split()]
-    return PeopleLexicon(forms, first, frozenset(names))
+    last = frozenset(form[-1] for form in forms)
+    return PeopleLexicon(forms, first, last, frozenset(names))
 
 
 def subject_of(relation: Relation, name: str = "", owner: str = "user") -> str:

@@ -34,8 +34,8 @@ _TAKES_NOTHING_BACK = frozenset(
 )
 
 
-_PADDING = frozenset({"like", "you"})
-"""First words of what pads speech in some places only ("you know", "like", a tag)."""
+_PADDING = frozenset({"like", "know", "see"})
+"""Words that tell of what pads speech in some places only ("you know", "like"); tags do too."""
 
 
 @cache
