@@ -316,6 +316,7 @@ class ScoreParts:
         return self.semantic + self.recency + self.domain + self.usage + self.kind
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class StoredFact:
     """A fact as the ledger holds it: the row that recall, CLI and reports read.
@@ -384,6 +385,7 @@ class StoredFact:
     end_reason: str = ""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class RecalledMemory:
     """One memory that was considered for a turn.

