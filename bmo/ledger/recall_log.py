@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -31,6 +32,13 @@ _OWN = sa.select(facts.c.id).where(
 )
 _OWN_TURN = sa.select(turns.c.id).where(
     turns.c.id == sa.bindparam("turn"), turns.c.user_id == sa.bindparam("user")
+)
+_NEWEST_FEEDBACK = (
+    sa.select(feedback, facts.c.kind.label("fact_kind"))
+    .join(facts, facts.c.id == feedback.c.fact_id)
+    .where(feedback.c.user_id == sa.bindparam("user"))
+    .order_by(feedback.c.id.desc())
+    .limit(sa.bindparam("most", type_=sa.Integer()))
 )
 
 
@@ -140,31 +148,28 @@ def judged_items(connection: Connection, user_id: str, limit: int) -> list[Judge
     A judgement without a turn (``bmo feedback``) is about the last time the memory was given; one
     of a memory that was never given says nothing of scores and is left out.
     """
-    newest = (
-        sa.select(feedback, facts.c.kind.label("fact_kind"))
-        .join(facts, facts.c.id == feedback.c.fact_id)
-        .where(feedback.c.user_id == user_id)
-        .order_by(feedback.c.id.desc())
-        .limit(limit)
-    )
     found: list[JudgedItem] = []
-    for row in connection.execute(newest).all():
-        item = connection.execute(_given_for(row.fact_id, row.turn_id)).first()
+    for row in connection.execute(_NEWEST_FEEDBACK, {"user": user_id, "most": limit}).all():
+        given_for = _given_for(some_turn=row.turn_id is not None)
+        asked = {"fact": row.fact_id, "turn": row.turn_id}
+        item = connection.execute(given_for, asked).first()
         if item is not None:
             parts = ScoreParts(item.semantic, item.recency, item.domain, item.usage, item.kind)
             found.append(JudgedItem(row.fact_id, row.fact_kind, parts, row.helpful))
     return found[::-1]
 
 
-def _given_for(fact_id: str, turn_id: str | None) -> sa.Select[Any]:
+@cache
+def _given_for(*, some_turn: bool) -> sa.Select[Any]:
+    """How a fact was given last (``some_turn``: for one turn); built once each."""
     query = (
         sa.select(recall_items)
         .join(recalls, recalls.c.id == recall_items.c.recall_id)
-        .where(recall_items.c.fact_id == fact_id, recall_items.c.given.is_(True))
+        .where(recall_items.c.fact_id == sa.bindparam("fact"), recall_items.c.given.is_(True))
         .order_by(recalls.c.at.desc(), recalls.c.id)
         .limit(1)
     )
-    return query if turn_id is None else query.where(recalls.c.turn_id == turn_id)
+    return query.where(recalls.c.turn_id == sa.bindparam("turn")) if some_turn else query
 
 
 def _own(connection: Connection, user_id: str, ids: Collection[str]) -> set[str]:

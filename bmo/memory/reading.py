@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from bmo import telemetry
@@ -28,11 +28,19 @@ _R = TypeVar("_R")
 
 @dataclass(frozen=True, slots=True)
 class _Talk:
-    """What the read gate may know of the conversation before a turn."""
+    """What the read gate may know of the conversation before a turn.
+
+    Attributes:
+        previous: The plan of the turn before.
+        turns: User turns so far.
+        subjects: Lower-case name -> subject of the people who are known.
+        ruled: The rules' word on the turn, once they were asked.
+    """
 
     previous: RecallPlan | None
     turns: int
     subjects: Mapping[str, str]
+    ruled: RecallPlan | None = None
 
 
 class Reading:
@@ -127,6 +135,7 @@ class Reading:
                 ruled = await self._in_pool(self._plan_by_rules, turn, talk)
                 if self._needs_nothing(ruled):
                     return Recall(plan=ruled)
+                talk = replace(talk, ruled=ruled)
             with telemetry.memory_span("bmo.recall.wait_for_writes"):
                 await asyncio.wait(unwritten, timeout=self._patience_s)
             return await self._in_pool(self._recall_blocking, turn, talk)
@@ -147,6 +156,7 @@ class Reading:
             ruled = self._plan_by_rules(turn, talk)
             if self._needs_nothing(ruled):
                 return Recall(plan=ruled)
+            talk = replace(talk, ruled=ruled)
         return self._recall_blocking(turn, talk)
 
     def _plan_by_rules(self, turn: Turn, talk: _Talk) -> RecallPlan:
@@ -170,13 +180,7 @@ class Reading:
                 self._visit.service.index, turn, settings.bmo_recall_top_k, self._visit.clock()
             )
         with telemetry.memory_span("bmo.recall.plan"):
-            plan = self._visit.service.read_gate.plan(
-                turn,
-                previous=talk.previous,
-                conversation_turns=talk.turns,
-                subjects=talk.subjects,
-                familiar=self._familiar,
-            )
+            plan = self._planned(turn, talk)
         if not plan.recall:
             return Recall(plan=plan)
         recaller = self._visit.service.recaller
@@ -185,6 +189,18 @@ class Reading:
             self._weights = recaller.weights_of(self._visit.user_id)
         return recaller.recall(
             plan, self._visit.user_id, self._visit.clock(), weights=self._weights
+        )
+
+    def _planned(self, turn: Turn, talk: _Talk) -> RecallPlan:
+        """The rules' word where they have one, else the judge's."""
+        if talk.ruled is not None and talk.ruled.trigger != "open":
+            return talk.ruled
+        return self._visit.service.read_gate.plan(
+            turn,
+            previous=talk.previous,
+            conversation_turns=talk.turns,
+            subjects=talk.subjects,
+            familiar=self._familiar,
         )
 
     async def _load_profile(self) -> Recall:
