@@ -23,6 +23,7 @@ from bmo.gate.known_holders import (
     done_by_another,
     of_the_house,
     one_of_the_house,
+    parted,
     taken_up,
     told_of,
 )
@@ -141,6 +142,8 @@ def _read(
     if rule.kind == "count":
         return _other_number(rule, rows, hit, named, table)
     retracted = [ended_part(rule, old, part, table) for old, part in meant]
+    if rule.id == "parted_from":
+        retracted = [*parted(rows), *retracted]
     if rule.kind in ("over", "gone", "taken") or not new or meant[0][1] != rows[0].text:
         return retracted
     if rule.kind == "moved" and not _is_time(new, at):

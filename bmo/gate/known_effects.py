@@ -31,6 +31,18 @@ def with_what_is_known(
             # What is put right is said: nothing of the correction is a memory beside it.
             analysis.clauses = [clause._replace(open=False) for clause in analysis.clauses]
             return
+    if any(fact.rule_id == "announced" for fact in analysis.facts):
+        # "it is tess they are calling the baby": who is known by name announces nobody else's
+        own = [old for old in (*context.known, *context.recent_facts) if _names_user(old)]
+        analysis.facts = tuple(
+            fact
+            for fact in analysis.facts
+            if fact.rule_id != "announced"
+            or (
+                len(turn.text[: (fact.span or (0, 0))[0]].split()) <= _BEFORE_ONE_IS_NAMED
+                and all(old.value.lower() == fact.value.lower() for old in own)
+            )
+        )
     if "new" in analysis.words.norm:
         analysis.facts = (*_predecessors(analysis), *analysis.facts)
     analysis.facts = tuple(
@@ -191,6 +203,14 @@ def _close(analysis: Analysis, clauses: Sequence[ClauseAnalysis]) -> None:
 
 KNOWN = 0.95
 """Confidence of a statement that denies what is known: it is news to nobody else."""
+
+
+_BEFORE_ONE_IS_NAMED = 4
+"""Words in front of "it's maria": a greeting, and no more."""
+
+
+def _names_user(fact: Fact) -> bool:
+    return fact.slot == "name" and fact.subject == "user" and fact.op != "retract"
 
 
 def _denies_known(fact: Fact, context: DialogueContext) -> bool:

@@ -25,6 +25,7 @@ HOUSE = frozenset(
 _WORD = re.compile(r"[^\W_]+")
 _OWN = re.compile(r"(?:^| )(?:i|my|me) ")
 _FIRST_WORDS = 7
+_PARTNERS = frozenset("wife husband girlfriend boyfriend partner fiancé fiancée".split())
 _SELF = frozenset({"i", "we", "me", "us"})
 
 
@@ -127,6 +128,26 @@ def _doer(rule: ChangeRule, old: Fact, part: str) -> set[str]:
     first = min((place for place in places if place >= 0), default=0)
     named = {old.subject.partition(":")[2]} - {""}
     return set(line[:first].split()) | named
+
+
+def parted(rows: Sequence[Fact]) -> list[Fact]:
+    """What else ends with whom one was together with: the wedding, the home that was shared."""
+    for old in rows:
+        relation, _, name = old.subject.partition(":")
+        if relation.rpartition(".")[2] in _PARTNERS and name:
+            return [
+                Fact(
+                    text=f"Broke up with {name.title()}",
+                    category="relationships",
+                    slot="partner",
+                    value=name.title(),
+                    op="retract",
+                    scope="subject",
+                    rule_id="broke_up",
+                    extraction_method="pattern:broke_up",
+                )
+            ]
+    return []
 
 
 def couple(rule: ChangeRule, named: str, known: Sequence[Fact]) -> Iterator[tuple[Fact, str]]:

@@ -12,6 +12,7 @@ from datetime import datetime
 
 from bmo.ledger.changes import also_ended
 from bmo.ledger.fact_plan import End, Plan
+from bmo.ledger.otherwise import otherwise_now
 from bmo.ledger.renaming import plan_names
 from bmo.ledger.values import (
     changes_as_a_whole,
@@ -86,7 +87,8 @@ def plan_fact(
         told = {end.fact.id for end in ends}
         ends += [End(r, "superseded") for r in _of_one_thing(fact, at, rest) if r.id not in told]
     if change and not ends and not merged and plan.confirm is None and plan.ended_by is None:
-        ends += [End(row, "superseded") for row in _nearest_before(fact, at, rest, near)]
+        before = otherwise_now(fact, at, rest) or _nearest_before(fact, at, rest, near)
+        ends += [End(row, "superseded") for row in before]
     settled = {end.fact.id for end in ends} | ({plan.confirm.id} if plan.confirm else set())
     ends += [
         End(row, "superseded", by_new=False)

@@ -128,7 +128,7 @@ def _store(
     if not erasure.said_anew(connection, stamp.user_id, fact, stamp.at):
         outcome.suppressed.append(fact)
         return
-    live = _touched(connection, stamp.user_id, fact, near)
+    live = _touched(connection, stamp.user_id, fact, near, change=change)
     plan = plan_fact(fact, at=stamp.at, live=live, near=near, dated=dated, change=change)
     for rewrite in plan.rewrites:
         _rewrite(connection, stamp, rewrite, now, outcome)
@@ -310,7 +310,12 @@ def _erase(connection: Connection, turn: Turn, now: datetime, outcome: Outcome) 
 
 
 def _touched(
-    connection: Connection, user_id: str, fact: Fact, near: Mapping[str, float]
+    connection: Connection,
+    user_id: str,
+    fact: Fact,
+    near: Mapping[str, float],
+    *,
+    change: bool = False,
 ) -> list[StoredFact]:
     """Live facts a new one may confirm, end or rename; a few, however many there are."""
     found: list[StoredFact] = []
@@ -323,7 +328,7 @@ def _touched(
         found += of_people(connection, user_id, relation, name)
         if fact.op == "correct" and fact.replaces:
             found += of_people(connection, user_id, relation, fact.replaces.casefold())
-    if fact.replaces or (fact.slot is None and fact.tense == "past"):
+    if fact.replaces or change or (fact.slot is None and fact.tense == "past"):
         words = content_words([fact.replaces or fact.text])
         hits = word_search.by_words(connection, user_id, words, live=True, limit=_CANDIDATES)
         found += [row for row, _ in hits]
