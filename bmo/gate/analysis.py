@@ -73,7 +73,7 @@ def analyse(
     stages = stages_of(said.norm, language)
     repaired = repair(said, language, cued=stages & REPAIRED != 0)
     if language == "en":
-        repaired = without_restart(with_my(repaired, people))
+        repaired = without_restart(with_my(_without_quotes(repaired), people))
         if stages & RELATED:
             repaired = with_own_people(repaired, people, context)
         if stages & NAMING:
@@ -138,6 +138,14 @@ def _in_clauses(spoken: Words, stages: int, turn: Turn, pack: Pack, people: Peop
     if listed or stages & RELATED:
         spoken = written_out(spoken, people, pack.stops, jobs)
     return introduced(spoken, turn.assistant_before, jobs) if listed else spoken
+
+
+def _without_quotes(spoken: Words) -> Words:
+    """The words without quotation marks, which part no clauses of speech."""
+    if '"' not in spoken.text:
+        return spoken
+    after = [mark.replace('"', "").strip() for mark in spoken.after]
+    return Words(spoken.text, spoken.norm, spoken.start, spoken.end, after, spoken.before)
 
 
 def _only_asks(spoken: Words, clauses: list[Clause], acts: list[tuple[SpeechAct, int]]) -> bool:

@@ -29,6 +29,7 @@ from bmo.gate.remembering import remembered_clause
 from bmo.gate.retraction import retraction
 from bmo.gate.slots import match_head
 from bmo.gate.speech_act import SpeechAct
+from bmo.gate.spoken_of_before import introduces
 from bmo.gate.verbless_wishes import POLITE, verbless_wish
 from bmo.language import Clause, LanguageCode, Words
 from bmo.turn import DialogueContext, Fact, Turn
@@ -179,6 +180,8 @@ class ClauseReader:
         discourse = self.discourse
         if self.stages & NAMES and self.language == "en" and not discourse.stranger:
             discourse.stranger = self._names_a_stranger(spoken, clause)
+        if self.language == "en" and not facts and not discourse.stranger:
+            discourse.stranger = introduces(spoken.norm[clause.start : clause.end])
         if discourse.said_before and _is_fragment(spoken, clause):
             discourse.said_before = ()  # "beckett, but he is a cat": he is what was just named
         place = (clause.start, clause.end)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bmo.gate.people import Gender, PeopleLexicon, Relation, label_of, subject_of
-from bmo.gate.spoken_of_before import relations_in
+from bmo.gate.spoken_of_before import brings_up, relations_in
 from bmo.turn import DialogueContext
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -24,6 +24,7 @@ _PRONOUN_GENDERS: dict[str, tuple[Gender, ...]] = {
     "its": ("thing",),
 }
 _SINGULAR = frozenset({"he", "him", "his", "she", "her"})
+_SEVERAL = frozenset({"they", "their", "them"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +133,14 @@ class Discourse:
             return None  # "he's gone off biology, it's nursing now": no dog of some turns ago
         if self.assistant is not None and self.assistant.gender in genders:
             return self.assistant
+        if pronoun in _SEVERAL:
+            genders = ("plural",)  # "they've pushed it back" is nobody's husband of a turn ago
+        elif pronoun in _SINGULAR and self.said_before and brings_up(self.said_before[-1][0]):
+            return None
         spoken_of = self._spoken_of_before(genders)
         if spoken_of is not None:
             return spoken_of
-        before = self.earlier if self.assistant is None else [self.assistant, *self.earlier]
-        for person in before:
+        for person in self.earlier:
             if person.gender in genders or (pronoun in ("it", "its") and person.pet):
                 return person
         return None

@@ -118,7 +118,10 @@ class _English:
 
     def statement(self, start: int, stop: int) -> OpenText | None:
         spoken = tokens_of(self.words, start, stop, self.names)
-        polarity, rest = self.clauses.reply(spoken)
+        polarity: bool | None = None
+        rest = spoken
+        if not (start and spoken[0].norm == "no" and self.words.after[start][:1] != ","):
+            polarity, rest = self.clauses.reply(spoken)  # "so | no climbing": no reply
         # Only the front of a turn answers a question.
         question = last_question(self.before) if start < ANSWER_WITHIN else []
         parts: list[str] = []

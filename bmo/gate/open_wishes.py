@@ -110,7 +110,7 @@ def wish(tokens: Sequence[Token], has_verb: Callable[[Sequence[Token]], bool]) -
         return f"wants {_told(rest)}"
     if not rest or not _is_request(order, rest):
         if tokens[0].norm == "no" and len(tokens) > 1 and not has_verb(_main(tokens)):
-            return f"wants {_told(tokens)}"
+            return "" if _is_no_wish(tokens) else f"wants {_told(tokens)}"
         return ""
     if order in _NEGATED:
         return f"wants the assistant never to {_told(rest)}"
@@ -119,6 +119,22 @@ def wish(tokens: Sequence[Token], has_verb: Callable[[Sequence[Token]], bool]) -
     if order in ("", "please", "kindly", "only", "just") and len(rest) > 1:
         return f"wants the assistant to {_told(rest)}"
     return ""
+
+
+def _is_no_wish(tokens: Sequence[Token]) -> bool:
+    """Whether "no ..." says what is not done or had: "(so) no climbing", "no more tablets"."""
+    more = tokens[1].norm == "more" and len(tokens) > _NO_MORE and tokens[2].norm not in _ANNOYING
+    return tokens[1].norm.endswith("ing") or more
+
+
+_NO_MORE = 2
+_ANNOYING = frozenset(
+    (
+        "ads adverts alarms calls emails emojis jokes lectures lists messages music news "
+        "notifications puns questions reminders riddles spoilers stories suggestions texts tips"
+    ).split()
+)
+"""What an assistant is told to give no more of."""
 
 
 def _main(tokens: Sequence[Token]) -> Sequence[Token]:

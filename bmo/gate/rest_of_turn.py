@@ -31,6 +31,9 @@ NOTHING = 0.97
 OWN = 0.8
 """P(allow) from which a clause is a memory of its own."""
 
+LIKELY = 0.5
+"""The same of a clause that no fact can be told with."""
+
 _JOINS = frozenset({"and", "so", "then", "but"})
 _REQUESTS = frozenset({"directive", "question"})
 _WORD = re.compile(r"[^\W_]+")
@@ -65,13 +68,20 @@ def with_rest_of_turn(asked: Asked, facts: Sequence[Fact]) -> tuple[Fact, ...]:
         of_clause = [i for i in _asserted(told) if _is_of(told[i], clause)]
         if odds.discard >= NOTHING or _lists(told[i] for i in of_clause):
             continue
+        named = [fact for fact in told if _is_of(fact, clause) and fact.slot == "preferred_name"]
+        if named:
+            continue
+        at = _told_beside(told, clause, rest.subject, of_clause)
         own = None
-        if not of_clause and odds.allow >= OWN and not leans_back(clause):
+        if (
+            not of_clause
+            and odds.allow >= (OWN if at is not None else LIKELY)
+            and not leans_back(clause)
+        ):
             own = memory_of(asked, [clause])
         if own is not None:
             told.append(own)
             continue
-        at = _told_beside(told, clause, rest.subject, of_clause)
         if at is not None:
             told[at] = replace(told[at], text=_told_with(told[at], rest.text))
     return tuple(told)
@@ -111,7 +121,14 @@ def _lists(facts: Iterable[Fact]) -> bool:
 
 
 def _asserted(facts: Sequence[Fact]) -> list[int]:
-    return [i for i, fact in enumerate(facts) if fact.op == "assert" and fact.span]
+    """Facts that may be told with more; what the user is called says nothing else."""
+    return [
+        i
+        for i, fact in enumerate(facts)
+        if fact.op == "assert"
+        and fact.span
+        and not (fact.subject == "user" and fact.slot in ("name", "preferred_name"))
+    ]
 
 
 def _is_of(fact: Fact, clause: ClauseAnalysis) -> bool:

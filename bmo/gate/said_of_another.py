@@ -117,6 +117,8 @@ def with_verb_said(
     order = [*front, *subject, *predicate, *rest]
     after = [spoken.after[i] for i in order]
     after[len(front) - 1] = "."
+    for place in range(len(front), len(front) + len(subject)):
+        after[place] = ""  # "so is kenji.": the full stop is the whole clause's
     if rest:
         after[-len(rest) - 1] = "."
     written = [*(norm[i] for i in front), *line, *(norm[i] for i in rest)]

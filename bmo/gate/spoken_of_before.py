@@ -34,3 +34,40 @@ def relations_in(text: str, people: PeopleLexicon, *, by_assistant: bool) -> lis
         if relation[0] not in found:
             found.append(relation[0])
     return found
+
+
+def brings_up(text: str) -> bool:
+    """Whether a turn brings up somebody of whom no relation is told: "a new lad called ollie"."""
+    return introduces(words(text, "en").norm)
+
+
+def introduces(norm: list[str]) -> bool:
+    """The same of words in normal form.
+
+    "He" behind them is that one, and nobody of whom the talk knew before.
+    """
+    if _SOMEBODY.isdisjoint(norm):
+        return False
+    for i, word in enumerate(norm):
+        if word in _SOMEBODY and _is_new(norm, i):
+            return True
+    return False
+
+
+def _is_new(norm: list[str], i: int) -> bool:
+    """Whether "a", "some" or "this" stands before somebody, no possessive, and no "i am"."""
+    for at in range(i - 1, max(i - 4, -1), -1):
+        if norm[at] in ("a", "an", "some", "another"):
+            told = norm[at - 1 : at] if at else []
+            return told not in (["am"], ["is"], ["was"], ["be"], ["as"], ["have"], ["got"], ["'s"])
+        if norm[at] in ("my", "our", "the", "his", "her", "their", "your"):
+            return False
+    return False
+
+
+_SOMEBODY = frozenset(
+    (
+        "apprentice bloke chap client colleague customer doctor fella fellow girl guy lady lad "
+        "lass lodger man nurse patient person physio plumber pupil student tenant volunteer woman"
+    ).split()
+)

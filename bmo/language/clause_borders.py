@@ -89,6 +89,8 @@ def border_before(
         return 1  # "that is monday and tuesday | no reminders before ten"
     if word == "please" and follow in _ASKED_OF and i - begin >= 3:
         return 1  # "my english is not so good | please speak slow"
+    if comma and word == "me" and follow == "and":
+        return 1  # "i do removals, | me and my brother"
     return 1 if comma and word in _AFTER_COMMA else 0
 
 
@@ -177,6 +179,9 @@ def _at_coordinator(
         return 1
     if word == "and" and _is_pair(norm, begin, i):
         return 0  # "my mum and dad are divorced"
+    if word == "and" and norm[i - 1] == "me" and follow in _POSSESSIVE_STARTS:
+        if (i - 1 == begin or after[i - 2]) and _PARTED.isdisjoint(norm[i : i + 8]):
+            return 0  # "me and my sister have a stall"
     if word in ("but", "aber", "mais", "pero"):
         return 0 if follow in _QUALIFIED else 1
     if word in ("since", "while") and follow not in lexicon.clause_subjects:
@@ -202,6 +207,8 @@ def _at_coordinator(
     return 0
 
 
+_PARTED = frozenset("split broke broken up parted separated divorced over".split())
+"""Words of what two people no longer are: read by their own construction."""
 _RATHER = frozenset({"rather", "prefer", "if", "that"})
 _ASKED_OF = frozenset("speak talk use keep answer do be explain call".split())
 _TOLD_TO = frozenset("never always be keep speak give stick talk skip".split())

@@ -1,0 +1,84 @@
+"""Memories that would say what is not so: the wrong person's, the opposite, half a statement."""
+
+from __future__ import annotations
+
+import pytest
+
+from bmo.gate import WriteGate
+from bmo.settings import load_settings
+from bmo.turn import Decision, DialogueContext, Fact, Turn
+
+pytestmark = pytest.mark.unit
+
+
+@pytest.fixture(scope="module")
+def rules() -> WriteGate:
+    return WriteGate(load_settings(gatekeeper_mode="pattern"))
+
+
+@pytest.fixture(scope="module")
+def local() -> WriteGate:
+    return WriteGate.from_settings(load_settings(gatekeeper_mode="local"))
+
+
+def decided(gate: WriteGate, *said: str, before: str = "") -> Decision:
+    """The gate's word on the last of some turns in one conversation."""
+    facts: list[Fact] = []
+    turns: list[tuple[str, str]] = []
+    for text in said[:-1]:
+        context = DialogueContext(recent_facts=tuple(facts), recent_turns=tuple(turns))
+        decision = gate.decide(Turn(text=text), context)
+        facts = [*decision.facts, *facts]
+        turns.insert(0, (text, ""))
+    context = DialogueContext(recent_facts=tuple(facts), recent_turns=tuple(turns))
+    return gate.decide(Turn(text=said[-1], assistant_before=before), context)
+
+
+@pytest.mark.parametrize(
+    ("said", "never"),
+    [
+        # he is the one just brought up, and nobody of whom the talk knew before
+        (["my brother's called Aled", "we took on a new lad last week, he's eighteen"], "brother"),
+        (["my brother's called Aled", "a bloke from the council came", "he's eighteen"], "brother"),
+        # they are not one person of a turn ago
+        (["my partner Ines is a vet", "they're called Mo and Bo"], "partner"),
+        (["my partner Ines is a vet", "they've moved the appointment to may"], "partner"),
+        # "it" is no pet of some turns ago
+        (["my dog's called Shep", "my son Huw was off sick", "it's nursing he wants"], "dog"),
+    ],
+)
+def test_a_pronoun_is_not_given_to_whoever_was_spoken_of_earlier(
+    local: WriteGate, said: list[str], never: str
+) -> None:
+    assert [f.text for f in decided(local, *said).facts if never in f.subject] == []
+
+
+@pytest.mark.parametrize(
+    ("said", "stored"),
+    [
+        (
+            "I tore a pulley in my finger, so no climbing for six weeks.",
+            "No climbing for six weeks",
+        ),
+        ('i don\'t like being called "dear"', "Does not like being called dear"),
+        ("i've had two falls since june", "Has had two falls"),
+        ("my sister got a job in Leith", "Sister works in Leith"),
+        (
+            "i clean windows, me and my brother have two vans",
+            "They and their brother have two vans",
+        ),
+    ],
+)
+def test_what_is_stored_is_what_was_said(local: WriteGate, said: str, stored: str) -> None:
+    assert any(fact.text.startswith(stored) for fact in decided(local, said).facts)
+
+
+def test_a_name_is_told_with_nothing_else(local: WriteGate) -> None:
+    said = "I'm setting this up for my gran, but I'll use it too. My name is Ada Brook."
+    names = [fact.text for fact in decided(local, said).facts if fact.slot == "name"]
+    assert names == ["Is named Ada Brook"]
+
+
+def test_a_full_stop_behind_the_second_subject_hides_nothing(rules: WriteGate) -> None:
+    said = ["our son Kenji is fifteen", "I'm allergic to penicillin and so is Kenji."]
+    assert "Son Kenji is allergic to penicillin" in [f.text for f in decided(rules, *said).facts]
