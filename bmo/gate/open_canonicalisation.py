@@ -20,6 +20,7 @@ from bmo.gate.open_lexicon import open_lexicon
 from bmo.gate.open_other_languages import canonicalise_other
 from bmo.gate.open_subjects import OpenSubjects
 from bmo.gate.open_text import OpenText, finished
+from bmo.gate.open_together import together
 from bmo.gate.open_wishes import wish
 from bmo.gate.question_answer import answered, feeling_about_it, settled
 from bmo.gate.third_person import (
@@ -173,7 +174,7 @@ class _English:
             return f'said "{joined(tokens)}"', "user", True
         if tokens[0].comma or [t.norm for t in tokens[1:3]] == ["that", "is"]:
             tokens = put_in_front(tokens[:1], tokens[1:]) or tokens
-        wanted = wish(tokens, has_verb) or about_user(tokens) or cleft(tokens)
+        wanted = wish(tokens, has_verb) or about_user(tokens) or together(tokens) or cleft(tokens)
         if wanted:
             return wanted, "user", True
         first = tokens[0].norm

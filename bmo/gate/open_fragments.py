@@ -323,7 +323,11 @@ def with_names_split(tokens: Sequence[Token], names: Sequence[str] | frozenset[s
             found.append(replace(token, shown=f"{token.shown[:-1]}'s"))
             continue
         after = tokens[place + 1].norm if place + 1 < len(tokens) else ""
-        known = stem in names or (not place and _lost_verb(token.norm, after))
+        behind_relation = (
+            place > 0 and (tokens[place - 1].norm,) in third_person_lexicon().people.forms
+        )
+        may_be_name = not place or behind_relation  # "my son connors gone off to uni"
+        known = stem in names or (may_be_name and _lost_verb(token.norm, after))
         if not token.norm.endswith("s") or not known or token.norm in names:
             found.append(token)
             continue

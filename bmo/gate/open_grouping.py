@@ -152,6 +152,8 @@ def leans_back(clause: ClauseAnalysis) -> bool:
 
 def points_back(clause: ClauseAnalysis) -> bool:
     """Whether a word of a clause stands for something said before it."""
+    if clause.norm[-1] == "then" and len(clause.norm) > 2:
+        return True  # "(mum rings every sunday at 4) so never schedule anything then"
     if clause.speech_act == "instruction":
         return False  # "keep lists short when you show them": its words are its own
     return clause.norm[0] in open_lexicon().leans or not _LEFT_OPEN.isdisjoint(clause.norm[2:])

@@ -24,6 +24,13 @@ _NAMED_BEHIND = frozenset(("called named aunt auntie uncle doctor dr mr mrs ms")
 _NAMED = frozenset("called named made".split())
 _HAPPENED = frozenset("started moved passed died begun become come fallen grown joined".split())
 """Participles behind which "he's" is "he has" without an object."""
+_WHERE_GONE = frozenset(
+    (
+        "abroad ahead around away back down for from home in into off on out over part round "
+        "through to travelling up vegan vegetarian veggie with without"
+    ).split()
+)
+"""What follows "gone" where somebody went; "he's gone" and "it's gone bad" are states."""
 _OBJECTS = frozenset("his her their the a an my our me us him them it".split())
 _SAME_IN_PAST = frozenset("split cost burst spread hit bet".split())
 _SINGULAR = frozenset("he she it that who there".split())
@@ -213,6 +220,8 @@ def inner(tokens: Sequence[Token]) -> list[Token]:
             found.append(replace(token, shown=pronouns[token.norm]))
         elif token.norm == "is" and before in _SINGULAR and _next(tokens, i) in ("got", "been"):
             found.append(replace(token, shown="has"))
+        elif token.norm == "is" and i and _has_gone(tokens, i + 1):
+            found.append(replace(token, shown="has"))
         elif token.norm == "is" and _one_before(tokens, i) and _has_done(tokens, i + 1):
             found.append(replace(token, shown="has"))
         elif token.norm == "is" and before == "there" and _counts_many(tokens, i + 1):
@@ -242,6 +251,11 @@ def _has_done(tokens: Sequence[Token], at: int) -> bool:
         )
         and not tokens[at].comma
     )
+
+
+def _has_gone(tokens: Sequence[Token], at: int) -> bool:
+    """Whether "is" before ``at`` is "has": somebody went somewhere ("he's gone off to uni")."""
+    return _next(tokens, at - 1) == "gone" and _next(tokens, at) in _WHERE_GONE
 
 
 def _next(tokens: Sequence[Token], at: int) -> str:
