@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bmo.chat.second_person import NAMED, QUOTED, second_person
+from bmo.chat.second_person import NAMED, QUOTED, phrase_set, second_person
 from bmo.ledger import Recorded
 from bmo.turn import Decision, Signal, Verdict
 
@@ -49,7 +49,9 @@ _OPEN = frozenset({"conditional", "hedge", "wish"})
 _MASKED = re.compile(r"\[(?:phone|email|identity number)\]")
 _AS_SAID = "Said in "
 _SAD = re.compile(r"\b(?:has died|passed away|died)\b")
-_OPENINGS = ("You ", "Your ", "The ", "Until ")
+_LABEL = re.compile(
+    r"^your [\w-]+ [A-ZÀ-Þ][\w-]* (?=(?:is|has|lives|works|does|studies|attends)\b)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +173,7 @@ def _named(texts: Sequence[str]) -> str:
     told = [text for text in dict.fromkeys(texts) if not _is_named_again(text, texts)]
     said = [_inside(second_person(text)) for text in told]
     short = [text for text in said if len(text) <= LONGEST_NAMED]
-    named = " and ".join(short[:MOST_NAMED])
+    named = " and ".join(_without_subject_again(short[:MOST_NAMED]))
     more = len(said) - len(short[:MOST_NAMED])
     return f"{named}, and {more} more" if more else named
 
@@ -185,10 +187,22 @@ def _is_named_again(text: str, texts: Sequence[str]) -> bool:
     return any(other.casefold().startswith(label) for other in texts)
 
 
+def _without_subject_again(sentences: Sequence[str]) -> list[str]:
+    """Sentences about the same one, who is named in the first only."""
+    said: list[str] = []
+    for text in sentences:
+        label = _LABEL.match(text)
+        again = label is not None and said and said[0].startswith(label[0]) and "; " not in said[0]
+        said.append(text[label.end() :] if label is not None and again else text)
+    return said
+
+
 def _inside(sentence: str) -> str:
     """A sentence as a part of another one."""
     text = sentence.rstrip(".").removeprefix(QUOTED)
-    return text[:1].lower() + text[1:] if text.startswith(_OPENINGS) else text
+    opens = text.split(" ", 1)[0].casefold()
+    small = opens in phrase_set("openings") or opens in phrase_set("own_things")
+    return text[:1].lower() + text[1:] if small else text
 
 
 def _one_of(ways: Sequence[str], words: str) -> str:

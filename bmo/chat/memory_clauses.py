@@ -69,7 +69,11 @@ def begins_with_relation(text: str) -> bool:
     return (
         words[0] in relations
         or words[0].removesuffix("s") in relations
-        or (len(words) > 1 and words[0] in phrase_set("of_a_relation") and words[1] in relations)
+        or (
+            len(words) > 1
+            and words[0] in phrase_set("of_a_relation")
+            and (words[1] in relations or words[1].removesuffix("s") in relations)
+        )
     )
 
 

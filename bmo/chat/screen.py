@@ -20,6 +20,9 @@ VERDICT_STYLE = {"allow": "green", "hold": "yellow", "discard": "bright_black"}
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
+_TIED = "\u00a0"
+"""A blank at which no line is broken; a plain one on the screen."""
+
 SHOWN = 4
 """Memories a line under a turn names."""
 
@@ -129,6 +132,7 @@ class Screen:
         width = max(self.console.width - 2, 10)
         for line in text.wrap(self.console, width):
             line.rstrip()
+            line.plain = line.plain.replace(_TIED, " ")
             self.console.print(Text("  ") + line, soft_wrap=True)
 
 
@@ -144,7 +148,8 @@ def _recalled(recall: Recall) -> str:
 def _milliseconds(decision: Decision | None, recall: Recall | None) -> str:
     gate = decision.elapsed_us / 1000 if decision else 0.0
     read = recall.elapsed_ms if recall else 0.0
-    return f"gate {gate:.1f} ms, recall {read:.1f} ms"
+    # A number and its unit stay on one line.
+    return f"gate {gate:.1f}{_TIED}ms, recall {read:.1f}{_TIED}ms"
 
 
 def _clip(text: str, limit: int = 300) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from bmo.chat.acknowledgement import HEARD, Kept, about_forgetting, acknowledge
+from bmo.chat.acknowledgement import HEARD, NO_WORDS, Kept, about_forgetting, acknowledge
 from bmo.chat.second_person import (
     NAMED,
     OWN_NAME,
@@ -39,6 +39,7 @@ ABOUT = (
 )
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_MARKS = frozenset(" ?!.,;:-\t")
 _BULLET = re.compile(r"^\s*-\s+(?P<text>.+?)\s*$")
 _TAIL = re.compile(r"\s*(?:\([^()]*\)|\[[^\[\]]*\])\s*$")
 _TAIL_NOTE = re.compile(r"\s*\[[^\[\]]*\]$")
@@ -55,8 +56,8 @@ _ASKS_OF_ONESELF = re.compile(
     r"\b(?:am|do|did|have|was|can|could|should|will|would) i\b|\b(?:bin|habe|esse|trinke) ich\b",
     re.IGNORECASE,
 )
-_THINGS = frozenset({"birthday", "favourite", "favorite"})
-"""What stands among the relations and is nobody ("Favourite colour is ...")."""
+_WHO_IS = re.compile(r"^(?:whos|who is|who was) (?!my\b|our\b)\w+(?: \w+)?$")
+_CALLED_BY = re.compile(r"^(?:Prefers|Wants) to be called (?P<name>\w[\w'-]{0,30})(?:;|$)")
 _TELLING = frozenset({"anything", "everything", "ever", "far", "said", "say", "told"})
 
 
@@ -91,6 +92,8 @@ def answer(
         return COMPLAINT
     changed = kept is not None and (kept.added or kept.confirmed or kept.ended)
     recalled = [t for b in blocks if not b.startswith(_PROFILE) for t in memories_of(b)]
+    if words.strip() and set(words) <= _MARKS:
+        return NO_WORDS
     if "question" in signals or words.rstrip().endswith("?") or (not changed and _asks(plain)):
         return _to_question(words, blocks)
     if kept is not None and changed:
@@ -125,13 +128,13 @@ def asks_for_source(words: str) -> str | None:
 def _asks(plain: str) -> bool:
     """Whether words open as a question does; a statement was not found in them."""
     said = plain.split()
-    if len(said) < 2:
-        return False
+    if len(said) < 2 or (said[0] == "were" and said[1] not in phrase_set("subjects")):
+        return False  # "we're thinking about moving"
     return said[0] in phrase_set("question_openers") or said[1] in phrase_set("inverted_pronouns")
 
 
 def _to_question(words: str, blocks: Sequence[str]) -> str:
-    fitting = fitting_memories(words, blocks)
+    fitting = fitting_memories(words, blocks) or _wishes_asked_for(words, blocks)
     if fitting:
         return " ".join(second_person(text) for text in fitting)
     asked = _plain(words)
@@ -144,6 +147,15 @@ def _to_question(words: str, blocks: Sequence[str]) -> str:
         if said & phrase_set("first_person") and not said & phrase_set("advice")
         else NO_MODEL
     )
+
+
+def _wishes_asked_for(words: str, blocks: Sequence[str]) -> list[str]:
+    """The standing wishes, for a question about rules and wishes."""
+    if phrase_set("wish_asks").isdisjoint(_plain(words).split()):
+        return []
+    every = [text for b in blocks for text in memories_of(b, with_wishes=True)]
+    other = {text for b in blocks for text in memories_of(b)}
+    return [text for text in dict.fromkeys(every) if text not in other]
 
 
 def _to_pleasantry(
@@ -230,7 +242,13 @@ def fitting_memories(words: str, blocks: Sequence[str]) -> list[str]:
     names = bool(phrase_set("name_asks") & {token.casefold() for token in _WORD.findall(words)})
     if not names or asked:  # "who does my books" is not answered by a name alone
         recalled, lines = _without_own_name(recalled), _without_own_name(lines)
-    if _ASKS_OF_ONESELF.search(words) and not asked & phrase_set("food"):
+    who_is = _WHO_IS.match(_plain(words))
+    if who_is and asked:  # all that is known of him, his name first
+        about = [text for text in lines if asked <= _stems(text)]
+        if about:
+            return sorted(about, key=lambda text: NAMED.match(text) is None)[:MOST_LINES]
+    others = "who" in _plain(words).split()  # "who do i live with"
+    if _ASKS_OF_ONESELF.search(words) and not others and not asked & phrase_set("food"):
         # Lotte's diet does not answer "am i vegetarian".
         own = [text for text in lines if not _of_somebody_else(text, asked)]
         recalled, lines = [text for text in recalled if text in own], own
@@ -263,9 +281,12 @@ def _of_somebody_else(text: str, asked: set[str]) -> bool:
     if is_about_the_person(text):
         return False
     first = _stems(text.split()[0])
+    opens = first | {text.split()[0].casefold().strip(":,")}
+    if opens & (phrase_set("nobody") | phrase_set("own_things")):
+        return False
     named = {word.casefold() for word in _WORD.findall(text) if word[0].isupper()}
     whose = first | {word.removesuffix("'s").removesuffix("’s") for word in named}
-    return not first & _THINGS and not whose & asked
+    return not whose & asked
 
 
 def _without_own_name(memories: Sequence[str]) -> list[str]:
@@ -289,8 +310,10 @@ def _stems(text: str) -> set[str]:
 
 
 def _name_of(memories: Sequence[str]) -> str:
-    for text in memories:
-        match = OWN_NAME.match(text)
-        if match:
-            return match["name"].strip()
+    """What the person is to be called, or their name."""
+    for pattern in (_CALLED_BY, OWN_NAME):
+        for text in memories:
+            match = pattern.match(text)
+            if match:
+                return match["name"].strip()
     return ""

@@ -102,6 +102,12 @@ def leaning(words: Words, assistant_before: str, start: int, end: int) -> str:
     return _English(words, assistant_before, {}).beside(start, end)
 
 
+def _is_plural(label: str) -> bool:
+    """Whether a label is of several ("Kids", "Brothers"): "they" is not "daughter's son Tom"."""
+    last = label.split()[-1].lower()
+    return last.endswith(("s", "children", "people"))
+
+
 class _English:
     """One part of a turn on its way to canonical text."""
 
@@ -287,7 +293,7 @@ class _English:
             return self._answered(question, tokens[2:] if copula else tokens)
         if first in ("he", "she", "they"):
             meant = self.people.meant() or self.whom(first)
-            if meant:
+            if meant and (first != "they" or _is_plural(meant[0])):
                 label, subject = meant
                 return f"{label} {joined(inner(tokens)[1:])}", subject, False
         if first in ("it", "that", "this") and tokens[1:2] and tokens[1].norm in ("is", "was"):

@@ -41,6 +41,13 @@ def test_it_names_what_was_written() -> None:
     assert acknowledge("x", Kept("allow", added=("Likes " + "a" * 200,))) == "Noted."
     assert acknowledge("x", Kept("allow", confirmed=("Is vegan",))) == "Yes, I know: you are vegan."
     assert acknowledge("x", Kept("allow", ended=True)) == PAST
+    twice = ("Husband Carl is a chef", "Husband Carl works at the Grand")
+    said = acknowledge("x", Kept("allow", added=twice))
+    assert "your husband Carl is a chef and works at the Grand" in said
+    noted = acknowledge("x", Kept("allow", added=("Every PR needs two reviews",)))
+    assert "every PR needs" in noted
+    quoted = acknowledge("x", Kept("allow", added=("First time living alone",)))
+    assert '"First time living alone"' in quoted and "I noted" not in quoted
 
 
 @pytest.mark.parametrize(

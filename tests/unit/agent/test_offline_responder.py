@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bmo.chat.acknowledgement import HEARD
+from bmo.chat.acknowledgement import HEARD, NO_WORDS
 from bmo.chat.screen import safe
 from bmo.chat.second_person import second_person
 from bmo.chat.wording import (
@@ -225,6 +225,36 @@ def test_of_what_was_recalled_the_closest_answers() -> None:
     )
     assert reply("does ola hate coriander", [recall]) == "Your girlfriend Ola hates coriander."
     assert reply("whats my girlfriend called", [recall]) == "Your girlfriend is named Ola."
+
+
+def test_who_somebody_is_gets_all_that_is_known_of_them() -> None:
+    recall = (
+        "<memory>\nFacts:\n- Dog Bess died in March\n- Has a dog named Bess\n- Is 41\n</memory>"
+    )
+    assert reply("who's bess", [recall]) == "Your dog is named Bess. Your dog Bess died in March."
+
+
+def test_people_of_the_person_answer_who_they_are() -> None:
+    recall = "<memory>\nFacts:\n- Flatmates are Josh and Priya\n</memory>"
+    assert reply("who do i live with", [recall]) == "Your flatmates are Josh and Priya."
+    rule = "<memory>\nFacts:\n- Rule: nobody pushes to main directly\n</memory>"
+    assert "nobody pushes to main" in reply("can i push to main", [rule])
+
+
+def test_wishes_answer_a_question_for_them() -> None:
+    recall = "<memory>\nStanding wishes:\n- Never call before nine\n</memory>"
+    assert reply("what rules do i have for you", [recall]) == "Never call before nine."
+    assert reply("what is my name", [recall]) == DONT_KNOW
+
+
+def test_a_tool_is_not_what_is_used() -> None:
+    recall = "<memory>\nFacts:\n- The team uses Jenkins\n- The team switched to Go\n</memory>"
+    assert "switched to Go" in reply("what do we use for ci", [recall])
+
+
+def test_marks_alone_are_no_question() -> None:
+    assert reply("????") == NO_WORDS
+    assert reply("We're thinking about moving") == HEARD
 
 
 def test_dates_and_notes_are_not_part_of_a_memory() -> None:
