@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from bmo.gate.asked_question import last_question, who_does
+from bmo.gate.open_lexicon import open_lexicon
 from bmo.gate.pack_tables import read_table
 from bmo.gate.third_person import third_person_lexicon
 from bmo.turn import Assessment, Category, Fact
@@ -18,8 +19,7 @@ TURN_WEIGHT = 0.35
 have lost what it is about ("she hates it")."""
 
 OF_THEIRS = 0.2
-"""Odds under which what somebody of the user's did is told of the user ("the doctor has put them on
-statins")."""
+"""Odds of a relationship under which what a doctor did is told of the user."""
 
 _STANDING = re.compile(r"Wants the assistant (?:never|always|not|to)\b")
 
@@ -148,6 +148,13 @@ def asks_for_someone(assistant_before: str) -> bool:
     return bool(who_does(last_question(assistant_before)))
 
 
+def _does_their_job(subject: str, own: Assessment) -> bool:
+    """Whether a doctor or the like is spoken of for what they did ("put them on statins")."""
+    relation = subject.removeprefix("user.").partition(":")[0]
+    professional = relation in open_lexicon().professionals
+    return professional and own.categories["relationships"] < OF_THEIRS
+
+
 def category_of(
     text: str,
     subject: str,
@@ -174,8 +181,7 @@ def category_of(
         return likely if likely in ("policies", "preferences") else "preferences"
     if settles_choice:
         return "decisions"
-    of_theirs = own.categories["relationships"] + TURN_WEIGHT * whole.categories["relationships"]
-    if names_someone or (subject.startswith("user.") and of_theirs >= OF_THEIRS):
+    if names_someone or (subject.startswith("user.") and not _does_their_job(subject, own)):
         return "relationships"  # what is true of one's people is kept with them
     told = told_category(text)
     if told is not None:
