@@ -89,8 +89,8 @@ def border_before(
         return 1  # "that is monday and tuesday | no reminders before ten"
     if word == "please" and follow in _ASKED_OF and i - begin >= 3:
         return 1  # "my english is not so good | please speak slow"
-    if comma and word == "me" and follow == "and":
-        return 1  # "i do removals, | me and my brother"
+    if comma and word == "me" and follow == "and" and norm[i - 1] != "us":
+        return 1  # "i do removals, | me and my brother", but "the two of us, me and my mum"
     return 1 if comma and word in _AFTER_COMMA else 0
 
 
