@@ -225,17 +225,19 @@ class _Pieces(dict[str, _Piece | None]):
     def __init__(self, language: LanguageCode) -> None:
         super().__init__()
         self.language = language
-        self.single: dict[str, str] = {}  # the word of a piece of one word, with marks behind it
-        self.mark: dict[str, str] = {}  # those marks
+        # Of pieces of one word its form, and the marks behind it. They begin anew as a pair: who
+        # reads one of them in another thread still has the other.
+        self.single: tuple[dict[str, str], dict[str, str]] = ({}, {})
 
     def __missing__(self, piece: str) -> _Piece | None:
         if len(self) >= _KNOWN_PIECES:
             self.clear()
-            self.single.clear()
-            self.mark.clear()
+            self.single = ({}, {})
         read = self[piece] = self._read(piece) if len(piece) <= _LONGEST_PIECE else None
         if read is not None and len(read[0]) == 1 and not read[2]:
-            self.single[piece], self.mark[piece] = read[0][0], read[1][0]
+            words, marks = self.single
+            marks[piece] = read[1][0]
+            words[piece] = read[0][0]
         return read
 
     def _read(self, piece: str) -> _Piece | None:
@@ -266,12 +268,13 @@ def _pieces(language: LanguageCode) -> _Pieces:
 def _known_words(text: str, pieces: Sequence[str], language: LanguageCode) -> Words | None:
     """The words of a text with single spaces, piece by piece; None where that is not enough."""
     known = _pieces(language)
-    single: list[Any] = list(map(known.single.get, pieces))
+    words, marks_of = known.single
+    single: list[Any] = list(map(words.get, pieces))
     if None not in single and len(single) <= MAX_TOKENS:  # no contraction, no mark of its own
-        marks = list(map(known.mark.__getitem__, pieces))
+        marks = list(map(marks_of.__getitem__, pieces))
         return Words.without_offsets(text, single, marks, "", partial(_spaced, text, language))
     norm, before, grown = single, "", 0
-    after: list[Any] = list(map(known.mark.get, pieces))
+    after: list[Any] = list(map(marks_of.get, pieces))
     for place in [i for i, word in enumerate(single) if word is None]:
         row = known[pieces[place]]
         if row is None:
