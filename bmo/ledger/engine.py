@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.engine import URL, Connection, Engine, make_url
+from sqlalchemy.engine import URL, Engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from bmo.ledger.connections import reading
@@ -123,7 +123,6 @@ def _open_sqlite(url: URL) -> Engine:
         json_deserializer=_read_json,
     )
     sa.event.listen(engine, "connect", _prepare_sqlite)
-    sa.event.listen(engine, "begin", _begin_sqlite)
     try:
         migrate(engine)
         _check_sqlite(engine)
@@ -186,7 +185,7 @@ def _check_sqlite(engine: Engine) -> None:
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:
-    # Transactions are begun by _begin_sqlite; the driver must not begin its own.
+    # Transactions are begun by ``reading`` and ``writing``; the driver must not begin its own.
     connection.isolation_level = None
     cursor = connection.cursor()
     cursor.execute(f"PRAGMA busy_timeout = {_BUSY_TIMEOUT_MS}")
@@ -196,11 +195,6 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
     cursor.execute("PRAGMA foreign_keys = ON")
     cursor.execute("PRAGMA secure_delete = ON")
     cursor.close()
-
-
-def _begin_sqlite(connection: Connection) -> None:
-    writes = connection.get_execution_options().get("bmo_writes", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
 def _sqlite_sentence(path: Path, error: str) -> str:
