@@ -7,6 +7,7 @@ moderate, complex, deep; question, generation, analysis, discussion, continuatio
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from bmo.recall.lexer import Words
 from bmo.turn import Complexity, Intent
@@ -71,13 +72,21 @@ def _intent(words: Words) -> Intent:
     classes = words.classes
     if "analysis" in classes or "deepword" in classes:
         return "analysis"
-    if "generation" in classes or "suggest" in classes:
+    if ("generation" in classes and not _asks_for_make(words)) or "suggest" in classes:
         return "generation"
     if "continue" in classes:
         return "continuation"
     if words.asked or "q" in classes:
         return "question"
     return "discussion"
+
+
+def _asks_for_make(words: Words) -> bool:
+    """Whether "make" or "design" is the thing asked for ("what make are my binoculars")."""
+    return any(
+        before in ("what", "which") and word in ("make", "design", "build")
+        for before, word in pairwise(words.words)
+    )
 
 
 def _references_history(words: Words) -> bool:

@@ -61,12 +61,9 @@ INSTRUCTS: Final = 0.0
 """Log odds from which what tells the assistant how to behave ("keep lists short") is given beside
 these; it is in most replies' words and topics, so it must not crowd out what answers."""
 
-FLOOR: Final[Mapping[str, float]] = {
-    "indirect_need": -3.2,
-    "command_needs_fact": -3.2,
-    "judge": -3.2,
-}
-"""Log odds, the plan's certainty included, that each of these few needs ..."""
+FLOOR: Final = -3.2
+"""Log odds, the plan's certainty included, that each of these few needs where a good reply depends
+on memory, ..."""
 
 FLOOR_ASKED: Final = -1.2
 """... and where one thing is asked for, which may never have been told, ..."""
@@ -85,6 +82,10 @@ SPREAD_BESIDE: Final = 2.4
 
 BESIDE_SURE: Final = -0.3
 """Log odds from which a memory is given beside one that stands in the very slot asked for."""
+
+BESIDE_NEED: Final = -2.5
+"""The same where the judge saw the need or something is to be written: the slots that a rule finds
+are then only some of what matters."""
 
 OF_THE_FEW: Final = 0.63
 """Similarity that these are given: enough to stand beside a slot's."""
@@ -106,6 +107,9 @@ _INSTRUCTIONS: Final = frozenset(
     "standing_instruction answer_style units address not_called".split()
 )
 """Slots of what tells the assistant how to behave."""
+
+_NEEDS: Final = frozenset({"indirect_need", "command_needs_fact", "judge"})
+"""Triggers whose slots are what a good reply depends on."""
 
 _ONESELF: Final = ("user", "team")
 
@@ -132,7 +136,7 @@ def fitting(
     in_slot = {fact.id for fact in named[:SLOT_MOST]}
     found: list[Candidate] = []
     nearest = max((odds[fact.id] for fact, _ in weighed if not _is_instruction(fact)), default=0.0)
-    least = -math.inf if plan.trigger in FLOOR else _floor(plan)
+    least = -math.inf if _depends(plan) else _floor(plan)
     for fact, row in weighed:
         if fact.id in in_slot:
             found.append(Candidate(fact, 1.0, "slot"))
@@ -153,10 +157,25 @@ def fitting(
     return _with_named(_with_best_few(found, plan, odds), _held(plan, asked, weighed), odds)
 
 
+def _depends(plan: RecallPlan) -> bool:
+    """Whether a reply depends on more than the plan names; otherwise one thing is asked for.
+
+    What is to be written ("draft an answer to a candidate") mostly does, whatever the rules read.
+    """
+    written = plan.intent == "generation" and plan.trigger != "explicit_prompt"
+    return written or plan.trigger in _NEEDS
+
+
+def _floor_beside(plan: RecallPlan) -> float:
+    """Log odds that a memory needs beside one in the very slot that the plan names."""
+    by_rule = plan.trigger in ("indirect_need", "command_needs_fact")
+    return BESIDE_NEED if _depends(plan) and not by_rule else BESIDE_SURE
+
+
 def _floor(plan: RecallPlan) -> float:
     """Log odds that one of the best few needs where nothing stands in the slot asked for."""
-    if plan.trigger in FLOOR:
-        return FLOOR[plan.trigger]
+    if _depends(plan):
+        return FLOOR
     if plan.slots:
         return FLOOR_OF_SLOT
     return FLOOR_IN_DOUBT if plan.trigger == "explicit_prompt" else FLOOR_ASKED
@@ -207,7 +226,7 @@ def _with_best_few(
         odds: Log odds of each memory, by fact id.
     """
     sure = [c for c in found if c.why == "slot"]
-    floor = BESIDE_SURE if sure else _floor(plan)
+    floor = _floor_beside(plan) if sure else _floor(plan)
     rest = [
         c
         for c in found

@@ -248,6 +248,7 @@ def test_the_ceiling_holds(complexity: Complexity) -> None:
     [
         ("where do i live", "simple", "question"),
         ("write a poem about my dog", "moderate", "generation"),
+        ("what make is my bike", "moderate", "question"),
         ("compare the two jobs i told you about", "complex", "analysis"),
         (
             "give me a thorough long term strategy for how i should plan my career and my family",

@@ -190,3 +190,23 @@ def test_who_doubts_that_it_was_told_is_given_only_what_answers() -> None:
     assert given_for(doubting, facts, near) == set()
     needing = wants("what shall i put on", trigger="judge")
     assert given_for(needing, facts, near)
+
+
+def test_what_is_to_be_written_depends_on_more_than_one_memory() -> None:
+    facts = [fact("Stand-up is at a quarter to ten"), fact("The queue is Kafka")]
+    near = {facts[0].id: 0.2, facts[1].id: 0.12}
+    asked = wants("how do we work", slots=("policy",))
+    assert given_for(asked, facts, near) == set()
+    written = replace(asked, intent="generation", query="write down how we work")
+    assert given_for(written, facts, near) == {f.text for f in facts}
+    doubted = replace(written, trigger="explicit_prompt")
+    assert given_for(doubted, facts, near) == set()
+
+
+def test_beside_a_slot_that_a_reply_depends_on_more_is_given_than_beside_an_answer() -> None:
+    facts = [fact("Works at the railway", "employer"), fact("Stays at home since Monday")]
+    near = {facts[0].id: 0.2, facts[1].id: 0.1}
+    needed = wants("fill in the form for the nursery", slots=("employer",), trigger="judge")
+    assert given_for(needed, facts, near) == {f.text for f in facts}
+    asked = replace(needed, trigger="own_fact_question")
+    assert given_for(asked, facts, near) == {facts[0].text}
