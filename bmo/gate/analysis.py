@@ -35,6 +35,7 @@ from bmo.gate.known_effects import (
     with_known_changes,
     with_what_is_known,
 )
+from bmo.gate.late_names import with_late_names
 from bmo.gate.naming_order import with_names_in_order
 from bmo.gate.open_category import WIDE, rule_category
 from bmo.gate.other_topics import with_topics
@@ -75,7 +76,7 @@ def analyse(
     if language == "en":
         repaired = without_restart(with_my(_without_quotes(repaired), people))
         if stages & RELATED:
-            repaired = with_own_people(repaired, people, context)
+            repaired = with_late_names(with_own_people(repaired, people, context), people)
         if stages & NAMING:
             repaired = with_names_in_order(repaired)
         if stages & POINTING:

@@ -13,7 +13,7 @@ from bmo.gate.people import people_lexicon
 from bmo.language import Words, past_lemma
 from bmo.language.lexicon import surface_lexicon
 
-CUES = frozenset({"name", "called"})
+CUES = frozenset({"name", "names", "called"})
 """Without one of these nobody is named here."""
 _BE = frozenset({"is", "'s"})
 _WHO = frozenset({"he", "she", "it", "they", "i"})
@@ -35,14 +35,17 @@ def with_names_in_order(spoken: Words) -> Words:
     for i, word in enumerate(norm):
         if word not in CUES or i < done:
             continue
-        step = _bare_name(spoken, i) if word == "name" else None
-        step = step or _put_behind(spoken, i, done)
+        if word == "names":
+            step = _run_on(spoken, i)
+        else:
+            step = _bare_name(spoken, i) if word == "name" else None
+            step = step or _put_behind(spoken, i, done)
         if step is None:
             continue
         first, last, written = step
         rows = rows if rows is not None else []
         rows += [(at, norm[at], spoken.after[at]) for at in range(done, first)]
-        if rows and not rows[-1][2]:
+        if rows and not rows[-1][2] and word != "names":
             rows[-1] = (*rows[-1][:2], ",")
         rows += written
         done = last
@@ -75,6 +78,16 @@ def _bare_name(spoken: Words, i: int) -> _Step | None:
         return None
     rows = [(i, "my", ""), (i, "name", ""), (i + 1, "is", "")]
     return first, i + 2, rows
+
+
+def _run_on(spoken: Words, i: int) -> _Step | None:
+    """Reads the recogniser's "her names poppy" as "her name is poppy"."""
+    norm = spoken.norm
+    if not i or norm[i - 1] not in _WHOSE or norm[i - 1] in ("their", "our"):
+        return None
+    if i + 1 >= len(norm) or norm[i + 1] not in people_lexicon("en").names:
+        return None
+    return i, i + 1, [(i, "name", ""), (i, "is", "")]
 
 
 def _put_behind(spoken: Words, i: int, done: int) -> _Step | None:
