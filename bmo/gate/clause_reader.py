@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from bmo.gate.apposition import turned_round
 from bmo.gate.clause_head import Head, read_head
-from bmo.gate.cue_words import ANYTHING, OF_THE_MOMENT, OWNED, WISHED
+from bmo.gate.cue_words import ANYTHING, BROUGHT_UP, OF_THE_MOMENT, OWNED, WISHED
 from bmo.gate.cue_words import NAMED as NAMES
 from bmo.gate.discourse import Discourse, Person
 from bmo.gate.ellipsis import completed, lost_to_death
@@ -180,7 +180,7 @@ class ClauseReader:
         discourse = self.discourse
         if self.stages & NAMES and self.language == "en" and not discourse.stranger:
             discourse.stranger = self._names_a_stranger(spoken, clause)
-        if self.language == "en" and not facts and not discourse.stranger:
+        if self.stages & BROUGHT_UP and not facts and not discourse.stranger:
             discourse.stranger = introduces(spoken.norm[clause.start : clause.end])
         if discourse.said_before and _is_fragment(spoken, clause):
             discourse.said_before = ()  # "beckett, but he is a cat": he is what was just named

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cache
 
-from bmo.gate import naming_order, pointing_orders, said_of_another
+from bmo.gate import naming_order, pointing_orders, said_of_another, spoken_of_before
 from bmo.gate.factuality import factuality_lexicon
 from bmo.gate.mentions import OWN
 from bmo.gate.open_lexicon import open_lexicon
@@ -44,7 +44,9 @@ NAMING = 1024
 """A word with which somebody is named: see ``with_names_in_order``."""
 POINTING = 2048
 """A word with which an order points at its reason: see ``with_pointers_resolved``."""
-ANYTHING = 4095
+BROUGHT_UP = 4096
+"""A word for somebody new: see ``spoken_of_before``."""
+ANYTHING = 8191
 """All of them, for words that nobody has looked up."""
 
 
@@ -68,6 +70,7 @@ def _cue_words(language: LanguageCode) -> dict[str, int]:
             (SAID_OF_ANOTHER, said_of_another.CUES),
             (NAMING, naming_order.CUES),
             (POINTING, pointing_orders.CUES),
+            (BROUGHT_UP, spoken_of_before.SOMEBODY),
         ]
     table: dict[str, int] = {}
     for stage, words in vocabularies:

@@ -34,12 +34,18 @@ def with_late_names(spoken: Words, people: PeopleLexicon) -> Words:
         people: Relations and given names.
     """
     norm = spoken.norm
+    listed = "," in spoken.after
+    if not listed and _COUNTS.isdisjoint(norm):
+        return spoken
     if people.names.isdisjoint(norm) and not is_cased(spoken.text):
         return spoken
+    first = people.first
     for i, word in enumerate(norm[:-2]):
+        if norm[i + 1] not in first:
+            continue
         if word in _COUNTS:
             rows = _listed(spoken, i, people)
-        elif (word in _OWNERS or word in _ARTICLES) and "," in spoken.after:
+        elif listed and (word in _OWNERS or (word in _ARTICLES and norm[i - 1] in _HAVING)):
             rows = _named_at_last(spoken, i, people)
         else:
             continue

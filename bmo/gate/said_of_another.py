@@ -282,6 +282,7 @@ _SAME_WITH = (
 )
 _ALSO_PHRASES = (("too",), ("also",), ("likewise",), ("as", "well"))
 _SAID_AGAIN = _AUXILIARIES | {"'s"}
+_BEHIND_OPENING = _SAID_AGAIN | {"with", "for", "as", "goes"}
 _BEHIND = frozenset("so and but because cos which".split())
 _LONGEST_SUBJECT = 5
 _MOST_LOOKS = 12
@@ -292,9 +293,12 @@ def _beginnings(norm: list[str]) -> list[int]:
     """Where an elliptic clause may begin: at "so does", or some words before "too"."""
     found: list[int] = []
     for i, word in enumerate(norm):
+        if word not in CUES:
+            continue
         if word in _OPENING:
-            found.append(i - 1 if i and norm[i - 1] in _LEADS else i)
-        elif word in _LAST:
+            if i + 2 < len(norm) and norm[i + 1] in _BEHIND_OPENING:
+                found.append(i - 1 if i and norm[i - 1] in _LEADS else i)
+        elif word != "well" or norm[i - 1 : i] == ["as"]:
             found += range(max(0, i - _LONGEST_SUBJECT), i)
         if len(found) >= _MOST_LOOKS:
             break

@@ -10,6 +10,7 @@ from bmo.language import words
 
 _OWN = frozenset({"my", "our", "the"})
 _YOURS = frozenset({"your"})
+_COUNTS = frozenset("two three four five six both little old new".split())
 
 
 def relations_in(text: str, people: PeopleLexicon, *, by_assistant: bool) -> list[Relation]:
@@ -28,7 +29,8 @@ def relations_in(text: str, people: PeopleLexicon, *, by_assistant: bool) -> lis
     for i, word in enumerate(norm):
         if word not in owners:
             continue
-        relation = people.relation_at(norm, i + 1, len(norm))
+        first = i + 2 if norm[i + 1 : i + 2] and norm[i + 1] in _COUNTS else i + 1
+        relation = people.relation_at(norm, first, len(norm))
         if relation is None or (word == "the" and norm[relation[1] : relation[1] + 1] == ["of"]):
             continue
         if relation[0] not in found:
@@ -46,10 +48,10 @@ def introduces(norm: list[str]) -> bool:
 
     "He" behind them is that one, and nobody of whom the talk knew before.
     """
-    if _SOMEBODY.isdisjoint(norm):
+    if SOMEBODY.isdisjoint(norm):
         return False
     for i, word in enumerate(norm):
-        if word in _SOMEBODY and _is_new(norm, i):
+        if word in SOMEBODY and _is_new(norm, i):
             return True
     return False
 
@@ -65,9 +67,10 @@ def _is_new(norm: list[str], i: int) -> bool:
     return False
 
 
-_SOMEBODY = frozenset(
+SOMEBODY = frozenset(
     (
         "apprentice bloke chap client colleague customer doctor fella fellow girl guy lady lad "
         "lass lodger man nurse patient person physio plumber pupil student tenant volunteer woman"
     ).split()
 )
+"""Nouns for somebody of no relation."""
