@@ -40,6 +40,7 @@ MAX_WORDS = 60
 """Longer memories are cut: a statement of more words is a story."""
 
 _OPENS_PHRASE = frozenset(("my our the a an every most about around half nearly almost").split())
+_WHOSE = frozenset({"his", "her", "their"})
 _ASKS_FOR_THING = frozenset("what which where when how whose".split())
 _LEADS_ON = SUBORDINATE | frozenset(
     "that think and what how where who which the of know but than".split()
@@ -202,6 +203,11 @@ class _English:
             return joined([Token("they", "they"), *inner(tokens[1:])]), "user", True
         if first in self.lexicon.deictic:
             return self._deictic(tokens, question, parts)
+        if first in _WHOSE and not parts:
+            meant = self.people.meant() or self.whom(first)
+            if meant is None:
+                return None  # "his name's biscuit" of nobody the talk has named
+            return f"{meant[0]}'s {joined(inner(tokens)[1:])}", meant[1], False
         if has_verb(tokens) or (first in self.lists.anyone and len(tokens) > 2):
             return joined(inner(tokens)), self.people.of(tokens), True
         done = first == "got" or bool(past_lemma(first))

@@ -82,3 +82,14 @@ def test_a_name_is_told_with_nothing_else(local: WriteGate) -> None:
 def test_a_full_stop_behind_the_second_subject_hides_nothing(rules: WriteGate) -> None:
     said = ["our son Kenji is fifteen", "I'm allergic to penicillin and so is Kenji."]
     assert "Son Kenji is allergic to penicillin" in [f.text for f in decided(rules, *said).facts]
+
+
+@pytest.mark.parametrize("said", ["his name's Biscuit", "her flat is in Hove", "he drives a bus"])
+def test_no_memory_begins_with_a_pronoun_of_nobody(local: WriteGate, said: str) -> None:
+    assert decided(local, "what a day", said).facts == ()
+
+
+def test_whose_it_is_is_written_out(local: WriteGate) -> None:
+    said = ["my sister Wren moved out last week", "her flat is in Hove"]
+    told = [fact.text for fact in decided(local, *said).facts]
+    assert [text for text in told if text.startswith(("Her", "Their"))] == []
