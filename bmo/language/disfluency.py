@@ -35,14 +35,13 @@ _TAKES_NOTHING_BACK = frozenset(
 
 
 _PADDING = frozenset({"like", "know", "see"})
-"""Words that tell of what pads speech in some places only ("you know", "like"); tags do too."""
+"""Words that tell of what pads speech in some places only ("you know", "like")."""
 
 
 @cache
 def repair_cues(language: LanguageCode) -> frozenset[str]:
     """The words of which one stands in all that is repaired, but for plain repetitions."""
-    lexicon = surface_lexicon(language)
-    return lexicon.disfluency_cues | _PADDING | frozenset(lexicon.tags)
+    return surface_lexicon(language).disfluency_cues | _PADDING
 
 
 def repair(words: Words, language: LanguageCode = "en", *, cued: bool = True) -> Words:
@@ -61,8 +60,7 @@ def repair(words: Words, language: LanguageCode = "en", *, cued: bool = True) ->
         return words
     lexicon = surface_lexicon(language)
     touched = not lexicon.disfluency_cues.isdisjoint(norm)
-    tagged = "like" in norm or not lexicon.tags.keys().isdisjoint(norm)
-    padded = (tagged and "," in "".join(words.after)) or (
+    padded = ("like" in norm and "," in "".join(words.after)) or (
         "you" in norm and ("know" in norm or "see" in norm)
     )
     if not touched and not padded:

@@ -168,6 +168,7 @@ def surface_lexicon(language: LanguageCode) -> SurfaceLexicon:
         embedders=frozenset(raw["embedders"]),
         carried_verbs=frozenset(raw["carried_verbs"]),
         disfluency_cues=frozenset(raw["fillers"]).union(
-            *(_telling_words(table) for table in (strong, weak, asides, closing))
-        ),
+            *(_telling_words(table) for table in (strong, weak, asides, closing, tags))
+        )
+        - {"like"},  # looked at by itself: too common to look for repairs because of it
     )
