@@ -260,7 +260,8 @@ class ReadGate:
         if rule is not None and rule.outcome == "recall":
             if rule.trigger == "command_needs_fact" and _nobody_known(ask):
                 return _not(kind, "command", depth)
-            return self._wanted(ask, rule.trigger, include_all=rule.include_all)
+            plan = self._wanted(ask, rule.trigger, include_all=rule.include_all)
+            return replace(plan, categories=rule.categories) if rule.include_all else plan
         if depth == "full" and not words.smalltalk_only:
             return self._wanted(ask, "forced", include_all=True)
         named = _names_somebody(words, ask.subjects or {})
@@ -356,7 +357,7 @@ class ReadGate:
             slots=found.slots,
             soft_slots=found.soft,
             subjects=found.subjects,
-            categories=found.categories,
+            categories=() if include_all else found.categories,
             query=found.query,
             references_history=kind.references_history,
             include_past=found.past,

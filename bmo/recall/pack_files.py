@@ -48,6 +48,7 @@ class RuleRow(PatternRow):
     trigger: str
     outcome: Outcome
     include_all: bool = False
+    categories: list[Category] = []
     examples: list[str]
 
 

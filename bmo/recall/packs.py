@@ -41,6 +41,7 @@ class Rule:
         patterns: Any of these fires the rule ...
         unless: ... if none of these matches.
         include_all: The question is wide ("what do you know about me").
+        categories: Categories it is wide in ("... about my family"); empty means all.
         examples: Texts that must come to this rule.
         counter_examples: Texts that must not.
     """
@@ -51,6 +52,7 @@ class Rule:
     patterns: tuple[Pattern, ...]
     unless: tuple[Pattern, ...]
     include_all: bool
+    categories: tuple[Category, ...]
     examples: tuple[str, ...]
     counter_examples: tuple[str, ...]
 
@@ -312,6 +314,7 @@ def _rule(row: RuleRow, files: PackFiles, lexer: Lexer) -> Rule:
         patterns=patterns,
         unless=unless,
         include_all=row.include_all,
+        categories=tuple(row.categories),
         examples=tuple(row.examples),
         counter_examples=tuple(row.counter_examples),
     )

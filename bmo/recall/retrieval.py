@@ -340,6 +340,7 @@ class Retriever:
         facts = self._ledger.live_facts(
             user_id,
             subjects=[s for s in plan.subjects if s != "user"] or None,
+            categories=plan.categories or None,
             include_past=plan.include_past,
             at=now,
             limit=ALL_LIMIT,
