@@ -161,7 +161,9 @@ def _has_verb(words: Sequence[str]) -> bool:
         if past_lemma(plain) and _bare(before) not in phrase_set("before_nouns"):
             return True
         if before.endswith(_POSSESSIVE) and (
-            plain in phrase_set("before_nouns") or plain.endswith(("ing", "ed")) or plain.isdigit()
+            plain in phrase_set("before_nouns") | phrase_set("behind_is")
+            or plain.endswith(("ing", "ed"))
+            or plain.isdigit()
         ):
             return True
     return _bare(words[0]).partition("'")[0] in phrase_set("leaning") and "'" in words[0]

@@ -257,6 +257,8 @@ def fitting_memories(words: str, blocks: Sequence[str]) -> list[str]:
         own = [text for text in lines if OWN_NAME.match(text)]
         if own:
             return own
+    if asked & phrase_set("food"):  # the cat's name is no answer to "what should i cook"
+        recalled = [t for t in recalled if t in sharing or _stems(t) & phrase_set("of_food")]
     # What the profile says already is not recalled again; about food it must be said.
     known = [*recalled, *profile] if recalled and asked & phrase_set("food") else recalled
     careful = [

@@ -80,6 +80,11 @@ def test_about_food_the_profile_says_what_must_not_be_eaten() -> None:
     assert reply("which milk do i drink", [profile, recall]) == "You drink oat milk."
 
 
+def test_what_is_no_food_does_not_answer_what_to_cook() -> None:
+    recall = "<memory>\nFacts:\n- Cannot do dairy\n- His name's biscuit\n- Is 78\n</memory>"
+    assert reply("what should i make for dinner", [recall]) == "You cannot do dairy."
+
+
 def test_an_allergy_is_never_narrowed_away() -> None:
     recall = "<memory>\nFacts:\n- Is allergic to peanuts\n- Loves Thai food\n</memory>"
     said = reply("is there any food I have to avoid?", [recall])
