@@ -14,11 +14,12 @@ from bmo.language import LanguageCode
 from bmo.turn import Fact
 
 ChangeKind = Literal[
-    "over", "swap", "moved", "gone", "forget", "count", "tool", "place", "taken", "couple"
+    "over", "swap", "moved", "gone", "forget", "count", "tool", "place", "taken", "couple", "word"
 ]
 """``over`` ends, ``swap`` puts another thing, ``moved`` another time, ``count`` another number,
 ``tool`` another tool of the same kind, ``place`` another home; ``taken`` is of what somebody else
-does from now on, ``couple`` of two people who are a couple no longer; ``gone`` is of people;
+does from now on, ``couple`` of two people who are a couple no longer, ``word`` puts
+another word in the place of one; ``gone`` is of people;
 ``forget`` asks that no record is kept."""
 
 _WORD = re.compile(r"[^\W_]+(?:['’:][^\W_]+)*")

@@ -36,6 +36,9 @@ from bmo.turn import Fact
 _MOST_WORDS = 5
 """Words of content by which something may be named; more is a clause, not a name."""
 
+_MORE_WORDS = 2
+"""Words by which a name may go on behind where a construction could end."""
+
 _MOST_ENDED = 6
 """Memories one construction may end; what names more is too general to end anything."""
 
@@ -129,6 +132,12 @@ def _read(
     if rule.kind == "couple":
         return [ended_part(rule, old, part, table) for old, part in couple(rule, named, known)]
     meant = list(_meant(rule, named, known, whose, subjects, table))
+    if not meant and named == groups.get("old"):
+        # {old} ends before the first word that may end it: "sacked off the five two"
+        behind = hit.string[hit.end("old") :].split()[:_MORE_WORDS]
+        for size in range(1, len(behind) + 1):
+            longer = f"{named} {' '.join(behind[:size])}"
+            meant = meant or list(_meant(rule, longer, known, whose, subjects, table))
     if not meant and who is None and of_the_house(hit):
         meant = one_of_the_house(_meant(rule, named, known, IN_THE_HOUSE, subjects, table))
     if rule.kind == "taken":
@@ -139,6 +148,8 @@ def _read(
     new = _as_said((groups.get("new") or "").strip(), said)
     if rule.kind == "forget":
         return [_forgotten(rule, named, rows[0])]
+    if rule.kind == "word":
+        return _other_word(rule, *meant[0], named, new)
     if rule.kind == "count":
         return _other_number(rule, rows, hit, named, table)
     retracted = [ended_part(rule, old, part, table) for old, part in meant]
@@ -198,6 +209,15 @@ def _other_number(
         return [_replacing(rule, old, f'{text[: text.index(chr(34))]}"{hit.string}"', "")]
     value = with_number(old.value, counted, new, table) if old.slot is not None else ""
     return [_replacing(rule, old, text, value or new)]
+
+
+def _other_word(rule: ChangeRule, old: Fact, part: str, named: str, new: str) -> list[Fact]:
+    """Another word in the place of one ("not dairy, eggs"), where the memory has it as it is."""
+    right = with_tool(part, named, new)
+    if right == part:
+        return []
+    value = with_tool(old.value, named, new) if old.slot is not None else ""
+    return [_replacing(rule, old, old.text.replace(part, right), value)]
 
 
 def _is_time(value: str, at: datetime) -> bool:
@@ -315,6 +335,9 @@ def _names(asked: Sequence[str], wanted: set[str], core: MemoryCore, table: Know
             return True
         # "the yoga class" of who does yoga, "the book club" of who is in a book club on Mondays
         if len(part) > 1 and wanted == set(part):
+            return True
+        # "the five two" of who does the five two diet
+        if len(part) > 1 and part[-1] in table.general and wanted == set(part[:-1]):
             return True
     general = table.general & wanted
     return (

@@ -31,6 +31,16 @@ def with_what_is_known(
             # What is put right is said: nothing of the correction is a memory beside it.
             analysis.clauses = [clause._replace(open=False) for clause in analysis.clauses]
             return
+    if "if" in analysis.words.norm:
+        # "if i am late again | i am done at aldi": what would end has not ended
+        supposed = {
+            fact
+            for before, clause in pairwise(analysis.clauses)
+            if "if" in before.norm[:_OPENS_A_CONDITION]
+            for fact in clause.facts
+            if fact.op == "retract" and fact.rule_id != "retraction"
+        }
+        analysis.facts = tuple(fact for fact in analysis.facts if fact not in supposed)
     if any(fact.rule_id == "announced" for fact in analysis.facts):
         # "it is tess they are calling the baby": who is known by name announces nobody else's
         own = [old for old in (*context.known, *context.recent_facts) if _names_user(old)]
@@ -43,6 +53,12 @@ def with_what_is_known(
                 and all(old.value.lower() == fact.value.lower() for old in own)
             )
         )
+        analysis.clauses = [
+            clause
+            if set(clause.facts) <= set(analysis.facts) or clause.facts == ()
+            else clause._replace(open=True, facts=())
+            for clause in analysis.clauses
+        ]
     if "new" in analysis.words.norm:
         analysis.facts = (*_predecessors(analysis), *analysis.facts)
     analysis.facts = tuple(
@@ -204,6 +220,9 @@ def _close(analysis: Analysis, clauses: Sequence[ClauseAnalysis]) -> None:
 KNOWN = 0.95
 """Confidence of a statement that denies what is known: it is news to nobody else."""
 
+
+_OPENS_A_CONDITION = 5
+"""Words of a clause among which "if" makes the clause behind it a supposition."""
 
 _BEFORE_ONE_IS_NAMED = 4
 """Words in front of "it's maria": a greeting, and no more."""

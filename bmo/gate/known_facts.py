@@ -51,6 +51,9 @@ _WHERE: dict[str, frozenset[str | None]] = {
 }
 """Slots in which what a rule names may stand; elsewhere its words mean something else."""
 
+_TAKEN = ("Takes ", "Is on ", "Uses ", "Injects ", "Was put on ", "Has to take ", "Needs ", "Said ")
+"""How memories of a medicine without a slot begin."""
+
 _ONE_AT_A_TIME = frozenset({"lives_in"})
 """Slots where a new value is news to whoever has one, whatever it was."""
 
@@ -93,6 +96,8 @@ def _has_one(fact: Fact, context: DialogueContext) -> bool:
 
 
 def _may_stand(old: Fact, slots: frozenset[str | None]) -> bool:
+    if "medication" in slots and old.slot is None:
+        return old.text.startswith(_TAKEN)
     if "technology" in slots and old.text.startswith(("Uses ", "The team ")):
         return True
     return old.slot in slots

@@ -13,6 +13,9 @@ from bmo.gate.open_lexicon import open_lexicon
 from bmo.gate.third_person import Token, inner, joined, predicate
 from bmo.language import past_lemma
 
+_SHORTEST = 4
+"""Letters of the words in -ing that are no verbs ("king", "ring")."""
+
 
 def about_user(tokens: Sequence[Token]) -> str:
     """Text of a clause of one of the moulds, or "".
@@ -21,7 +24,7 @@ def about_user(tokens: Sequence[Token]) -> str:
         tokens: A clause's words.
     """
     norms = [token.norm for token in tokens]
-    if norms[:1] == ["were"] and norms[1:2] and norms[1] in open_lexicon().behind_were:
+    if norms[:1] == ["were"] and norms[1:2] and _said_of_us(norms[1]):
         return joined(predicate([replace(tokens[0], norm="are", shown="are"), *tokens[1:]]))
     if norms[:1] == ["were"] and norms[1:2] and (norms[1].endswith("ed") or norms[1] == "born"):
         return joined(predicate(tokens))
@@ -30,6 +33,11 @@ def about_user(tokens: Sequence[Token]) -> str:
     if norms[:1] == ["they"] and "me" in norms[1:6]:
         return _done_by_them(tokens, norms)
     return ""
+
+
+def _said_of_us(word: str) -> bool:
+    """Whether "were" before a word is "we're": "were buying a cottage"."""
+    return word in open_lexicon().behind_were or (word.endswith("ing") and len(word) > _SHORTEST)
 
 
 def _that_is_me(rest: Sequence[Token]) -> str:

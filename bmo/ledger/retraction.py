@@ -153,10 +153,16 @@ def _value(fact: Fact, known: Sequence[StoredFact], near: Mapping[str, float]) -
 
 
 def _of_subject(subject: str, rows: Sequence[StoredFact]) -> list[StoredFact]:
-    """Rows of the subject itself; failing that of its relation; failing that all of them."""
+    """Rows of the subject itself; failing that of its relation; failing that all of them.
+
+    What somebody else is done with ("my sister's given up the gym") ends nothing of the user's.
+    """
     exact = [row for row in rows if row.subject == subject]
     related = [row for row in rows if relation_of(row.subject) == relation_of(subject)]
-    return exact or related or list(rows)
+    if exact or related or not is_person(subject):
+        return exact or related or list(rows)
+    called = content_words([name_of(subject)]) | _topic(relation_of(subject))
+    return [row for row in rows if row.subject != "user" or called & _words(row)]
 
 
 def _with_people(rows: Sequence[StoredFact], known: Sequence[StoredFact]) -> tuple[StoredFact, ...]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.stories import EVERYDAY, Played, play_all, stories
+from tests.stories import ENDINGS, EVERYDAY, Played, play_all, stories
 
 pytestmark = pytest.mark.integration
 
@@ -15,6 +15,11 @@ OPEN_RIGHT = 65
 """Of the 84 stories that may be read while rules are written."""
 APART_RIGHT = 26
 """Of the 41 that nobody looks at."""
+
+ENDINGS_RIGHT = 26
+"""Of the 30 in ``endings.yaml`` that may be read while rules are written."""
+ENDINGS_APART_RIGHT = 13
+"""Of the 30 that nobody looks at."""
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +50,17 @@ def test_nothing_ends_that_was_only_mentioned(played: list[Played]) -> None:
 def test_everyday_changes_all_end_right(tmp_path: Path) -> None:
     told = asyncio.run(play_all(stories(EVERYDAY), tmp_path))
     assert not {one.story.id: one.wrong for one in told if one.wrong}
+
+
+def test_what_is_told_over_in_other_words_ends(tmp_path: Path) -> None:
+    told = asyncio.run(play_all(stories(ENDINGS), tmp_path))
+    wrong = {one.story.id: one.wrong for one in told if one.wrong}
+    read = {one.story.id for one in told if not one.story.apart}
+    assert len(read - wrong.keys()) >= ENDINGS_RIGHT, {k: wrong[k] for k in read & wrong.keys()}
+    assert len(told) - len(read) - len(wrong.keys() - read) >= ENDINGS_APART_RIGHT
+    nothing_ends = [one for one in told if one.story.id.startswith("n-")]
+    assert len(nothing_ends) == 15
+    assert not {one.story.id for one in nothing_ends if _lost(one)}
 
 
 def _lost(one: Played) -> bool:
