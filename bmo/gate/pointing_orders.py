@@ -12,6 +12,7 @@ from bmo.language.times import NUMBER_WORDS, WEEKDAYS
 CUES = frozenset({"then", "there"})
 """Without one of these nothing is pointed at."""
 _ORDERS = frozenset("never always don't do please avoid keep leave".split())
+_SPEAKERS = frozenset({"i", "we"})
 _JOINS = frozenset("so and but please hence which therefore".split())
 _TIME_STARTS = frozenset("every each on at from between after before until till during".split())
 _PLACE_STARTS = frozenset("in at near".split())
@@ -43,6 +44,8 @@ def with_pointers_resolved(spoken: Words) -> Words:
         if not order:
             continue
         meant = _time(norm, order) if norm[at] == "then" else _place(spoken, order)
+        if meant and norm[order] in _SPEAKERS and not _comes_back([norm[i] for i in meant]):
+            continue  # "we met at six so i left then": told of once
         if meant:
             return _written(spoken, order, at, meant)
     return spoken
@@ -65,7 +68,7 @@ def _order_before(spoken: Words, at: int) -> int:
             if norm[begin - 1] in _JOINS or after[begin - 1]:
                 return i
         if norm[i] in ("i", "we", "he", "she", "they", "you"):
-            return 0
+            return i if norm[i] in _SPEAKERS and norm[i - 1] == "so" else 0
     return 0
 
 
@@ -112,6 +115,12 @@ def _place(spoken: Words, order: int) -> list[int]:
     return []
 
 
+def _comes_back(said: list[str]) -> bool:
+    """Whether a time is one of every week: "every sunday", "on fridays"."""
+    again = "every" in said or "each" in said
+    return again or any(word in _DAYS and word.endswith("s") for word in said)
+
+
 def _written(spoken: Words, order: int, at: int, meant: list[int]) -> Words:
     """The words with ``meant`` in the place of the pointer, at its offsets."""
     norm, after = list(spoken.norm), list(spoken.after)
@@ -123,8 +132,7 @@ def _written(spoken: Words, order: int, at: int, meant: list[int]) -> Words:
     after[at : at + 1] = [*[""] * (size - 1), marks]
     start[at : at + 1] = [start[at]] * size
     end[at : at + 1] = [end[at]] * size
-    again = "every" in said or "each" in said or any(w in _DAYS and w.endswith("s") for w in said)
-    if norm[order] == "do" and norm[order + 1] == "not" and again:
+    if norm[order] == "do" and norm[order + 1] == "not" and _comes_back(said):
         norm[order : order + 2] = ["never"]
         del after[order], start[order], end[order]
     if not after[order - 1] and norm[order - 1] not in _JOINS:

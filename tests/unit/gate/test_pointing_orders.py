@@ -28,6 +28,11 @@ pytestmark = pytest.mark.unit
             "my nan lives in bude so always check the trains there",
             "my nan lives in bude so always check the trains in bude",
         ),
+        (
+            "school shuts early on fridays so i leave at two then",
+            "school shuts early on fridays so i leave at two on fridays",
+        ),
+        ("we met at six so i left then", "we met at six so i left then"),
         ("i finish at six and then i swim", "i finish at six and then i swim"),
         ("i was in bude and it rained there", "i was in bude and it rained there"),
         ("well never do that then", "well never do that then"),
