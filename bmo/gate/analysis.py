@@ -74,13 +74,8 @@ def analyse(
     stages = stages_of(said.norm, language)
     repaired = repair(said, language, cued=stages & REPAIRED != 0)
     if language == "en":
-        repaired = without_restart(with_my(_without_quotes(repaired), people))
-        if stages & RELATED:
-            repaired = with_late_names(with_own_people(repaired, people, context), people)
-        if stages & NAMING:
-            repaired = with_names_in_order(repaired)
-        if stages & POINTING:
-            repaired = with_pointers_resolved(repaired)
+        repaired = without_restart(with_my(repaired, people))
+        repaired = _in_order(repaired, stages, people, context)
         repaired = _in_clauses(repaired, stages, turn, pack, people)
     analysis = Analysis(language=language, words=repaired)
     if not repaired.norm:
@@ -139,6 +134,18 @@ def _in_clauses(spoken: Words, stages: int, turn: Turn, pack: Pack, people: Peop
     if listed or stages & RELATED:
         spoken = written_out(spoken, people, pack.stops, jobs)
     return introduced(spoken, turn.assistant_before, jobs) if listed else spoken
+
+
+def _in_order(spoken: Words, stages: int, people: PeopleLexicon, context: DialogueContext) -> Words:
+    """The words of an English turn with what talk orders otherwise than writing put in order."""
+    spoken = _without_quotes(spoken)
+    if stages & RELATED:
+        spoken = with_late_names(with_own_people(spoken, people, context), people)
+    if stages & NAMING:
+        spoken = with_names_in_order(spoken)
+    if stages & POINTING:
+        spoken = with_pointers_resolved(spoken)
+    return spoken
 
 
 def _without_quotes(spoken: Words) -> Words:
