@@ -180,6 +180,8 @@ def _named(texts: Sequence[str]) -> str:
 
 def _is_named_again(text: str, texts: Sequence[str]) -> bool:
     """Whether "Has a sister named Hanna" says nothing beside "Sister Hanna has a dog"."""
+    if any(other.startswith(f"{text},") for other in texts):
+        return True  # "Works at the infirmary", told with more behind a comma
     named = NAMED.match(text)
     if named is None:
         return False

@@ -174,6 +174,8 @@ def _is_told_of_one(words: Sequence[str]) -> bool:
     first = _bare(words[0])
     if first in ("always", "never"):
         return len(words) > 1
+    if words[0].endswith(_POSSESSIVE) and len(words) == 2:
+        return True  # "Paul's vegetarian"
     if first in phrase_set("clause_openers"):
         return len(words) > 3  # "when it rains, the cellar floods"
     if first not in ("the", "everyone", "everybody", "nobody", "people") and not is_name(words[0]):

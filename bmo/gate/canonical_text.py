@@ -8,7 +8,7 @@ from functools import lru_cache
 from bmo.gate.captures import Capture, CaptureContext
 from bmo.gate.discourse import Person
 from bmo.gate.person_names import proper
-from bmo.language import third_person
+from bmo.language import Words, third_person
 
 THIRD_PERSON: dict[str, str] = {
     "i": "they", "me": "them", "my": "their", "mine": "theirs", "myself": "themselves", "am": "are",
@@ -83,9 +83,16 @@ def surface(context: CaptureContext, start: int, end: int, proper_words: frozens
             if at >= 0 and words.after[at][:1] == "," and not parts[-1].endswith(","):
                 parts[-1] += ","
             continue
+        if at >= 0 and in_brackets(words, at):
+            word = f"({word})"
         mark = words.after[at] if at >= 0 and i + 1 < end else ""
         parts.append(word + ("," if mark[:1] == "," else ""))
     return " ".join(parts)
+
+
+def in_brackets(words: Words, at: int) -> bool:
+    """Whether a word stands in brackets by itself: "leo (5)"."""
+    return at > 0 and words.after[at - 1].endswith("(") and words.after[at].startswith(")")
 
 
 def is_shouted(text: str) -> bool:

@@ -172,6 +172,9 @@ def tokens_of(words: Words, start: int, end: int, names: Mapping[str, str]) -> l
             shown = _cased(norm, norms[i - 1] if i else "", behind, names, lexicon)
         elif shown.isupper() and len(shown) > 4 and text.isupper():
             shown = shown.lower()
+        if i and after[i - 1].endswith("(") and after[i].startswith(")"):
+            found.append(Token(norm, f"({shown})", after[i][1:2] == "," and i + 1 < end))
+            continue
         found.append(Token(norm, shown, after[i][:1] == "," and i + 1 < end))
     return found
 
