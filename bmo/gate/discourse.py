@@ -98,15 +98,6 @@ class Discourse:
         self.recent = [p for p in self.recent if p.subject != person.subject]
         self.recent.append(person)
 
-    def mention(self, relation: Relation) -> None:
-        """Notes somebody who is no clause's subject ("took my dog to the vet").
-
-        A pronoun means them only where no subject of the turn fits.
-        """
-        person = self._one_of(relation)
-        if all(p.subject != person.subject for p in self.recent):
-            self.recent.insert(0, person)
-
     def by_name(self, name: str) -> Person | None:
         """The person of that name, if ledger or turn know one."""
         subject = self.names.get(name)

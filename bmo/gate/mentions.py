@@ -63,8 +63,6 @@ def mentions(
             name = proper(spoken.raw(before))
             discourse.introduce(relation, name)
             facts.append(name_fact(relation, name, "user", _span(spoken, before, behind)))
-        else:
-            discourse.mention(relation)
     return facts
 
 

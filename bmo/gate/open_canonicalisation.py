@@ -205,9 +205,8 @@ class _English:
             return self._deictic(tokens, question, parts)
         if first in _WHOSE and not parts:
             meant = self.people.meant() or self.whom(first)
-            if meant is None:
-                return None  # "his name's biscuit" of nobody the talk has named
-            return f"{meant[0]}'s {joined(inner(tokens)[1:])}", meant[1], False
+            if meant is not None:
+                return f"{meant[0]}'s {joined(inner(tokens)[1:])}", meant[1], False
         if has_verb(tokens) or (first in self.lists.anyone and len(tokens) > 2):
             return joined(inner(tokens)), self.people.of(tokens), True
         done = first == "got" or bool(past_lemma(first))

@@ -26,7 +26,6 @@ _TWO_WORDS = frozenset(
     {
         ("other", "half"),
         ("better", "half"),
-        ("little", "one"),
         ("little", "ones"),
         ("in", "laws"),
         ("mother", "in"),

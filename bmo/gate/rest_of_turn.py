@@ -31,9 +31,6 @@ NOTHING = 0.97
 OWN = 0.8
 """P(allow) from which a clause is a memory of its own."""
 
-LIKELY = 0.5
-"""The same of a clause that no fact can be told with."""
-
 _JOINS = frozenset({"and", "so", "then", "but"})
 _REQUESTS = frozenset({"directive", "question"})
 _WORD = re.compile(r"[^\W_]+")
@@ -72,13 +69,8 @@ def with_rest_of_turn(asked: Asked, facts: Sequence[Fact]) -> tuple[Fact, ...]:
         if named:
             continue
         at = _told_beside(told, clause, rest.subject, of_clause)
-        own = None
-        if (
-            not of_clause
-            and odds.allow >= (OWN if at is not None else LIKELY)
-            and not leans_back(clause)
-        ):
-            own = memory_of(asked, [clause])
+        alone = at is None or (odds.allow >= OWN and not leans_back(clause))
+        own = memory_of(asked, [clause]) if alone and not of_clause else None
         if own is not None:
             told.append(own)
             continue
