@@ -14,6 +14,7 @@ from bmo.gate.cue_words import (
     ANYTHING,
     NAMED,
     NAMING,
+    ORDERED,
     POINTING,
     RELATED,
     REPAIRED,
@@ -75,7 +76,8 @@ def analyse(
     repaired = repair(said, language, cued=stages & REPAIRED != 0)
     if language == "en":
         repaired = without_restart(with_my(repaired, people))
-        repaired = _in_order(repaired, stages, people, context)
+        if stages & ORDERED or '"' in turn.text:
+            repaired = _in_order(repaired, stages, people, context)
         repaired = _in_clauses(repaired, stages, turn, pack, people)
     analysis = Analysis(language=language, words=repaired)
     if not repaired.norm:
@@ -138,7 +140,8 @@ def _in_clauses(spoken: Words, stages: int, turn: Turn, pack: Pack, people: Peop
 
 def _in_order(spoken: Words, stages: int, people: PeopleLexicon, context: DialogueContext) -> Words:
     """The words of an English turn with what talk orders otherwise than writing put in order."""
-    spoken = _without_quotes(spoken)
+    if '"' in spoken.text:
+        spoken = _without_quotes(spoken)
     if stages & RELATED:
         spoken = with_late_names(with_own_people(spoken, people, context), people)
     if stages & NAMING:
@@ -150,8 +153,6 @@ def _in_order(spoken: Words, stages: int, people: PeopleLexicon, context: Dialog
 
 def _without_quotes(spoken: Words) -> Words:
     """The words without quotation marks, which part no clauses of speech."""
-    if '"' not in spoken.text:
-        return spoken
     after = [mark.replace('"', "").strip() for mark in spoken.after]
     return Words(spoken.text, spoken.norm, spoken.start, spoken.end, after, spoken.before)
 

@@ -46,6 +46,8 @@ POINTING = 2048
 """A word with which an order points at its reason: see ``with_pointers_resolved``."""
 BROUGHT_UP = 4096
 """A word for somebody new: see ``spoken_of_before``."""
+ORDERED = RELATED | NAMING | POINTING
+"""What talk orders otherwise than writing."""
 ANYTHING = 8191
 """All of them, for words that nobody has looked up."""
 

@@ -106,7 +106,7 @@ def match_phrase(table: Phrases, words: list[str], at: int) -> int:
 _COMMON_IN_EDITS = frozenset(
     (
         "i or that what am let me oh hold hang on say should make you is ich ou je dire veux o "
-        "if with know so it not do as can have to for your the"
+        "if with know so it not do as can have to for your the just please will going"
     ).split()
 )
 
