@@ -11,6 +11,9 @@ from bmo.turn import Fact
 NAMED = "person_named"
 """Id of the rule of names told in passing ("my brother sam lives ...")."""
 
+ANYBODY = frozenset({"fella"})
+"""Words for a partner behind "my" and for anybody behind "a" ("we've got a fella called tunde")."""
+
 
 def name_relation(
     head: Head, values: dict[str, str], context: CaptureContext
@@ -24,7 +27,7 @@ def name_relation(
         words = values["x"].lower().split()
         for i in range(len(words)):
             found = context.people.relation_at(words, i, len(words))
-            if found is not None:
+            if found is not None and words[i] not in ANYBODY:
                 relation = found[0]
     elif isinstance(head.who, Person):
         relation = context.people.forms.get(tuple(head.who.relation.split()))

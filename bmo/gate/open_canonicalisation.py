@@ -204,9 +204,9 @@ class _English:
         if first in self.lexicon.deictic:
             return self._deictic(tokens, question, parts)
         if first in _WHOSE and not parts:
-            meant = self.people.meant() or self.whom(first)
-            if meant is not None:
-                return f"{meant[0]}'s {joined(inner(tokens)[1:])}", meant[1], False
+            owned = self._owned(tokens)
+            if owned is not None:
+                return owned
         if has_verb(tokens) or (first in self.lists.anyone and len(tokens) > 2):
             return joined(inner(tokens)), self.people.of(tokens), True
         done = first == "got" or bool(past_lemma(first))
@@ -217,6 +217,21 @@ class _English:
         if first in self.lexicon.bare_verbs:
             return joined(predicate(tokens)), "user", True
         return joined(inner(tokens)), self.people.of(tokens), True
+
+    def _owned(self, tokens: list[Token]) -> tuple[str, str, bool] | None:
+        """A clause about what is his or hers, with whose it is written out; None for nobody's."""
+        meant = self.people.meant() or self.whom(tokens[0].norm)
+        if meant is None:
+            return None
+        label, subject = meant
+        norms = [token.norm.lower() for token in tokens]
+        theirs = self.lexicon.people.relation_at(norms, 1, len(norms))
+        last = subject.rpartition(".")[2]
+        if theirs is None or theirs[0].key != last.partition(":")[0]:
+            return f"{label}'s {joined(inner(tokens)[1:])}", subject, False
+        # "his carer comes mornings": the carer, whom the clause names itself, is who was meant.
+        behind = theirs[1] + (norms[theirs[1] : theirs[1] + 1] == [last.partition(":")[2]])
+        return f"{label} {joined(inner(tokens)[behind:])}", subject, False
 
     def _is_creole(self, tokens: Sequence[Token]) -> bool:
         """Whether a clause follows another grammar: its words are quoted, not converted."""
