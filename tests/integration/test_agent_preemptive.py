@@ -110,13 +110,13 @@ async def test_recall_starts_on_interim_words_and_is_not_made_twice(
 ) -> None:
     async with visit(tmp_path / "home") as memory:
         gate, planned = memory.service.read_gate, list[str]()
-        plan = gate.plan
+        plan = gate.plan_by_rules
 
         def noted(turn: Turn, **more: object) -> RecallPlan:
             planned.append(turn.text)
             return plan(turn, **more)  # type: ignore[arg-type]
 
-        monkeypatch.setattr(gate, "plan", noted)
+        monkeypatch.setattr(gate, "plan_by_rules", noted)
         agent = MemoryAgent(memory=memory, instructions="You are BMO.")
         (turn,) = await heard(agent, "whats my brothers name")
     assert planned[-1] == "whats my brothers name"
