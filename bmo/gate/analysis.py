@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import repeat
 
@@ -20,6 +21,7 @@ from bmo.gate.cue_words import (
     REPAIRED,
     REPORTED,
     SAID_OF_ANOTHER,
+    STANDING,
     TAKEN_BACK,
     VETOED,
     stages_of,
@@ -49,6 +51,7 @@ from bmo.gate.restarts import without_restart
 from bmo.gate.said_of_another import told_of, with_verb_said
 from bmo.gate.self_introduction import introduced
 from bmo.gate.speech_act import SpeechAct, speech_act
+from bmo.gate.standing_orders import StandingOrder, standing_orders
 from bmo.language import Clause, LanguageCode, Words, repair, segment, words
 from bmo.turn import DialogueContext, Fact, Turn
 
@@ -95,7 +98,8 @@ def analyse(
     if language != "en":
         clauses = with_topics(repaired, clauses, language)
     acts = speech_acts(repaired, clauses, language)
-    if "?" not in turn.assistant_before and _only_asks(repaired, clauses, acts):
+    orders = standing_orders(repaired, clauses, language) if stages & STANDING else []
+    if not orders and "?" not in turn.assistant_before and _only_asks(repaired, clauses, acts):
         # Most turns to an assistant: nothing is told, and no rule has to look.
         analysis.clauses = list(map(asked, repeat(repaired), clauses, acts))
         return analysis
@@ -109,7 +113,8 @@ def analyse(
     used = 0
     if "?" in turn.assistant_before and clauses:
         used = _read_answer(analysis, reader, clauses)
-    _read_clauses(analysis, reader, clauses[used:], acts[used:], refused[used:])
+    ahead = {order.first - used: order for order in orders if order.first >= used}
+    _read_clauses(analysis, reader, clauses[used:], acts[used:], refused[used:], ahead)
     analysis.facts = _settled(analysis, context)
     if analysis.stranger is not None:
         analysis.facts = told_of(analysis.facts, analysis.stranger)
@@ -218,6 +223,7 @@ def _read_clauses(
     clauses: list[Clause],
     acts: list[tuple[SpeechAct, int]],
     refused: list[tuple[Veto, ...]],
+    orders: Mapping[int, StandingOrder],
 ) -> None:
     """Reads clauses in order; what is carried on or conditional takes that from its sentence."""
     spoken = analysis.words
@@ -225,13 +231,22 @@ def _read_clauses(
     conditional_sentence = -1
     repeated = len(clauses) > _MANY_CLAUSES
     heard: set[tuple[str, ...]] = set()
-    for clause, act, vetoed in zip(clauses, acts, refused, strict=True):
+    ordered = 0
+    for place, (clause, act, vetoed) in enumerate(zip(clauses, acts, refused, strict=True)):
+        if place < ordered:
+            continue  # a part of the order before
         if repeated:
             # Said word for word before: a bound on time for text that says one thing for ever.
             line = tuple(spoken.norm[clause.start : clause.end])
             if line in heard:
                 continue
             heard.add(line)
+        order = orders.get(place)
+        if order is not None:
+            whole = clause._replace(end=clauses[order.stop - 1].end, carried=False)
+            analysis.clauses.append(reader.read_order(spoken, whole, act, order))
+            previous, ordered = whole, order.stop
+            continue
         if clause.carried and previous is not None and act[0] == "statement":
             carried = _with_subject_of(spoken, previous, clause, reader.people)
             whole = clause._replace(start=0, end=len(carried.norm), carried=False)

@@ -30,6 +30,7 @@ from bmo.gate.retraction import retraction
 from bmo.gate.slots import match_head
 from bmo.gate.speech_act import SpeechAct
 from bmo.gate.spoken_of_before import introduces
+from bmo.gate.standing_orders import StandingOrder
 from bmo.gate.verbless_wishes import POLITE, verbless_wish
 from bmo.language import Clause, LanguageCode, Words
 from bmo.turn import DialogueContext, Fact, Turn
@@ -187,6 +188,18 @@ class ClauseReader:
         place = (clause.start, clause.end)
         norm = tuple(spoken.norm[clause.start : clause.end])
         return _made(ClauseAnalysis, (spoken, place, norm, act, refused, tuple(facts), is_open))
+
+    def read_order(
+        self, spoken: Words, clause: Clause, said: tuple[SpeechAct, int], order: StandingOrder
+    ) -> ClauseAnalysis:
+        """The clauses of an order for good; a rule that reads its only clause says it better."""
+        facts = [order.fact]
+        if order.alone and said[0] == "instruction":
+            ruled = self.read(spoken, clause, said)
+            facts = [*ruled.facts] or facts
+        place = (clause.start, clause.end)
+        norm = tuple(spoken.norm[clause.start : clause.end])
+        return ClauseAnalysis(spoken, place, norm, "instruction", (), tuple(facts), False)
 
     def _wish(self, spoken: Words, clause: Clause) -> Fact | None:
         """The standing wish of a clause without a verb: "no phone calls after eight please"."""

@@ -16,6 +16,7 @@ from bmo.gate.mentions import OWN
 from bmo.gate.open_lexicon import open_lexicon
 from bmo.gate.packs import load_pack
 from bmo.gate.people import people_lexicon
+from bmo.gate.standing_orders import order_cues
 from bmo.gate.verbless_wishes import POLITE
 from bmo.language import LanguageCode
 from bmo.language.disfluency import repair_cues
@@ -46,9 +47,11 @@ POINTING = 2048
 """A word with which an order points at its reason: see ``with_pointers_resolved``."""
 BROUGHT_UP = 4096
 """A word for somebody new: see ``spoken_of_before``."""
+STANDING = 8192
+"""A word of an order that holds for good: see ``standing_orders``."""
 ORDERED = RELATED | NAMING | POINTING
 """What talk orders otherwise than writing."""
-ANYTHING = 8191
+ANYTHING = 16383
 """All of them, for words that nobody has looked up."""
 
 
@@ -62,6 +65,7 @@ def _cue_words(language: LanguageCode) -> dict[str, int]:
         (TAKEN_BACK, factuality.taking_back),
         (OF_THE_MOMENT, load_pack(language).transient),
         (WISHED, POLITE),
+        (STANDING, order_cues(language)),
     ]
     if language == "en":
         vocabularies += [
