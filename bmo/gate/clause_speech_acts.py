@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bmo.gate.speech_act import SpeechAct, speech_act
+from bmo.gate.told_beside_requests import tells_beside
 from bmo.gate.verbless_wishes import verbless_wish
 from bmo.language import Clause, LanguageCode, Words
 
@@ -28,8 +29,10 @@ def speech_acts(
         if act == "statement" and position and acts[-1][0] in ("question", "directive"):
             before = clauses[position - 1]
             if not before.closed_by and not clause.intro:
-                told = acts[-1][0] == "directive" and _tells_of_self(spoken, before, said)
-                act = act if told else acts[-1][0]
+                if not tells_beside(spoken, before, acts[-1][0], clause):
+                    act = acts[-1][0]
+                elif acts[-1][0] == "question":  # "could you ... for me": nothing is asked
+                    acts[-1] = ("directive", acts[-1][1])
         acts.append((act, behind))
     if "?" in spoken.text and len(clauses) > 1:
         asked = {c.sentence for c in clauses if "?" in c.closed_by}
@@ -67,25 +70,3 @@ def _is_standing(said: list[str], sentence: list[str]) -> bool:
         return False
     unwanted = said[1] if said[0] == "please" and len(said) > 1 else said[0]
     return unwanted == "no" and not _FOR_GOOD.isdisjoint(sentence)
-
-
-_PASSING_ON = frozenset(
-    (
-        "ask call email let mail message note remind reply say send tell text whatsapp write "
-        "remember remembers play"
-    ).split()
-)
-"""Requests that pass words on, or name what they want by what runs on from them."""
-
-_STATES = frozenset("am are is was have has do does did can could will would".split())
-
-_TELLING_WORDS = 5
-
-
-def _tells_of_self(spoken: Words, request: Clause, said: list[str]) -> bool:
-    """Whether a clause behind a request is told beside it ("speak up | i am deaf in one ear")."""
-    if said[0] not in ("i", "my") or len(said) < _TELLING_WORDS:
-        return False
-    if not _PASSING_ON.isdisjoint(spoken.norm[request.start : request.start + 3]):
-        return False
-    return said[0] == "my" or said[1] in _STATES

@@ -42,9 +42,12 @@ def border_words(language: LanguageCode) -> dict[str, frozenset[str] | None]:
     follows["got"] = follows["bought"] = _SELF
     follows["no"] = _UNWANTED
     follows["please"] = _ASKED_OF
+    follows["nothing"] = _HOLDING
     follows.update(dict.fromkeys(("the", *lexicon.coordinators, *_POSSESSIVE_STARTS)))
     follows.update(dict.fromkeys(lexicon.weak_clause_subjects, lexicon.finite_verbs))
     follows.update(dict.fromkeys(lexicon.clause_subjects))
+    if "it" in follows:
+        follows["it"] = lexicon.finite_verbs | _EFFECTS
     return follows
 
 
@@ -79,7 +82,7 @@ def border_before(
     follow = norm[i + 1] if i + 1 < len(norm) else ""
     comma = after[i - 1] != ""
     if word in _POSSESSIVE_STARTS and i - begin >= 2:
-        if before in lexicon.embedders and not comma:
+        if before in lexicon.embedders and not comma and norm[i - 2 : i] != _FOR_ME:
             return 0
         return 1 if _nominal_subject(norm, after, i, lexicon) else 0
     if word in ("got", "bought") and follow in _SELF:
@@ -124,7 +127,13 @@ def _at_weak_pronoun(
         return 0
     if norm[i] == "you" and norm[i - 1] in _RATHER:
         return 0  # "i would rather you did not"
+    if norm[i] == "it" and follow in _EFFECTS and i - begin >= 3 and i + 3 < len(norm):
+        return 1  # "nothing with cheese for tom | it brings on his migraines"
     return 1 if follow in lexicon.finite_verbs and i - begin >= 2 else 0
+
+
+_EFFECTS = frozenset("aggravates brings disagrees gives hurts irritates triggers upsets".split())
+"""What something does to somebody: "it" before one of these begins a clause."""
 
 
 def _opens_noun_clause(
@@ -137,7 +146,7 @@ def _opens_noun_clause(
         return False
     more = i - begin >= 3 and i + 2 < len(norm)
     if more and (word, follow) in _QUESTION_OPENERS:
-        return True
+        return not _closes_request(norm, i, names)
     if (
         names
         and word in names
@@ -147,6 +156,8 @@ def _opens_noun_clause(
         and before not in _KIN_BEFORE_NAME
     ):
         return True
+    if word == "nothing" and follow in _HOLDING and i - begin >= 3:
+        return True  # "find me something for tea | nothing with nuts"
     return (
         word == "the"
         and more
@@ -154,6 +165,23 @@ def _opens_noun_clause(
         and norm[i + 2] in _STATING
         and before not in _BEFORE_OBJECT
     )
+
+
+def _closes_request(norm: list[str], i: int, names: frozenset[str]) -> bool:
+    """Whether "would you" at ``i`` closes a request, as a new subject behind it shows."""
+    if norm[i + 1] != "you" or norm[i] not in _TAG_VERBS:
+        return False
+    behind = i + 2
+    while behind < len(norm) - 1 and norm[behind] in _COURTESIES:
+        behind += 1
+    return norm[behind] in _NEW_SUBJECTS or norm[behind] in names
+
+
+_TAG_VERBS = frozenset({"would", "will", "could", "can"})
+_COURTESIES = frozenset({"please", "bmo", "mate", "love", "thanks"})
+_NEW_SUBJECTS = _POSSESSIVE_STARTS | {"i", "we", "he", "she", "it", "they", "the", "there"}
+_FOR_ME = ["for", "me"]
+_HOLDING = frozenset({"with", "containing"})
 
 
 def _is_pair(norm: list[str], begin: int, i: int) -> bool:

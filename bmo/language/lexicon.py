@@ -32,6 +32,7 @@ class SurfaceLexicon:
         weak_edits: Editing terms that repair only with a rough copy.
         asides: Phrases addressed to the hearer that say nothing of the matter.
         closing_asides: Those that are asides only at the end of what they belong to.
+        leading_asides: Those that are asides only before the subject of what they belong to.
         tags: Words that are asides before a comma.
         before_tags: Words that claim what is behind them ("i do not mind").
         classes: Function word -> class ("article", "preposition", "pronoun", "possessive", "be").
@@ -54,6 +55,7 @@ class SurfaceLexicon:
     weak_edits: Phrases
     asides: Phrases
     closing_asides: Phrases
+    leading_asides: Phrases
     tags: Phrases
     before_tags: frozenset[str]
     classes: dict[str, str]
@@ -106,7 +108,8 @@ def match_phrase(table: Phrases, words: list[str], at: int) -> int:
 _COMMON_IN_EDITS = frozenset(
     (
         "i or that what am let me oh hold hang on say should make you is ich ou je dire veux o "
-        "if with know so it not do as can have to for your the just please will going"
+        "if with know so it not do as can have to for your the just please will going said "
+        "told before"
     ).split()
 )
 
@@ -143,9 +146,9 @@ def surface_lexicon(language: LanguageCode) -> SurfaceLexicon:
         classes.update(dict.fromkeys(raw[key], name))
     strong = phrase_table([spoken(p) for p in raw["strong_edits"]])
     weak = phrase_table([spoken(p) for p in raw["weak_edits"]])
-    asides, closing, tags = (
+    asides, closing, leading, tags = (
         phrase_table([spoken(p) for p in raw.get(key, [])])
-        for key in ("asides", "closing_asides", "tags")
+        for key in ("asides", "closing_asides", "leading_asides", "tags")
     )
     return SurfaceLexicon(
         language=language,
@@ -157,6 +160,7 @@ def surface_lexicon(language: LanguageCode) -> SurfaceLexicon:
         weak_edits=weak,
         asides=asides,
         closing_asides=closing,
+        leading_asides=leading,
         tags=tags,
         before_tags=frozenset(raw.get("before_tags", [])),
         classes=classes,
@@ -168,7 +172,7 @@ def surface_lexicon(language: LanguageCode) -> SurfaceLexicon:
         embedders=frozenset(raw["embedders"]),
         carried_verbs=frozenset(raw["carried_verbs"]),
         disfluency_cues=frozenset(raw["fillers"]).union(
-            *(_telling_words(table) for table in (strong, weak, asides, closing, tags))
+            *(_telling_words(table) for table in (strong, weak, asides, closing, leading, tags))
         )
         - {"like"},  # looked at by itself: too common to look for repairs because of it
     )

@@ -23,6 +23,14 @@ def acts(text: str) -> list[str]:
         "order the usual i am allergic to peanuts",
         "save some for later i have a sore throat coming on",
         "book a table for six my birthday is on the ninth of june",
+        "set us an alarm for five would you im on nights for good now",
+        "turn it down will you please we have a newborn called effie",
+        "find a recipe without nuts could you my son arthur is allergic to them",
+        "book me a table please my wife is vegan",
+        "could you put the radio on for me my husband owen is blind",
+        "turn the heating up thanks our flat is in the cellar",
+        "remind me to ring the surgery at eight the cat has her jabs tomorrow",
+        "remind me to take my tablets im on warfarin for my heart",
     ],
 )
 def test_is_told_beside_a_request(text: str) -> None:
@@ -37,10 +45,25 @@ def test_is_told_beside_a_request(text: str) -> None:
         "remind me i have choir at seven",
         "play the song i like",
         "ask mum my size in shoes is wrong",
+        "tell my sister please i will be late for dinner",
+        "text bob that i moved the meeting would you",
+        "can you let mum know for me i passed my exam",
+        "remind me that the gas man comes at nine",
+        "remind me to tell rob the meeting is moved to nine",
+        "order the cake for me my mum likes",
+        "set an alarm for when my shift starts would you",
+        "what time is it would you say i am late",
+        "could you tell me please i have lost my card",
     ],
 )
 def test_belongs_to_the_request(text: str) -> None:
     assert "statement" not in acts(text)
+
+
+def test_what_somebody_cannot_have_is_told_with_its_reason() -> None:
+    said = "find us a soup nothing with cream for ravi it brings on his asthma"
+    assert acts(said) == ["directive", "statement", "statement"]
+    assert acts("find us a soup nothing with cream for me") == ["directive", "directive"]
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,12 @@ def spoken(text: str) -> str:
         ("don't judge me but i eat cereal for dinner", "i eat cereal for dinner"),
         ("i see her on sundays, as you know", "i see her on sundays,"),
         ("we live by the docks innit, noisy", "we live by the docks, noisy"),
+        ("ravi is veggie, should have said", "ravi is veggie,"),
+        ("my son is coeliac i should have mentioned", "my son is coeliac"),
+        ("she is deaf in one ear forgot to say", "she is deaf in one ear"),
+        ("should've told you, i am coeliac", "i am coeliac"),
+        ("i should have mentioned my wife is deaf", "my wife is deaf"),
+        ("forgot to say we are moving to hull", "we are moving to hull"),
     ],
 )
 def test_an_aside_goes_and_its_comma_stays(said: str, left: str) -> None:
@@ -43,6 +49,15 @@ def test_an_aside_goes_and_its_comma_stays(said: str, left: str) -> None:
         "just so you know my daughter is vegan",
         "i know what it looks like, it is blue",
         "do not judge me",
+        "i should have said no",
+        "i should have said i was ill",
+        "he should have said he is allergic",
+        "she thinks i should have said i am leaving",
+        "that is what i should have said",
+        "he should have told you",
+        "i should have told her i am leaving",
+        "he forgot to say",
+        "we should have gone to spain",
     ],
 )
 def test_what_is_meant_stays(said: str) -> None:
