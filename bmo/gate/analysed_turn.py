@@ -22,6 +22,8 @@ class Analysis:
         discourse: Who was spoken of.
         answered: The turn answers the assistant's question.
         facts: Facts of all clauses, each once, corrections marked.
+        named_until: Index behind the relation answer or echo question that named somebody; what
+            follows speaks of them, whatever the assistant asked. 0 when there is none.
         stranger: Somebody known by name only of whom the same was said ("and so is marcus").
     """
 
@@ -30,6 +32,7 @@ class Analysis:
     words: Words = field(default_factory=lambda: Words("", [], [], [], []))
     discourse: Discourse | None = None
     answered: bool = False
+    named_until: int = 0
     facts: tuple[Fact, ...] = ()
     stranger: Stranger | None = None
 

@@ -30,6 +30,7 @@ from bmo.gate.details import with_details
 from bmo.gate.dialect import with_my
 from bmo.gate.dialogue_context import answer_clauses
 from bmo.gate.discourse import open_discourse
+from bmo.gate.echo_questions import echoed, without_leads
 from bmo.gate.factuality import Veto, may_be_framed, vetoes, vetoes_of_turn
 from bmo.gate.introduced_clauses import with_subjects_behind_name
 from bmo.gate.known_effects import (
@@ -47,6 +48,7 @@ from bmo.gate.packs import Pack, load_pack
 from bmo.gate.people import PeopleLexicon, people_lexicon
 from bmo.gate.pointing_orders import with_pointers_resolved
 from bmo.gate.professional_word import without_professional
+from bmo.gate.relation_answers import relation_answer
 from bmo.gate.restarts import without_restart
 from bmo.gate.said_of_another import told_of, with_verb_said
 from bmo.gate.self_introduction import introduced
@@ -97,6 +99,8 @@ def analyse(
     clauses = segment(repaired, language, frozenset(discourse.names))
     if language != "en":
         clauses = with_topics(repaired, clauses, language)
+    else:
+        clauses = without_leads(repaired, clauses, turn.assistant_before)
     acts = speech_acts(repaired, clauses, language)
     orders = standing_orders(repaired, clauses, language) if stages & STANDING else []
     if not orders and "?" not in turn.assistant_before and _only_asks(repaired, clauses, acts):
@@ -197,6 +201,10 @@ def _refusals(
 def _read_answer(analysis: Analysis, reader: ClauseReader, clauses: list[Clause]) -> int:
     """Reads the turn's beginning as the answer to a question; how many clauses that explains."""
     turn, language = reader.turn, analysis.language
+    if language == "en" and reader.stages & RELATED:
+        named = _read_relation(analysis, reader, clauses)
+        if named:
+            return named
     answer = answer_clauses(
         analysis.words, clauses, turn.assistant_before, reader.discourse, language
     )
@@ -215,6 +223,28 @@ def _read_answer(analysis: Analysis, reader: ClauseReader, clauses: list[Clause]
                 break
     reader.weak, reader.stages = weak, stages
     return answer.used if analysis.answered else 0
+
+
+def _read_relation(analysis: Analysis, reader: ClauseReader, clauses: list[Clause]) -> int:
+    """Reads the turn's beginning as the relation of whom the question named, and the rest of its
+    clause; how many clauses that explains.
+    """
+    spoken = analysis.words
+    found = relation_answer(spoken, clauses, reader.turn.assistant_before, reader.discourse)
+    if found is None:
+        return 0
+    analysis.answered = True
+    analysis.named_until = found.rest
+    norm = tuple(spoken.norm[found.first : found.behind])
+    place = (found.first, found.behind)
+    told = ClauseAnalysis(spoken, place, norm, "statement", (), (found.fact,), False)
+    analysis.clauses.append(told)
+    used = sum(1 for clause in clauses if clause.start < found.rest)
+    last = clauses[used - 1]
+    if last.end > found.rest:
+        rest = last._replace(start=found.rest)
+        analysis.clauses.append(reader.read(spoken, rest, speech_act(spoken, rest, "en")))
+    return used
 
 
 def _read_clauses(
@@ -258,6 +288,9 @@ def _read_clauses(
         else:
             reader.previous = previous
             found = reader.read(spoken, clause, act, vetoed)
+            if act[0] == "question" and reader.language == "en":
+                if echoed(spoken, clause, reader.discourse, reader.pack.stops) is not None:
+                    analysis.named_until = clause.end
             previous = clause
         if clause.sentence == conditional_sentence and found.speech_act == "statement":
             found = _vetoed(found, "conditional")

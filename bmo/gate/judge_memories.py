@@ -191,10 +191,11 @@ def memory_of(asked: Asked, group: Sequence[ClauseAnalysis]) -> Fact | None:
     """The open memory of some clauses; None when they would not be understood later."""
     found: list[OpenText] = []
     people = asked.people()
+    named_until = asked.analysis.named_until
     for start, stop in runs(group, asked.analysis.words):
         part = canonicalise(
             asked.analysis.words,
-            asked.turn.assistant_before,
+            "" if 0 < named_until <= start else asked.turn.assistant_before,
             asked.analysis.language,
             people,
             whom=asked.whom,
