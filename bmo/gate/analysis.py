@@ -10,6 +10,7 @@ from bmo.gate.analysed_turn import Analysis, without_doubles
 from bmo.gate.appositives import written_out
 from bmo.gate.clause_reader import LIFTING, ClauseAnalysis, ClauseReader, asked
 from bmo.gate.clause_speech_acts import speech_acts
+from bmo.gate.clefts_of_kin import without_cleft
 from bmo.gate.corrections import corrected, spelled_again
 from bmo.gate.cue_words import (
     ANYTHING,
@@ -48,7 +49,7 @@ from bmo.gate.packs import Pack, load_pack
 from bmo.gate.people import PeopleLexicon, people_lexicon
 from bmo.gate.pointing_orders import with_pointers_resolved
 from bmo.gate.professional_word import without_professional
-from bmo.gate.relation_answers import relation_answer
+from bmo.gate.relation_answers import YES, confirmed, relation_answer
 from bmo.gate.restarts import without_restart
 from bmo.gate.said_of_another import told_of, with_verb_said
 from bmo.gate.self_introduction import introduced
@@ -152,7 +153,8 @@ def _in_order(spoken: Words, stages: int, people: PeopleLexicon, context: Dialog
     if '"' in spoken.text:
         spoken = _without_quotes(spoken)
     if stages & RELATED:
-        spoken = with_late_names(with_own_people(spoken, people, context), people)
+        spoken = without_cleft(with_own_people(spoken, people, context), people)
+        spoken = with_late_names(spoken, people)
     if stages & NAMING:
         spoken = with_names_in_order(spoken)
     if stages & POINTING:
@@ -201,7 +203,7 @@ def _refusals(
 def _read_answer(analysis: Analysis, reader: ClauseReader, clauses: list[Clause]) -> int:
     """Reads the turn's beginning as the answer to a question; how many clauses that explains."""
     turn, language = reader.turn, analysis.language
-    if language == "en" and reader.stages & RELATED:
+    if language == "en" and (reader.stages & RELATED or analysis.words.norm[0] in YES):
         named = _read_relation(analysis, reader, clauses)
         if named:
             return named
@@ -226,11 +228,11 @@ def _read_answer(analysis: Analysis, reader: ClauseReader, clauses: list[Clause]
 
 
 def _read_relation(analysis: Analysis, reader: ClauseReader, clauses: list[Clause]) -> int:
-    """Reads the turn's beginning as the relation of whom the question named, and the rest of its
-    clause; how many clauses that explains.
-    """
-    spoken = analysis.words
-    found = relation_answer(spoken, clauses, reader.turn.assistant_before, reader.discourse)
+    """Reads the beginning as the relation of whom was asked; how many clauses that explains."""
+    spoken, before = analysis.words, reader.turn.assistant_before
+    found = relation_answer(spoken, clauses, before, reader.discourse)
+    if found is None:
+        found = confirmed(spoken, before, reader.discourse)
     if found is None:
         return 0
     analysis.answered = True
@@ -240,8 +242,8 @@ def _read_relation(analysis: Analysis, reader: ClauseReader, clauses: list[Claus
     told = ClauseAnalysis(spoken, place, norm, "statement", (), (found.fact,), False)
     analysis.clauses.append(told)
     used = sum(1 for clause in clauses if clause.start < found.rest)
-    last = clauses[used - 1]
-    if last.end > found.rest:
+    if used and clauses[used - 1].end > found.rest:
+        last = clauses[used - 1]
         rest = last._replace(start=found.rest)
         analysis.clauses.append(reader.read(spoken, rest, speech_act(spoken, rest, "en")))
     return used

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from bmo.gate.third_person import is_base_verb, third_person_lexicon
 from bmo.language import past_lemma, third_person
@@ -23,6 +24,11 @@ LIKING = frozenset(
 
 _QUESTION = re.compile(r"[^.!?]*\?")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_NAMED_SUBJECT = re.compile(
+    r"\b(?:[Dd]o|[Dd]oes|[Dd]id|[Ii]s|[Ww]as|[Hh]as|[Ww]ill|[Cc]an|[Ww]ould|[Cc]ould|[Hh]ow's) "
+    r"([A-Z][a-zé'-]+)\b(?!'s| [A-Z]| and\b)"
+)
+_SOMEBODY_ELSE = re.compile(r"\b(?:your|he|she|him|his|her|they|them)\b")
 _YOURS = re.compile(r"\byour (\w+)")
 _WH = frozenset(
     ("what which where when who whom whose how why what's who's where's when's").split()
@@ -142,6 +148,20 @@ def last_question(assistant_before: str) -> list[str]:
         if word in _WH or (word in _AUX and place + 1 < len(words)):
             return _without_tail(words[place:])
     return _without_tail(words)
+
+
+@lru_cache(maxsize=256)
+def asked_subject(assistant_before: str) -> str:
+    """The name that is the subject of the last question: Clar of "Does Clar still come?", or "".
+
+    Args:
+        assistant_before: The assistant's words, with the capitals of names.
+    """
+    found = _QUESTION.findall(assistant_before)
+    named = _NAMED_SUBJECT.search(found[-1]) if found else None
+    if named is None or _SOMEBODY_ELSE.search(found[-1]):
+        return ""
+    return named[1]
 
 
 def in_third_person(words: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from bmo.gate.asked_question import asked_subject
 from bmo.gate.people import Gender, PeopleLexicon, Relation, label_of, subject_of
 from bmo.gate.spoken_of_before import brings_up, relations_in
 from bmo.turn import DialogueContext
@@ -189,6 +190,10 @@ def open_discourse(
         name = fact.subject.partition(":")[2]
         if name:
             discourse.names.setdefault(name, fact.subject)
+    if "?" in assistant_before:
+        # "does Clar still come?", "no, he is abroad": he is Clar, and nobody known by relation.
+        asked = asked_subject(assistant_before)
+        discourse.stranger = asked != "" and asked.lower() not in discourse.names
     if not discourse.names and not context.recent_facts:
         return discourse
     if discourse.names and assistant_before:

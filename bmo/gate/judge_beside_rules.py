@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from bmo.gate.analysis import Analysis, ClauseAnalysis
-from bmo.gate.judge_memories import Asked, lowered
+from bmo.gate.judge_memories import Asked, lowered, memory_of
 from bmo.gate.open_canonicalisation import canonicalise, leaning
 from bmo.gate.open_coverage import front_of, incomplete, says_all_of
 from bmo.gate.open_fragments import is_object_of
@@ -92,6 +92,11 @@ def told_with_rules(
         behind = asked.analysis.clauses[asked.analysis.clauses.index(clause) + 1 :][:1]
         if behind and is_object_of(clause.norm, behind[0].norm):
             parts, chain[behind[0]] = [clause, behind[0]], place
+        own = _of_the_named(asked, told[place], parts)
+        if own is not None:
+            told.append(own)
+            chain.update(dict.fromkeys(parts, len(told) - 1))
+            continue
         said, (start, stop) = clause.spoken, clause.place  # carried on: with its subject before it
         if said is asked.analysis.words:
             (start, stop), *_ = runs(parts, said)
@@ -100,6 +105,17 @@ def told_with_rules(
             fact = told[place]
             told[place] = replace(fact, text=f"{fact.text}; {more}")
     return told, alone
+
+
+def _of_the_named(asked: Asked, fact: Fact, parts: Sequence[ClauseAnalysis]) -> Fact | None:
+    """What is told of somebody behind the answer or the echo that named them, as its own memory."""
+    named_until = asked.analysis.named_until
+    if not named_until or fact.slot != "name" or parts[0].spoken is not asked.analysis.words:
+        return None
+    if parts[0].place[0] < named_until or parts[0].norm[0] not in _OF_PEOPLE:
+        return None
+    found = memory_of(asked, parts)
+    return found if found is not None and found.subject == fact.subject else None
 
 
 def _fact_before(

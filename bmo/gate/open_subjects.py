@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from bmo.gate.asked_question import asked_subject
 from bmo.gate.third_person import Token, third_person_lexicon
 
 _YOUR_PERSON = re.compile(r"\b[Yy]our ([a-z]+) ([A-Z][a-zé'-]+)\b")
@@ -35,6 +36,9 @@ class OpenSubjects:
             if subject.startswith("user."):
                 relation = subject.partition(":")[0].rpartition(".")[2].replace("_", " ")
                 return f"{relation} {self.names[low]}", subject
+        asked = asked_subject(self.before)
+        if asked and asked.lower() not in self.lexicon.capitalised:
+            return asked, self.subjects.get(asked.lower(), "user")
         named = list(_YOUR_PERSON.finditer(self.before))
         if named:
             found = self.lexicon.people.relation_at([named[-1][1].lower()], 0, 1)

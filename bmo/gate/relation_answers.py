@@ -61,7 +61,7 @@ _BE = frozenset({"is", "are", "'s"})
 _BEFORE = frozenset(
     (
         "no nope nah yes yeah yep oh ah well um uh erm hm hmm ha haha god lord heavens goodness "
-        "gosh only just actually sorry christ sure so and good of course not really now"
+        "gosh only just actually sorry christ sure so and good of course"
     ).split()
 )
 """Words in front of the relation that say nothing of it."""
@@ -101,16 +101,20 @@ class RelationAnswer(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def asked_about(assistant_before: str) -> str:
-    """The one person by name whose relation the assistant's last question asks for, or "".
+def asked_about(assistant_before: str) -> tuple[str, tuple[str, ...]]:
+    """The one person by name whose relation the assistant's last question asks for.
 
     Args:
         assistant_before: The assistant's words before the turn.
+
+    Returns:
+        The name ("" for none), and the words that the question supposes behind it ("your" of "is
+        Rhona your sister" left out).
     """
     text = _DOTS.sub(" ", assistant_before.replace("’", "'"))
     found = _QUESTION.findall(text)
     if not found:
-        return ""
+        return "", ()
     question = " ".join(found[-1].rstrip("? ").split()).strip(" ,\"'–—-")
     for shape in _ASKED:
         match = shape.match(question)
@@ -122,9 +126,12 @@ def asked_about(assistant_before: str) -> str:
             continue
         others = [w for w in _CAPITAL.findall(question) if w not in name.split()]
         if any(word.lower() not in _NO_NAMES for word in others):
-            return ""
-        return name
-    return ""
+            break
+        return name, tuple(kin.split()) if _YOUR.search(question) else ()
+    return "", ()
+
+
+_YOUR = re.compile(r"\byour\b", re.IGNORECASE)
 
 
 def relation_answer(
@@ -138,11 +145,11 @@ def relation_answer(
         assistant_before: The assistant's words before the turn.
         discourse: Who was spoken of; the person is added to it.
     """
-    name = asked_about(assistant_before)
+    name, _ = asked_about(assistant_before)
     if not name:
         return None
     norm, end = spoken.norm, len(spoken.norm)
-    first = 0
+    first = _behind_denied(norm, discourse.lexicon)
     while first < end and norm[first] in _BEFORE:
         first += 1
     if norm[first : first + 1] and norm[first] in _POINTING and norm[first + 1 : first + 2]:
@@ -158,6 +165,8 @@ def relation_answer(
     if found is None:
         return None
     relations, behind = found
+    if norm[behind : behind + 1] in (["from"], ["at"]) and clause.end - behind <= _LONGEST_ASIDE:
+        behind = clause.end  # "a friend of mine from choir"
     rest = _rest(spoken, behind, clause, name)
     if rest is None:
         return None
@@ -168,6 +177,44 @@ def relation_answer(
     discourse.introduce(kin, name, owner)
     span = (spoken.start[first], spoken.end[behind - 1])
     return RelationAnswer(name_fact(kin, name, owner, span), first, behind, rest)
+
+
+def confirmed(spoken: Words, assistant_before: str, discourse: Discourse) -> RelationAnswer | None:
+    """Reads "yes" to "is Rhona your sister?"; None for any other answer or question.
+
+    Args:
+        spoken: The turn's repaired words.
+        assistant_before: The assistant's words before the turn.
+        discourse: Who was spoken of; the person is added to it.
+    """
+    norm = spoken.norm
+    name, supposed = asked_about(assistant_before)
+    if not supposed or norm[0] not in YES:
+        return None
+    kin = discourse.lexicon.relation_at(list(supposed), 0, len(supposed))
+    if kin is None or kin[0].plural or kin[1] != len(supposed):
+        return None
+    behind = 1
+    if norm[behind : behind + 2] in (["he", "is"], ["she", "is"], ["that", "is"], ["i", "know"]):
+        behind += 2
+    if behind < len(norm) and not spoken.after[behind - 1] and norm[behind] not in _OWN_SUBJECTS:
+        return None
+    discourse.introduce(kin[0], name)
+    fact = name_fact(kin[0], name, "user", (spoken.start[0], spoken.end[behind - 1]))
+    return RelationAnswer(fact, 0, behind, behind)
+
+
+YES = frozenset("yes yeah yep yup aye correct exactly indeed".split())
+"""Words that confirm what a question supposes."""
+
+
+def _behind_denied(norm: list[str], people: PeopleLexicon) -> int:
+    """Index behind "not my sister" at the front, or 0."""
+    at = 1 if norm[0] == "no" else 0
+    if norm[at : at + 1] != ["not"] or norm[at + 1 : at + 2] == [] or norm[at + 1] not in _OWNERS:
+        return 0
+    denied = people.relation_at(norm, at + 2, len(norm))
+    return denied[1] if denied is not None else 0
 
 
 def _relations_at(
