@@ -116,7 +116,7 @@ def analyse(
             break
     reader = ClauseReader(turn, context, pack, people, discourse, language, weak, stages)
     used = 0
-    if "?" in turn.assistant_before and clauses:
+    if "?" in turn.assistant_before:
         used = _read_answer(analysis, reader, clauses)
     ahead = {order.first - used: order for order in orders if order.first >= used}
     _read_clauses(analysis, reader, clauses[used:], acts[used:], refused[used:], ahead)
@@ -205,8 +205,10 @@ def _read_answer(analysis: Analysis, reader: ClauseReader, clauses: list[Clause]
     turn, language = reader.turn, analysis.language
     if language == "en" and (reader.stages & RELATED or analysis.words.norm[0] in YES):
         named = _read_relation(analysis, reader, clauses)
-        if named:
+        if named is not None:
             return named
+    if not clauses:
+        return 0
     answer = answer_clauses(
         analysis.words, clauses, turn.assistant_before, reader.discourse, language
     )
@@ -227,14 +229,17 @@ def _read_answer(analysis: Analysis, reader: ClauseReader, clauses: list[Clause]
     return answer.used if analysis.answered else 0
 
 
-def _read_relation(analysis: Analysis, reader: ClauseReader, clauses: list[Clause]) -> int:
-    """Reads the beginning as the relation of whom was asked; how many clauses that explains."""
+def _read_relation(analysis: Analysis, reader: ClauseReader, clauses: list[Clause]) -> int | None:
+    """Reads the beginning as the relation of whom was asked; how many clauses that explains.
+
+    None when the turn begins with no such answer.
+    """
     spoken, before = analysis.words, reader.turn.assistant_before
     found = relation_answer(spoken, clauses, before, reader.discourse)
     if found is None:
         found = confirmed(spoken, before, reader.discourse)
     if found is None:
-        return 0
+        return None
     analysis.answered = True
     analysis.named_until = found.rest
     norm = tuple(spoken.norm[found.first : found.behind])

@@ -14,6 +14,7 @@ from bmo.gate.person_names import is_name_at, proper
 from bmo.language import Clause, Words
 
 _OWNERS = frozenset({"my", "our", "the"})
+_OWN = frozenset({"my", "our"})
 _OPENS_ECHO = frozenset("oh ah what who you mean well um uh erm hm as for".split())
 _MOST_RELATIONS = 3
 
@@ -69,8 +70,9 @@ def echoed(
     own = norm[at] in _OWNERS
     if not own and norm[at] not in CALLED_BY_RELATION:
         known = discourse.by_name(norm[at]) if end - at == 1 else None
-        if known is not None:
-            discourse.point_at(known)
+        if known is None:
+            return _asked_about(spoken, at, end, discourse, stops)
+        discourse.point_at(known)
         return known
     found = discourse.lexicon.relation_at(norm, at + 1 if own else at, end)
     if found is None:
@@ -93,6 +95,26 @@ def echoed(
         owner = discourse.introduce(relation, "", owner).subject
     name = proper(spoken.text[spoken.start[behind] : spoken.end[end - 1]]) if size else ""
     return discourse.introduce(chain[-1], name, owner)
+
+
+def _asked_about(
+    spoken: Words, first: int, end: int, discourse: Discourse, stops: frozenset[str]
+) -> Person | None:
+    """The one person of the user's in a whole question: "have i told you about my brother?"."""
+    norm, people = spoken.norm, discourse.lexicon
+    found = [
+        kin
+        for at in range(first, end)
+        if norm[at] in _OWN and (kin := people.relation_at(norm, at + 1, end)) is not None
+    ]
+    if len(found) != 1 or norm[found[0][1] : found[0][1] + 1] == ["'s"]:
+        return None
+    relation, behind = found[0]
+    if relation.plural or relation.pet:
+        return None
+    size = is_name_at(spoken, behind, end, people, stops, True)
+    name = proper(spoken.text[spoken.start[behind] : spoken.end[behind + size - 1]]) if size else ""
+    return discourse.introduce(relation, name)
 
 
 def without_leads(spoken: Words, clauses: list[Clause], assistant_before: str) -> list[Clause]:

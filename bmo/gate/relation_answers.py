@@ -194,15 +194,23 @@ def confirmed(spoken: Words, assistant_before: str, discourse: Discourse) -> Rel
     kin = discourse.lexicon.relation_at(list(supposed), 0, len(supposed))
     if kin is None or kin[0].plural or kin[1] != len(supposed):
         return None
-    behind = 1
-    if norm[behind : behind + 2] in (["he", "is"], ["she", "is"], ["that", "is"], ["i", "know"]):
-        behind += 2
-    if behind < len(norm) and not spoken.after[behind - 1] and norm[behind] not in _OWN_SUBJECTS:
+    behind = next((at for at in (3, 1) if _ends_yes(spoken, at)), 0)
+    if not behind:
         return None
     discourse.introduce(kin[0], name)
     fact = name_fact(kin[0], name, "user", (spoken.start[0], spoken.end[behind - 1]))
     return RelationAnswer(fact, 0, behind, behind)
 
+
+def _ends_yes(spoken: Words, behind: int) -> bool:
+    """Whether "yes" or "yes she is" ends at an index."""
+    norm = spoken.norm
+    if behind > len(norm) or (behind == 3 and tuple(norm[1:3]) not in _IN_FULL):
+        return False
+    return behind == len(norm) or spoken.after[behind - 1] != "" or norm[behind] in _OWN_SUBJECTS
+
+
+_IN_FULL = frozenset({("he", "is"), ("she", "is"), ("that", "is"), ("i", "know")})
 
 YES = frozenset("yes yeah yep yup aye correct exactly indeed".split())
 """Words that confirm what a question supposes."""
