@@ -189,7 +189,7 @@ def capture_text(
     text = surface(context, capture.start, end, proper_words)
     if kind in ("NAME", "NAMES", "SURENAME", "KNOWNNAME"):
         return " ".join(proper(part) for part in text.split())
-    if kind in ("PLACE", "SUREPLACE"):
+    if kind in ("PLACE", "SUREPLACE", "NEWHOME"):
         return title_case(text)
     if kind in ("VINF",) and text.startswith("to "):
         return text

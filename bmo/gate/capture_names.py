@@ -99,6 +99,24 @@ def place(context: CaptureContext, start: int, end: int) -> Capture | None:
     return Capture(start, stop, stop)
 
 
+def new_home(context: CaptureContext, start: int, end: int) -> Capture | None:
+    """A place that one can move to and live in: no software, floor, diet, shift or seat."""
+    found = place(context, start, end)
+    if found is None or context.longest("cities", start, found.end, 4):
+        return found
+    tokens = context.tokens
+    # "the flat on the top floor" is a flat: what counts is the noun before the preposition.
+    noun = next((i for i in range(start + 1, found.end) if tokens[i] in _OF_A_PLACE), found.end)
+    if lex(context, "no_homes", tokens[noun - 1]) or context.longest("no_homes", start, noun, 4):
+        return None
+    if context.longest("technologies", start, found.end, 4) == found.end - start:
+        return None
+    return found
+
+
+_OF_A_PLACE = frozenset("above at behind by for in near next off on opposite outside with".split())
+
+
 def sure_place(context: CaptureContext, start: int, end: int) -> Capture | None:
     """A place of the gazetteer, or one written with a capital."""
     size = context.longest("cities", start, end, 4)
