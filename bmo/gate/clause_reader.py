@@ -192,11 +192,12 @@ class ClauseReader:
     def read_order(
         self, spoken: Words, clause: Clause, said: tuple[SpeechAct, int], order: StandingOrder
     ) -> ClauseAnalysis:
-        """The clauses of an order for good; a rule that reads its only clause says it better."""
+        """The clauses of an order for good, unless a rule for its subject reads its only clause."""
         facts = [order.fact]
         if order.alone and said[0] == "instruction":
             ruled = self.read(spoken, clause, said)
-            facts = [*ruled.facts] or facts
+            if any(fact.slot != order.fact.slot for fact in ruled.facts):
+                facts = [*ruled.facts]  # a rule for units, manner or language knows more
         place = (clause.start, clause.end)
         norm = tuple(spoken.norm[clause.start : clause.end])
         return ClauseAnalysis(spoken, place, norm, "instruction", (), tuple(facts), False)

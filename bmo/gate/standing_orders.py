@@ -26,6 +26,7 @@ _MACRO = re.compile(r"\{([a-z]\w*)\}")
 _ABOUT = "how the assistant should behave"
 _ASKED_OF = frozenset({"can", "could", "would", "will"})
 _ORDERED_BY = ("unwanted", "told", "wanted", "meaning", "prefers", "none")
+_OPENS_CLAUSE = (["every", "time"], ["each", "time"])
 _SELDOM_WRITTEN = frozenset({"ever", "do"})
 
 
@@ -120,6 +121,9 @@ def _at(
             if found is not None:
                 break
             continue
+        runs_on = stop < longest and not spoken.after[end - 1]
+        if runs_on and spoken.norm[end - 2 : end] in _OPENS_CLAUSE:
+            continue  # "tell me a joke every time | i look sad"
         if found is not None and value != found.fact.value:
             break  # what runs on is told beside it; a mark alone ("not ever") belongs to it
         fact = Fact(
@@ -171,17 +175,17 @@ def _read(
 
 def _written(hit: re.Match[str], spoken: Words, begins: dict[int, int], part: str) -> str:
     """The canonical text of an order in English."""
+    polite = _orders("en").polite
 
     def tokens(name: str) -> list[Token]:
         first, last = hit.span(name)
         within = [place for at, place in begins.items() if first <= at < last]
-        said = [token for place in within for token in tokens_of(spoken, place, place + 1, {})]
-        commas = [bool("," in spoken.after[place]) for place in within]
-        return [replace(t, comma=c) for t, c in zip(said, commas, strict=True)]
+        said = tokens_of(spoken, within[0], within[-1] + 1, {})
+        return [token for token in said if token.norm not in polite]
 
     groups = hit.groupdict()
     condition = _condition(tokens("cond")) if groups.get("cond") else ""
-    mark = (groups.get("mark") or "") if groups.get("mark") else ""
+    mark = groups.get("mark") or ""
     always = bool(groups.get("always")) or mark == "always"
     what = "" if part in ("prefers",) else _told(_without_for_me(tokens(part), part))
     whom = "it" if condition.startswith("When the assistant") else "the assistant"
@@ -194,10 +198,10 @@ def _written(hit: re.Match[str], spoken: Words, begins: dict[int, int], part: st
         said = f"means {what}"
     elif part == "prefers":
         said = joined(predicate(tokens(part)[1:]))
+    elif part == "none":
+        said = f"wants {'nothing' if 'nothing' in hit[0] else 'no'} {what}"
     else:
-        said = f"wants {'nothing ' if part == 'none' and 'nothing' in hit[0] else ''}{what}"
-        if part == "none" and "nothing" not in hit[0]:
-            said = f"wants no {what}"
+        said = f"wants {what}"
     return finished(f"{condition}, {said}" if condition else said)
 
 
@@ -212,8 +216,8 @@ def _condition(tokens: list[Token]) -> str:
     said = [t for k, t in enumerate(tokens) if not (k in (1, 2) and t.norm in _SELDOM_WRITTEN)]
     if said[0].norm == "i":
         if said[1].norm in ("ask", "asking") and len(said) > 3 and said[2].norm == "you":
-            keeps = said[3].norm == "to"
-            said = said if keeps else [*said[:2], *said[3:]]
+            whom = [Token("assistant", "the assistant")] if said[3].norm == "to" else []
+            said = [*said[:2], *whom, *said[3:]]
         turned = [replace(t, shown="are") if t.norm == "am" else t for t in said]
         return f"When {_told(turned)}"
     verb = said[1].norm

@@ -1,4 +1,4 @@
-"""Orders to the assistant that hold for good: every example is stored, no request of the moment is."""
+"""Orders that hold for good: every example is stored, no request of the moment is."""
 
 from __future__ import annotations
 
