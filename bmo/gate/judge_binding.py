@@ -22,6 +22,7 @@ from bmo.gate.personal_words import orders, tells_of_the_user
 from bmo.gate.requests import is_request
 from bmo.gate.rest_of_turn import with_rest_of_turn
 from bmo.gate.said_of_another import told_of
+from bmo.gate.told_beside_requests import told_part
 from bmo.turn import CATEGORY_SIGNALS, Category, Decision, DialogueContext, Fact, Signal, Turn
 
 if TYPE_CHECKING:
@@ -46,6 +47,9 @@ REASON = 0.95
 """The same beside a standing wish, whose reason is told with it ("i read them in meetings")."""
 BESIDE_AN_END = 0.3
 """The same, where the rules only ended something: what takes its place is told with it."""
+BESIDE_REQUEST = 0.1
+"""P(allow) of a turn that opens with a request from which what it tells then is judged alone:
+under it the request shows that it is of the moment ("set a timer for me i am baking bread")."""
 OF_ANYBODY: frozenset[Category] = frozenset({"personal_facts", "relationships", "goals"})
 """Categories whose statements name the user or somebody of theirs."""
 ORDERED: frozenset[Category] = frozenset({"policies", "preferences"})
@@ -88,6 +92,11 @@ def bind(
         return rules
     said = rules.text or turn.text
     whole = judge.assess([(turn.assistant_before, said)])[0]
+    if analysis.language == "en" and not rules.facts and whole.allow >= BESIDE_REQUEST:
+        told = told_part(said, analysis.clauses)
+        if told != said:
+            said = told
+            whole = judge.assess([(turn.assistant_before, said)])[0]
     asked = Asked(judge, thresholds, turn, context, analysis, whole, {said: whole})
     if told_for_good(rules):
         memories = memories_of_command(rules, asked)

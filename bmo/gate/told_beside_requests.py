@@ -6,6 +6,9 @@ late" only asks, although its second half has a subject and a verb of its own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from bmo.gate.clause_reader import ClauseAnalysis
 from bmo.gate.speech_act import SpeechAct
 from bmo.language import Clause, Words
 
@@ -125,3 +128,26 @@ def _tells_of_self(asked: list[str], said: list[str]) -> bool:
     if not _PASSING_ON.isdisjoint(asked[:3]):
         return False
     return said[0] == "my" or said[1] in _STATES
+
+
+def told_part(text: str, clauses: Sequence[ClauseAnalysis]) -> str:
+    """A turn's text without the request that it opens with and runs on from.
+
+    Args:
+        text: What was said.
+        clauses: What the rules made of its clauses.
+
+    Returns:
+        The text from the first statement on; all of it where nothing but that statement shows that
+        a request has ended, where anything behind asks, or where a statement is not to be stored.
+    """
+    first = next((i for i, c in enumerate(clauses) if c.speech_act != "directive"), 0)
+    if not first or any(c.speech_act != "statement" or c.vetoes for c in clauses[first:]):
+        return text
+    start = clauses[first].span[0]
+    before = text[:start].rstrip()
+    if not before or not (before[-1].isalnum() or before[-1] == "'"):
+        return text
+    request, told = list(clauses[first - 1].norm), list(clauses[first].norm)
+    behind = clauses[first + 1].norm[0] if first + 1 < len(clauses) else ""
+    return text[start:] if _is_ended(request) or _needs_without(told, behind) else text

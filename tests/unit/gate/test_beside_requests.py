@@ -6,6 +6,7 @@ import pytest
 
 from bmo.gate.analysis import analyse
 from bmo.gate.judge_memories import is_wish
+from bmo.gate.told_beside_requests import told_part
 from bmo.turn import DialogueContext, Turn
 
 pytestmark = pytest.mark.unit
@@ -88,3 +89,34 @@ def test_is_a_standing_wish(text: str) -> None:
 )
 def test_is_a_request_of_the_moment(text: str) -> None:
     assert set(acts(text)) == {"directive"}
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("set an alarm for five would you im on nights now", "im on nights now"),
+        ("could you read that out for me i am registered blind", "i am registered blind"),
+        (
+            "find us a soup nothing with cream for ravi it brings on his asthma",
+            "nothing with cream for ravi it brings on his asthma",
+        ),
+    ],
+)
+def test_what_runs_on_behind_a_request_is_judged_alone(said: str, told: str) -> None:
+    analysis = analyse(Turn(text=said), DialogueContext(), "en")
+    assert told_part(said, analysis.clauses) == told
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "get me a flight to rome in june i am coming back on the ninth",
+        "send me a cab for four people and we are going to the beach",
+        "set an alarm for five would you. im on nights now",
+        "turn it down would you i think my head might burst",
+        "tell my sister please i will be late for dinner",
+    ],
+)
+def test_is_judged_with_its_request(said: str) -> None:
+    analysis = analyse(Turn(text=said), DialogueContext(), "en")
+    assert told_part(said, analysis.clauses) == said
