@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
-from bmo.gate.asked_question import last_question
+from bmo.gate.asked_question import asked_subject, last_question
 from bmo.gate.open_clauses import SPEAKERS, SUBORDINATE, OpenClauses, says_something, told
 from bmo.gate.open_constructions import about_user, without_double_subject
 from bmo.gate.open_fragments import FINITE, cleft, has_verb, put_in_front
@@ -189,6 +189,10 @@ class _English:
             felt = feeling_about_it(question, tokens)
             if felt:
                 return felt, "user", False
+            if first in _WHOSE and not parts and asked_subject(self.before):
+                owned = self._owned(tokens)  # "does Clar come?", "his wife comes": Clar's
+                if owned is not None:
+                    return owned
             if self._is_phrase(tokens):
                 return self._answered(question, tokens)
         if first in ("i", "we") and len(tokens) > 1:
