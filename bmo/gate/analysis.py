@@ -42,6 +42,7 @@ from bmo.gate.known_effects import (
 )
 from bmo.gate.late_names import with_late_names
 from bmo.gate.naming_order import with_names_in_order
+from bmo.gate.non_answers import settles_nothing
 from bmo.gate.open_category import WIDE, rule_category
 from bmo.gate.other_topics import with_topics
 from bmo.gate.own_people import with_own_people
@@ -115,9 +116,14 @@ def analyse(
             weak = False
             break
     reader = ClauseReader(turn, context, pack, people, discourse, language, weak, stages)
-    used = 0
-    if "?" in turn.assistant_before:
-        used = _read_answer(analysis, reader, clauses)
+    used, nothing = 0, False
+    if "?" in turn.assistant_before and clauses:
+        start, before = clauses[0].start, turn.assistant_before
+        nothing = settles_nothing(repaired.norm, start, before, language)
+        if nothing or (repaired is not said and settles_nothing(said.norm, 0, before, language)):
+            refused[0] = (*refused[0], "hedge")
+        else:
+            used = _read_answer(analysis, reader, clauses)
     ahead = {order.first - used: order for order in orders if order.first >= used}
     _read_clauses(analysis, reader, clauses[used:], acts[used:], refused[used:], ahead)
     analysis.facts = _settled(analysis, context)
@@ -128,7 +134,7 @@ def analyse(
     if language == "en" and (context.recent_facts or context.known):
         with_what_is_known(analysis, turn, context, spoken)
     told = any(fact.rule_id != "correction" or fact.op != "assert" for fact in analysis.facts)
-    if context.recent_facts and not told and not analysis.answered:
+    if context.recent_facts and not told and not analysis.answered and not nothing:
         with_bare_correction(analysis, turn, context, spoken)
     if context.recent_facts or context.known:
         with_known_changes(analysis, turn, context)

@@ -25,12 +25,25 @@ class QuestionRule:
 
 @dataclass(frozen=True, slots=True)
 class DialogueLexicon:
-    """``dialogue.toml`` of a language."""
+    """``dialogue.toml`` of a language.
+
+    Attributes:
+        questions: The assistant's questions that are known.
+        yes: Words that say yes.
+        no: Words that say no.
+        strip: Words taken off the front of an answer.
+        non_answers: First words of an answer that settles nothing ("no idea").
+        non_answers_alone: Whole answers that settle nothing ("nowhere").
+        non_names: The same to a question for a name ("nobody").
+    """
 
     questions: tuple[QuestionRule, ...]
     yes: Phrases
     no: Phrases
     strip: Phrases
+    non_answers: Phrases
+    non_answers_alone: frozenset[str]
+    non_names: frozenset[str]
 
 
 @cache
@@ -50,6 +63,9 @@ def dialogue_lexicon(language: LanguageCode) -> DialogueLexicon:
         phrase_table(raw.get("yes", [])),
         phrase_table(raw.get("no", [])),
         phrase_table(raw.get("strip", [])),
+        phrase_table(raw.get("non_answers", [])),
+        frozenset(raw.get("non_answers_alone", [])),
+        frozenset(raw.get("non_names", [])),
     )
 
 

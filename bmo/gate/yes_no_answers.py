@@ -98,6 +98,13 @@ def says_something_else(question: tuple[str, ...], spoken: Words, behind: int) -
         behind: Index behind the words that were taken for a yes.
     """
     norm = spoken.norm
+    if _of_somebody_else(question, norm, behind):
+        return True
+    if norm[0] in _ELLIPTIC and norm[2:3] == ["not"]:
+        goes_on = behind == _NOT_BEHIND and behind < len(norm) and not spoken.after[behind - 1]
+        return goes_on and norm[behind] not in _BEHIND_A_YES and norm[behind] not in _BEHIND_A_NO
+    if norm[0] in _ELLIPTIC and norm[1:3] == ["have", "no"] and len(norm) > _NOT_BEHIND:
+        return True
     if behind != 2 or behind >= len(norm) or spoken.after[behind - 1]:
         return False
     if norm[0] not in ("i", "we", "he", "she", "it") or norm[1] not in _AS_ASKED:
@@ -108,6 +115,32 @@ def says_something_else(question: tuple[str, ...], spoken: Words, behind: int) -
     same = asked is not None and asked[0] in _AS_ASKED[norm[1]]
     return not same and norm[behind] not in _BEHIND_A_YES
 
+
+def _of_somebody_else(question: tuple[str, ...], norm: list[str], behind: int) -> bool:
+    """Whether the answer's verb is another's than the question's.
+
+    "I am not married" says nothing of what "is your wife vegan?" asks.
+    """
+    asked = _auxiliary_first(list(question))
+    if asked is None or asked[1] not in ("your", "he", "she", "it", "you"):
+        return False
+    if "have" in norm[:_HAVING] and asked[1] == "your" and not _NONE_HAD.isdisjoint(norm[:_HAVING]):
+        return True  # "(no) i do not have a wife"
+    who = next((i for i, word in enumerate(norm[:behind]) if word in _ELLIPTIC), behind)
+    if norm[who + 1 : who + 2] == [] or norm[who + 1] not in _AS_ASKED:
+        return False
+    return norm[who] in (("i", "we") if asked[1] != "you" else ("he", "she"))
+
+
+_HAVING = 6
+_NONE_HAD = frozenset({"not", "no", "never"})
+_ELLIPTIC = frozenset({"i", "we", "he", "she", "it"})
+_NOT_BEHIND = 3
+"""Words of "i do not"."""
+_BEHIND_A_NO = frozenset(
+    "no any anymore at sorry actually but anyway to unfortunately sadly".split()
+)
+"""Words behind a no in full, which go on from it or add to it."""
 
 _AS_ASKED = {
     "am": ("are",), "are": ("are",), "is": ("is",), "have": ("have",), "has": ("has",),
@@ -139,13 +172,17 @@ def _statement(question: tuple[str, ...], polarity: str, said: list[str]) -> lis
         if not _UNNAMED.isdisjoint(rest):
             return None  # "is learning anything" says nothing
         rest = [word for word in rest if word != "any"]
+    while len(rest) > 1 and rest[0] in _BESIDE_VERB:
+        rest = rest[1:]
     habit = (
         ["always"]
         if "always" in said
         else (["never"] if "never" in said and len(said) == 1 else [])
     )
     results = []
-    for who in (["i"], ["we"]) if subject == ["you"] else (subject,):
+    of_team = polarity == "yes" or rest[0] in _OF_WORK
+    several = (["i"], ["we"]) if of_team else (["i"],)
+    for who in several if subject == ["you"] else (subject,):
         if aux in ("do", "does", "did"):
             negation = ["do", "not"] if polarity == "no" and not habit else []
             results.append(" ".join([*who, *habit, *negation, *rest]))
@@ -178,6 +215,16 @@ def _subject_and_rest(asked: list[str]) -> tuple[list[str], list[str]] | None:
     return take, [flipped(word) for word in rest]
 
 
+_OF_WORK = frozenset(
+    (
+        "allow build code commit deploy develop document employ have hire host keep lint log make "
+        "maintain merge migrate monitor offer publish release require review run schedule sell "
+        "ship sign sprint store support test track use version write"
+    ).split()
+)
+"""Verbs of what a team does: "no, i never played" is said of oneself."""
+
+_BESIDE_VERB = frozenset({"also", "really", "actually", "ever"})
 _ASKS_MORE = frozenset("what which who where how when why would should shall could".split())
 _NOBODYS = frozenset("there that this anyone anything any everyone".split())
 
