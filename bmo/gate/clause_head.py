@@ -157,7 +157,9 @@ def _own_head(
     begin = i
     while i < end and norm[i] in _KIN_ADJECTIVES:
         i += 1
-    if i < end and norm[i] in ("other", "late"):
+    while i < end and (norm[i] == "late" or norm[i] in discourse.lexicon.qualifiers):
+        if discourse.lexicon.relation_at(norm, i, end) is not None:
+            break  # "older brother", "youngest"
         i += 1
     found = discourse.lexicon.relation_at(norm, i, end)
     if found is None and i > begin:
@@ -167,7 +169,8 @@ def _own_head(
         if glued is not None:
             relation, behind = glued
             patched = _with_apostrophe(words, behind - 1)
-            person = discourse.introduce(relation)
+            which = discourse.lexicon.qualifier_in(norm, begin, behind, relation)
+            person = discourse.introduce(relation, qualifier=which)
             return _apostrophe_s(patched, behind - 1, end, person, discourse, stops, relation.name)
         if i < end and norm[i] == "team":
             if i + 1 < end and norm[i + 1] == "'s":
@@ -175,7 +178,8 @@ def _own_head(
             return _subject_head(words, i + 1, end, "team", False, "team")
         return _owned(words, begin, end, "user", own)
     relation, behind = found
-    return _person_head(words, relation, behind, end, "user", discourse, stops)
+    which = discourse.lexicon.qualifier_in(norm, begin, behind, relation)
+    return _person_head(words, relation, behind, end, "user", discourse, stops, which)
 
 
 _KIN_ADJECTIVES = frozenset(
@@ -194,6 +198,7 @@ def _person_head(
     owner: str,
     discourse: Discourse,
     stops: frozenset[str],
+    qualifier: str = "",
 ) -> Head | None:
     norm = words.norm
     introduced: list[tuple[Relation, str, int, int, str]] = []
@@ -212,7 +217,7 @@ def _person_head(
         name = proper(raw)
         introduced.append((relation, name, i - 1, i + size, owner))
         i += size
-    person = discourse.introduce(relation, name, owner)
+    person = discourse.introduce(relation, name, owner, qualifier)
     head: Head | None
     if glued and i < end:
         head = _owned(words, i, end, person, relation.name)
@@ -227,7 +232,7 @@ def _person_head(
         # The recogniser's "my brothers birthday" for "my brother's birthday".
         single = discourse.lexicon.forms.get(tuple(relation.name.split()))
         if single is not None:
-            person = discourse.introduce(single, "", owner)
+            person = discourse.introduce(single, "", owner, qualifier)
         head = _owned(words, i, end, person, relation.name)
     elif i < end and norm[i] == "and" and not name:
         return None

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bmo.gate.asked_question import asked_subject
-from bmo.gate.people import Gender, PeopleLexicon, Relation, label_of, subject_of
+from bmo.gate.people import NEW, Gender, PeopleLexicon, Relation, label_of, subject_of
 from bmo.gate.spoken_of_before import brings_up, relations_in
 from bmo.turn import DialogueContext
 
@@ -70,21 +70,37 @@ class Discourse:
 
     stranger: bool = False
     said_before: tuple[tuple[str, bool], ...] = ()
+    told_apart: dict[str, str] = field(default_factory=dict)
 
-    def introduce(self, relation: Relation, name: str = "", owner: str = "user") -> Person:
+    def introduce(
+        self, relation: Relation, name: str = "", owner: str = "user", qualifier: str = ""
+    ) -> Person:
         """Notes that someone was spoken of and returns them.
 
         A relation without a name is the one person of that relation whom the turn or the ledger
-        knows by name, if there is exactly one.
+        knows by name, if there is exactly one. With a qualifier ("my other brother") it is that
+        one only where the name was said with the same qualifier.
+
+        Args:
+            relation: What they are.
+            name: Their name, if it was said.
+            owner: The subject of whose they are.
+            qualifier: As of ``PeopleLexicon.qualifier_in``.
         """
-        subject = subject_of(relation, name, owner)
+        subject = subject_of(relation, name, owner, qualifier)
         if name:
             self.names[name.lower()] = subject
+            if qualifier:
+                self.told_apart[subject_of(relation, "", owner, qualifier)] = subject
+        elif qualifier:
+            subject = self.told_apart.get(subject) or self._said_with(qualifier, subject)
         elif not relation.plural:
             known = {s for s in self.names.values() if s.partition(":")[0] == subject}
             if len(known) == 1:
                 subject = known.pop()
         label = label_of(subject, name)
+        if qualifier == NEW and not name and label == label_of(subject_of(relation, "", owner)):
+            label = f"New {label[:1].lower()}{label[1:]}"
         if relation.plural:
             label = plural_label(relation.name)
             if owner != "user":
@@ -92,6 +108,31 @@ class Discourse:
         person = Person(subject, label, relation.gender, relation.pet, relation.name, name)
         self.point_at(person)
         return person
+
+    def _said_with(self, qualifier: str, subject: str) -> str:
+        """Whom the talk just named with a qualifier ("my younger daughter ann"), else ``subject``.
+
+        Args:
+            qualifier: As of ``PeopleLexicon.qualifier_in``.
+            subject: Whoever is meant where nobody was named so.
+        """
+        for text, by_assistant in self.said_before:
+            norm = [word.lower() for word in _WORD.findall(text)]
+            for i, word in enumerate(norm):
+                if by_assistant or self.lexicon.qualifiers.get(word) is None:
+                    continue
+                found = self.lexicon.relation_at(norm, i, len(norm))
+                found = found or self.lexicon.relation_at(norm, i + 1, len(norm))
+                if found is None or found[1] >= len(norm):
+                    continue
+                relation, behind = found
+                said = self.lexicon.qualifier_in(norm, i, behind, relation)
+                known = self.names.get(norm[behind], "")
+                own = subject_of(relation)
+                meant = subject_of(relation, "", "user", qualifier)
+                if said == qualifier and subject == meant and known.partition(":")[0] == own:
+                    return known
+        return subject
 
     def point_at(self, person: Person) -> None:
         """Makes a person the latest spoken of."""
@@ -108,6 +149,9 @@ class Discourse:
         """The person behind a subject, as far as the subject tells."""
         relation = subject.partition(":")[0].rpartition(".")[2].replace("_", " ")
         found = self.lexicon.forms.get(tuple(relation.split()))
+        if found is None and " " in relation:  # "other brother"
+            found = self.lexicon.forms.get(tuple(relation.split()[1:]))
+            relation = found.name if found is not None else relation
         gender: Gender = found.gender if found else "unknown"
         pet = found.pet if found else False
         name = subject.partition(":")[2]

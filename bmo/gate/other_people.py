@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from bmo.gate.discourse import Discourse, Person
 from bmo.gate.other_grammar import Grammar
-from bmo.gate.people import Relation
+from bmo.gate.people import BY_SIZE, Relation
 from bmo.gate.person_names import is_cased, proper
 from bmo.language import Words
 
@@ -73,7 +73,8 @@ class PeopleFinder:
         if size:
             name = self._written_name(behind, size)
             self.introduced.append((relation, name, i, behind + size, "user"))
-        self.discourse.introduce(relation, name)
+        which = self.discourse.lexicon.qualifier_in(self.norm, i + 1, found[1], relation)
+        self.discourse.introduce(relation, name, qualifier=which)
         return behind + size
 
     def _brought_up_several(self, relation: Relation, i: int, behind: int) -> int:
@@ -143,7 +144,11 @@ class PeopleFinder:
         if size:
             name = self._written_name(behind, size)
             self.introduced.append((relation, name, i, behind + size, "user"))
-        person = self.discourse.introduce(relation, name)
+        which = ""
+        if is_child:  # "die große ist neun, die kleine vier"
+            sizes = (lexicon.qualifiers.get(word, "") for word in self.norm[i:behind])
+            which = next((BY_SIZE.get(said, said) for said in sizes if said), "")
+        person = self.discourse.introduce(relation, name, qualifier=which)
         if not name and not is_child:
             person = with_spoken(person, self.norm[bare])
         return ClauseSubject(person, relation.name, set(range(i, behind + size))), behind + size

@@ -127,9 +127,11 @@ class SubjectFinder(PeopleFinder):
         """Behind a possessive: a person ("meine schwester annika"), or something owned."""
         begin = i + 1
         at = begin
-        while at < self.end and self.norm[at] in self.rules.adjectives:
-            at += 1
         lexicon = self.discourse.lexicon
+        while at < self.end and (
+            self.norm[at] in self.rules.adjectives or self.norm[at] in lexicon.qualifiers
+        ):
+            at += 1
         found = lexicon.relation_at(self.norm, at, self.end)
         if found is None and at > begin:
             found = lexicon.relation_at(self.norm, begin, self.end)  # "unser jüngster"
@@ -141,6 +143,8 @@ class SubjectFinder(PeopleFinder):
             return None, begin
         relation, behind = found
         behind_own = behind - max(1, _size_of(lexicon, relation, self.norm, behind))
+        while behind < self.end and self.norm[behind] in lexicon.behind:
+            behind += 1  # "ma soeur aînée", "mi prima mayor"
         subject_of_owner = owner.subject if isinstance(owner, Person) else "user"
         before = self._apposed_to(i)
         if before is not None:
@@ -155,7 +159,8 @@ class SubjectFinder(PeopleFinder):
         if size:
             name = self._written_name(behind, size)
             self.introduced.append((relation, name, i, behind + size, subject_of_owner))
-        person = self.discourse.introduce(relation, name, subject_of_owner)
+        which = lexicon.qualifier_in(self.norm, begin, behind, relation)
+        person = self.discourse.introduce(relation, name, subject_of_owner, which)
         if not name:
             person = with_spoken(person, " ".join(self.norm[behind_own:behind]))
         used = set(range(i, behind + size))

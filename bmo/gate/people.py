@@ -9,6 +9,12 @@ from typing import Literal
 from bmo.gate.pack_tables import read_table, read_text
 from bmo.language import LanguageCode
 
+NEW = "new"
+"""The qualifier of somebody who comes after or beside the ones known."""
+
+BY_SIZE = {"big": "older", "little": "younger"}
+"""Qualifiers of brothers and sisters, and how they are written."""
+
 Gender = Literal["male", "female", "thing", "plural", "unknown"]
 """Which pronouns may point at someone."""
 
@@ -46,12 +52,54 @@ class PeopleLexicon:
         first: Every first word of a form -> length of its longest form.
         last: Every last word of a form: of two words it is the one that is rarer in other talk.
         names: Given names, lower-case.
+        qualifiers: Words that tell one of a relation from the others -> how it is written.
+        alone: Those of them that need no relation behind them ("my youngest").
+        behind: Those of them that stand behind a relation ("ma soeur aînée").
+        taught: Those of them that only tell teachers apart ("my piano teacher").
     """
 
     forms: dict[tuple[str, ...], Relation]
     first: dict[str, int]
     last: frozenset[str]
     names: frozenset[str]
+    qualifiers: dict[str, str]
+    alone: frozenset[str]
+    behind: frozenset[str]
+    taught: frozenset[str]
+
+    def qualifier_in(self, norm: list[str], begin: int, behind: int, relation: Relation) -> str:
+        """Which one of a relation the words ``norm[begin:behind]`` mean: "older", "other", "".
+
+        Args:
+            norm: Words in normal form.
+            begin: Index behind the possessive.
+            behind: Index behind the relation's last word.
+            relation: The relation those words name.
+        """
+        if relation.plural:
+            return ""
+        siblings = relation.name in ("brother", "sister")
+        for i in range(begin, behind):
+            said = self.qualifiers.get(norm[i], "")
+            if not said or not self._beside_kin(norm, i, begin, behind, relation):
+                continue
+            if said in BY_SIZE and not siblings:
+                continue
+            if norm[i] in self.taught and relation.name != "teacher":
+                continue
+            return BY_SIZE.get(said, said)
+        return ""
+
+    def _beside_kin(
+        self, norm: list[str], i: int, begin: int, behind: int, relation: Relation
+    ) -> bool:
+        """Whether the word at ``i`` qualifies: "other half" is no other one of "half"."""
+        if norm[i] in self.alone:
+            return True
+        spans = [(k, behind) for k in range(i + 1, behind)]
+        spans += [(k, i) for k in range(begin, i)]
+        found = (self.forms.get(tuple(norm[k:end])) for k, end in spans)
+        return any(one is not None and one.name == relation.name for one in found)
 
     def relation_at(self, norm: list[str], i: int, end: int) -> tuple[Relation, int] | None:
         """The relation whose words begin at ``i``, and the index behind them."""
@@ -103,12 +151,36 @@ def people_lexicon(language: LanguageCode) -> PeopleLexicon:
         text += read_text(language, "names.txt")
     names = [w for line in text.splitlines() if not line.startswith("#") for w in line.split()]
     last = frozenset(form[-1] for form in forms)
-    return PeopleLexicon(forms, first, last, frozenset(names))
+    told = own.get("qualifiers", {})
+    return PeopleLexicon(
+        forms,
+        first,
+        last,
+        frozenset(names),
+        {
+            word: word if said == "taught" else said
+            for said, words in told.items()
+            if said not in ("alone", "behind")
+            for word in words
+        },
+        frozenset(told.get("alone", ())),
+        frozenset(told.get("behind", ())),
+        frozenset(told.get("taught", ())),
+    )
 
 
-def subject_of(relation: Relation, name: str = "", owner: str = "user") -> str:
-    """The subject of a person ("user.brother:sam", "user.husband.sister:steffi")."""
-    base = f"{owner.partition(':')[0]}.{relation.key}"
+def subject_of(relation: Relation, name: str = "", owner: str = "user", qualifier: str = "") -> str:
+    """The subject of a person ("user.brother:sam", "user.husband.sister:steffi").
+
+    Args:
+        relation: What they are.
+        name: Their name, if it is known.
+        owner: Whose they are.
+        qualifier: Which one of several is meant where no name is ("user.older_brother"); a new
+            one has the relation to itself.
+    """
+    which = f"{qualifier}_" if qualifier and not name and qualifier != NEW else ""
+    base = f"{owner.partition(':')[0]}.{which}{relation.key}"
     return f"{base}:{name.lower()}" if name else base
 
 
