@@ -327,7 +327,7 @@ def _settled(analysis: Analysis, context: DialogueContext) -> tuple[Fact, ...]:
     if not facts and analysis.discourse is not None:
         again = spelled_again(norm, context, analysis.discourse)
         return (again,) if again is not None else ()
-    return corrected(facts, norm, context)
+    return corrected(facts, norm, context, analysis.language)
 
 
 def _sorted_in(fact: Fact) -> Fact:

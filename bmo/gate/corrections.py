@@ -8,7 +8,7 @@ from datetime import datetime
 from difflib import SequenceMatcher
 
 from bmo.gate.discourse import Discourse
-from bmo.language import find_times
+from bmo.language import LanguageCode, find_times
 from bmo.language.times import NUMBER_WORDS
 from bmo.turn import DialogueContext, Fact
 
@@ -31,8 +31,8 @@ def is_correction(norm: list[str]) -> bool:
     Args:
         norm: The turn's words in normal form, before openers are taken off.
     """
-    head = norm[:6]
-    if not _OPENERS.isdisjoint(head[:3]):
+    head = norm[:3]
+    if any(word in _OPENERS and not _determines(norm, i) for i, word in enumerate(head)):
         return True
     line = norm[:12]
     return any(
@@ -40,8 +40,25 @@ def is_correction(norm: list[str]) -> bool:
     )
 
 
+_HAVING = frozenset(
+    (
+        "am are be did do does drank drink drinks eat eats ate got had has have is keep keeps need "
+        "needs own owns see speak speaks take takes took use uses want wants was were with"
+    ).split()
+)
+"""Words behind which "no" belongs to a noun: "i have no pets" takes nothing back."""
+
+
+def _determines(norm: list[str], i: int) -> bool:
+    """Whether the "no" at ``i`` says of how many ("i eat no meat"), not that something is wrong."""
+    return norm[i] == "no" and i > 0 and norm[i - 1] in _HAVING and i + 1 < len(norm)
+
+
 def corrected(
-    facts: tuple[Fact, ...], norm: list[str], context: DialogueContext
+    facts: tuple[Fact, ...],
+    norm: list[str],
+    context: DialogueContext,
+    language: LanguageCode = "en",
 ) -> tuple[Fact, ...]:
     """Turns assertions that contradict a recent fact of the same slot into corrections.
 
@@ -49,9 +66,13 @@ def corrected(
         facts: What the turn asserts.
         norm: The turn's words in normal form.
         context: The latest facts of the session, newest first.
+        language: In which it was said: a Spanish "no" in front of a verb only denies.
     """
     if not facts or not context.recent_facts or not is_correction(norm):
         return facts
+    denied = all(fact.polarity == "negative" for fact in facts)
+    if language == "es" and denied and norm[0] == "no" and norm[1:2] != ["no"]:
+        return facts  # "no me gusta el vino" denies, and takes nothing back
     return tuple(_against_recent(fact, context) for fact in facts)
 
 
@@ -65,6 +86,8 @@ def _against_recent(fact: Fact, context: DialogueContext) -> Fact:
         same = old.subject == fact.subject
         if fact.slot == "name":
             same = old.subject.partition(":")[0] == relation
+        elif fact.slot == "favourite":
+            same = same and old.value.partition(": ")[0] == fact.value.partition(": ")[0]
         if same and old.value.lower() != fact.value.lower():
             return replace(fact, op="correct", replaces=old.value)
     return fact

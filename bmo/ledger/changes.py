@@ -19,6 +19,7 @@ from bmo.ledger.subjects import is_person, last_relation, name_of, relation_of, 
 from bmo.ledger.values import (
     content_words,
     ended_with,
+    goes_on,
     stem,
     stems,
     topic_of,
@@ -320,6 +321,8 @@ def _closed(fact: Fact, own: Sequence[StoredFact], slots: Sequence[str]) -> list
         else:
             gone = row.polarity != fact.polarity or row.slot != fact.slot
             gone = gone and words_agree(words, content_words([row.text, row.value]))
+            if fact.polarity == "negative":
+                gone = gone and not goes_on(fact.text, fact.value, row.text)
         if gone:
             ended.append(row)
     return ended

@@ -14,18 +14,22 @@ from bmo.ledger.changes import also_ended
 from bmo.ledger.fact_plan import End, Plan
 from bmo.ledger.otherwise import otherwise_now
 from bmo.ledger.renaming import plan_names
+from bmo.ledger.subjects import speaks_of_several
 from bmo.ledger.values import (
+    adds_to,
     changes_as_a_whole,
     content_words,
+    denies_whole,
     ended_with,
+    goes_on,
     is_negated,
+    kind_of,
     opposite_slot,
     says_more,
     stems,
     text_key,
     topic_of,
     value_key,
-    values_overlap,
     words_agree,
 )
 from bmo.turn import Fact, StoredFact
@@ -65,6 +69,8 @@ def plan_fact(
     """
     if fact.tense == "past":
         return _plan_past(fact, [row for row in live if row.valid_from <= at])
+    several = speaks_of_several(fact.text, fact.subject)
+    live = [row for row in live if speaks_of_several(row.text, row.subject) == several]
     rewrites, gone = plan_names(fact, at, live)
     rewritten = {rewrite.fact.id for rewrite in rewrites} | {end.fact.id for end in gone}
     rest = [row for row in live if row.id not in rewritten]
@@ -127,10 +133,13 @@ def _plan_past(fact: Fact, live: Sequence[StoredFact]) -> Plan:
 
 def _plan_slotted(fact: Fact, at: datetime, live: Sequence[StoredFact], dated: bool) -> Plan:
     of_subject = [row for row in live if row.subject == fact.subject]
-    slot_rows = [row for row in of_subject if row.slot == fact.slot]
+    kind = kind_of(fact.slot, fact.value)
+    slot_rows = [
+        row for row in of_subject if row.slot == fact.slot and kind_of(row.slot, row.value) == kind
+    ]
     same = [row for row in slot_rows if _same_statement(fact, row)]
     alike = [row for row in same if row.polarity == fact.polarity]
-    contrary = [row for row in same if row.polarity != fact.polarity]
+    contrary = [r for r in same if r.polarity != fact.polarity and not _is_narrower(fact, r)]
     other_slot = opposite_slot(fact.slot or "")
     contrary += [
         row
@@ -144,7 +153,9 @@ def _plan_slotted(fact: Fact, at: datetime, live: Sequence[StoredFact], dated: b
         contrary = [
             row
             for row in slot_rows
-            if row.polarity == "positive" and values_overlap(fact.value, row.value)
+            if row.polarity == "positive"
+            and denies_whole(fact.value, row.value)
+            and not _is_narrower(fact, row)
         ]
     ends = [End(row, "contradicted") for row in contrary if row.valid_from <= at]
     newer: list[StoredFact] = [row for row in contrary if row.valid_from > at]
@@ -251,7 +262,9 @@ def _corrected(fact: Fact, live: Sequence[StoredFact], renamed: bool) -> list[St
     """The live facts a correction takes the place of."""
     rows = [row for row in live if row.subject == fact.subject]
     if fact.slot is not None:
+        kind = kind_of(fact.slot, fact.value)
         rows = [row for row in rows if row.slot == fact.slot and not _same_statement(fact, row)]
+        rows = [row for row in rows if kind_of(row.slot, row.value) == kind]
     elif fact.replaces is None:
         return []
     if fact.replaces:
@@ -286,13 +299,31 @@ def _same_statement(fact: Fact, row: StoredFact) -> bool:
     return text_key(fact.text) == text_key(row.text)
 
 
+def _is_narrower(fact: Fact, row: StoredFact) -> bool:
+    """Whether a fact of the other polarity is so only somewhere or sometimes.
+
+    "Does not work at lidl on Mondays" says nothing against "Works at lidl", and who has kids in
+    their class has none at home.
+    """
+    more = goes_on(fact.text, fact.value, row.text).casefold()
+    if fact.polarity == "positive":
+        return fact.slot == "has" and more.startswith(("in ", "at "))
+    return bool(more)
+
+
 def _opposite(fact: Fact, row: StoredFact) -> bool:
-    """Whether two slotless memories deny each other: other polarity, most words in common."""
+    """Whether two slotless memories deny each other: other polarity, most words in common.
+
+    A new one that says more than the old one ("drives to work", "does not drive at night") is
+    about something narrower, and denies nothing.
+    """
     negated = fact.polarity == "negative" or is_negated(fact.text)
     if negated == (row.polarity == "negative" or is_negated(row.text)):
         return False
     new, old = stems([fact.text]), stems([row.text])
-    return bool(new) and bool(old) and len(new & old) >= 0.5 * min(len(new), len(old))
+    if not new or not old or len(new & old) < 0.5 * min(len(new), len(old)):
+        return False
+    return not (old < new and adds_to(fact.text, row.text))
 
 
 def _words_of(fact: Fact) -> frozenset[str]:

@@ -29,6 +29,20 @@ def last_relation(subject: str) -> str:
     return relation_of(subject).rpartition(".")[2]
 
 
+def speaks_of_several(text: str, subject: str) -> bool:
+    """Whether a canonical text tells of all of a relation ("Brothers live in Bonn").
+
+    Args:
+        text: Canonical text.
+        subject: Its subject ("user.brother").
+    """
+    if not is_person(subject) or name_of(subject):
+        return False
+    word = last_relation(subject).replace("_", " ")
+    plural = [f"{word}s", f"{word}ren", f"{word[:-1]}ies" if word.endswith("y") else f"{word}es"]
+    return re.match(rf"(?:{'|'.join(map(re.escape, plural))})\b(?!')", text, re.I) is not None
+
+
 def within(subject: str, relations: Iterable[str]) -> bool:
     """Whether a subject is somebody of these relations, or somebody of theirs."""
     return any(subject == one or subject.startswith((f"{one}:", f"{one}.")) for one in relations)

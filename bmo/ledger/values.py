@@ -38,6 +38,9 @@ class _Tables:
     opposites: Mapping[str, str]
     many_relations: frozenset[str]
     negations: frozenset[str]
+    fillers: frozenset[str]
+    kinds: frozenset[str]
+    kind_names: Mapping[str, str]
     change: tuple[str, ...]
     changing: frozenset[str]
     asked: Mapping[frozenset[str], tuple[str, ...]]
@@ -66,6 +69,9 @@ def _tables() -> _Tables:
         opposites=raw["opposites"] | {b: a for a, b in raw["opposites"].items()},
         many_relations=frozenset(raw["relations"]["many"]),
         negations=frozenset(raw["negation"]["words"]),
+        fillers=frozenset(raw["negation"]["fillers"]),
+        kinds=frozenset(raw["details"]["kinds"]),
+        kind_names=raw["details"]["kind_names"],
         change=tuple(f" {text_key(cue)} " for cue in raw["change"]["words"]),
         changing=frozenset(raw["change"]["categories"]),
         asked={
@@ -245,13 +251,70 @@ def changes_as_a_whole(category: str) -> bool:
     return category in _tables().changing
 
 
-def values_overlap(one: str, other: str) -> bool:
-    """Whether one value names the other: "boat" and "a little sailboat"."""
-    less, more = sorted((content_words([one]), content_words([other])), key=len)
+_IN_LAW = re.compile(r"[ -]in[ -]laws?\b", re.IGNORECASE)
+
+
+def denies_whole(denied: str, known: str) -> bool:
+    """Whether to deny one value is to deny another: "a boat" and "a little sailboat".
+
+    What is longer than the known value by more than fillers denies something narrower ("peanut
+    oil" of "peanuts", "pizza with pineapple" of "pizza"), and an in-law is nobody's brother.
+    """
+    if bool(_IN_LAW.search(denied)) != bool(_IN_LAW.search(known)):
+        return False
+    fillers = _tables().fillers
+    less, more = content_words([denied]) - fillers, content_words([known])
     return bool(less) and all(
-        any(word == known or (len(word) > 3 and known.endswith(word)) for known in more)
-        for word in less
+        any(word == one or (len(word) > 3 and one.endswith(word)) for one in more) for word in less
     )
+
+
+def adds_to(new: str, known: str) -> bool:
+    """Whether a text says what another says, and more than fillers beside it."""
+    fillers = {stem(word) for word in _tables().fillers}
+    return bool(stems([new]) - stems([known]) - fillers)
+
+
+_KIND = re.compile(r"(?P<kind>[^:]+): ")
+_FAVOURITE = re.compile(r"favou?rite ")
+
+
+def kind_of(slot: str | None, value: str) -> str:
+    """What kind of thing a value is of, where a slot has one value for each kind.
+
+    Args:
+        slot: "favourite".
+        value: "favourite colour: blue", "Italian food: lasagne".
+
+    Returns:
+        "colour", "italian food"; "" for any other slot.
+    """
+    found = _KIND.match(value) if slot in _tables().kinds else None
+    if found is None:
+        return ""
+    kind = value_key(_FAVOURITE.sub("", found["kind"].casefold()))
+    return _tables().kind_names.get(kind, kind)
+
+
+_TRANSLATED = re.compile(r" ?\([^)]*\)")
+
+
+def goes_on(text: str, value: str, known: str) -> str:
+    """What a text says behind its value and another text does not: "on Mondays", "at night".
+
+    Args:
+        text: Canonical text ("Does not work at lidl on Mondays").
+        value: The value in it ("lidl").
+        known: The text of what is known already.
+
+    Returns:
+        The words behind the value, "" where they are fillers or known.
+    """
+    plain = _TRANSLATED.sub("", text)
+    at = plain.casefold().rfind(value.casefold()) if value else -1
+    tail = plain[at + len(value) :].split(";")[0].strip() if at >= 0 else ""
+    more = {*tail.casefold().split()} - _tables().fillers
+    return tail if stems([" ".join(more)]) - stems([known]) else ""
 
 
 def words_agree(asked: frozenset[str], offered: frozenset[str]) -> bool:
