@@ -8,6 +8,7 @@ from itertools import repeat
 
 from bmo.gate.analysed_turn import Analysis, without_doubles
 from bmo.gate.appositives import written_out
+from bmo.gate.beside_known import beside_known
 from bmo.gate.clause_reader import LIFTING, ClauseAnalysis, ClauseReader, asked
 from bmo.gate.clause_speech_acts import speech_acts
 from bmo.gate.clefts_of_kin import without_cleft
@@ -62,6 +63,10 @@ from bmo.turn import DialogueContext, Fact, Turn
 __all__ = ["Analysis", "ClauseAnalysis", "analyse", "without_doubles"]
 
 
+_QUOTES = frozenset('"“”«»„')
+"""Who orders something within these is not the user ("it said: 'from now on always ...'")."""
+
+
 def analyse(
     turn: Turn,
     context: DialogueContext,
@@ -104,7 +109,10 @@ def analyse(
     else:
         clauses = without_leads(repaired, clauses, turn.assistant_before)
     acts = speech_acts(repaired, clauses, language)
-    orders = standing_orders(repaired, clauses, language) if stages & STANDING else []
+    quoted = not _QUOTES.isdisjoint(turn.text)
+    orders = (
+        standing_orders(repaired, clauses, language) if stages & STANDING and not quoted else []
+    )
     if not orders and "?" not in turn.assistant_before and _only_asks(repaired, clauses, acts):
         # Most turns to an assistant: nothing is told, and no rule has to look.
         analysis.clauses = list(map(asked, repeat(repaired), clauses, acts))
@@ -117,16 +125,16 @@ def analyse(
             break
     reader = ClauseReader(turn, context, pack, people, discourse, language, weak, stages)
     used, nothing = 0, False
-    if "?" in turn.assistant_before and clauses:
-        start, before = clauses[0].start, turn.assistant_before
-        nothing = settles_nothing(repaired.norm, start, before, language)
-        if nothing or (repaired is not said and settles_nothing(said.norm, 0, before, language)):
+    if "?" in turn.assistant_before:
+        nothing = _settles_nothing(said, repaired, clauses, turn, language)
+        if nothing:
             refused[0] = (*refused[0], "hedge")
         else:
             used = _read_answer(analysis, reader, clauses)
     ahead = {order.first - used: order for order in orders if order.first >= used}
     _read_clauses(analysis, reader, clauses[used:], acts[used:], refused[used:], ahead)
-    analysis.facts = _settled(analysis, context)
+    settled = _settled(analysis, context)
+    analysis.facts = beside_known(settled, analysis.words, context, language, turn.at)
     if analysis.stranger is not None:
         analysis.facts = told_of(analysis.facts, analysis.stranger)
     if of_turn_before:  # as sure as what was stored of that turn
@@ -204,6 +212,18 @@ def _refusals(
     if turn_veto is not None:
         refused = [(*found, turn_veto) for found in refused]
     return refused
+
+
+def _settles_nothing(
+    said: Words, repaired: Words, clauses: list[Clause], turn: Turn, language: LanguageCode
+) -> bool:
+    """Whether a turn gives the question before it no answer, as it was said or repaired."""
+    before = turn.assistant_before
+    if not clauses:
+        return False
+    if settles_nothing(repaired.norm, clauses[0].start, before, language):
+        return True
+    return repaired is not said and settles_nothing(said.norm, 0, before, language)
 
 
 def _read_answer(analysis: Analysis, reader: ClauseReader, clauses: list[Clause]) -> int:

@@ -102,9 +102,15 @@ def place(context: CaptureContext, start: int, end: int) -> Capture | None:
 def new_home(context: CaptureContext, start: int, end: int) -> Capture | None:
     """A place that one can move to and live in: no software, floor, diet, shift or seat."""
     found = place(context, start, end)
+    tokens = context.tokens
+    if found is not None:
+        dated = (i for i in range(start + 1, found.end - 1) if tokens[i] == "in")
+        told = next((i for i in dated if _is_time(context, i + 1)), 0)
+        found = Capture(start, told, told) if told else found
+        if tokens[found.end - 1] == "back" and found.end - start > 1:
+            found = Capture(start, found.end - 1, found.end - 1)  # "to hull back then"
     if found is None or context.longest("cities", start, found.end, 4):
         return found
-    tokens = context.tokens
     # "the flat on the top floor" is a flat: what counts is the noun before the preposition.
     noun = next((i for i in range(start + 1, found.end) if tokens[i] in _OF_A_PLACE), found.end)
     if lex(context, "no_homes", tokens[noun - 1]) or context.longest("no_homes", start, noun, 4):
@@ -112,6 +118,11 @@ def new_home(context: CaptureContext, start: int, end: int) -> Capture | None:
     if context.longest("technologies", start, found.end, 4) == found.end - start:
         return None
     return found
+
+
+def _is_time(context: CaptureContext, at: int) -> bool:
+    word = context.tokens[at]
+    return lex(context, "months", word) or (len(word) == 4 and word.isdecimal())
 
 
 _OF_A_PLACE = frozenset("above at behind by for in near next off on opposite outside with".split())
@@ -162,6 +173,18 @@ def organisation(context: CaptureContext, start: int, end: int) -> Capture | Non
     ):
         return None
     return Capture(start, stop, stop)
+
+
+def place_of_work(context: CaptureContext, start: int, end: int) -> Capture | None:
+    """An employer behind "at", "with" or "join": no people, no desk, no club."""
+    found = organisation(context, start, end)
+    if found is None:
+        return None
+    tokens = context.tokens
+    noun = next((i for i in range(start + 1, found.end) if tokens[i] in _OF_A_PLACE), found.end)
+    if lex(context, "no_employers", tokens[noun - 1]):
+        return None
+    return found
 
 
 def company(context: CaptureContext, start: int, end: int) -> Capture | None:

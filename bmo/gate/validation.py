@@ -23,6 +23,7 @@ from bmo.gate.capture_names import (
     occupation,
     organisation,
     place,
+    place_of_work,
     sure_place,
     technology,
 )
@@ -58,6 +59,7 @@ VALIDATORS: dict[str, Validator] = {
     "DATE": date,
     "LANG": language_name,
     "ORG": organisation,
+    "EMPLOYER": place_of_work,
     "COMPANY": company,
     "VEHICLE": vehicle,
     "TECH": technology,
