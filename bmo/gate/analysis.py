@@ -118,6 +118,8 @@ def analyse(
         analysis.clauses = list(map(asked, repeat(repaired), clauses, acts))
         return analysis
     refused = _refusals(repaired, clauses, acts, language, stages)
+    if "n't not " in turn.text:  # "i don't not like it": the repair takes the second for a stutter
+        refused = [(*found, "scope") for found in refused]
     weak = True
     for (act, _), found in zip(acts, refused, strict=True):
         if act in _ASKING or "hedge" in found:

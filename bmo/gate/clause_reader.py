@@ -173,6 +173,9 @@ class ClauseReader:
                 if act == "instruction" and self.language != "en":
                     facts = self._as_it_stands(spoken, body)
                 facts = facts or self._facts(spoken, body)
+                if facts and "stop" in spoken.norm[body.start : body.end]:
+                    # "i can't stop eating it" is no ability
+                    facts = [fact for fact in facts if fact.slot != "ability"]
                 self.weak = firm
                 if act == "remember" and not facts:
                     facts = self._as_said(spoken, body)

@@ -13,6 +13,7 @@ from functools import cache
 from bmo.gate import naming_order, pointing_orders, said_of_another, spoken_of_before
 from bmo.gate.factuality import factuality_lexicon
 from bmo.gate.mentions import OWN
+from bmo.gate.negation_scope import scope_cues
 from bmo.gate.open_lexicon import open_lexicon
 from bmo.gate.packs import load_pack
 from bmo.gate.people import people_lexicon
@@ -62,6 +63,7 @@ def _cue_words(language: LanguageCode) -> dict[str, int]:
     vocabularies: list[tuple[int, Iterable[str]]] = [
         (REPAIRED, repair_cues(language)),
         (VETOED, factuality.telling),
+        (VETOED, scope_cues(language)),
         (TAKEN_BACK, factuality.taking_back),
         (OF_THE_MOMENT, load_pack(language).transient),
         (WISHED, POLITE),

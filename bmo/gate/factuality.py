@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, get_args
 
+from bmo.gate.negation_scope import beyond_rules
 from bmo.gate.pack_tables import read_table
 from bmo.language import Clause, LanguageCode, Words
 
@@ -24,6 +25,7 @@ Veto = Literal[
     "sarcasm",
     "transient",
     "joke",
+    "scope",
 ]
 """Why a clause may not be stored."""
 
@@ -202,6 +204,8 @@ def vetoes(words: Words, clause: Clause, language: LanguageCode) -> tuple[Veto, 
     ends = norm[-1] in lexicon.last_taking_back and len(norm) > _TAKEN_BACK
     if ends and tuple(norm[-_TAKEN_BACK:]) in lexicon.takes_back:
         found.append("hedge")
+    if beyond_rules(words, clause, language):
+        found.append("scope")
     if len(found) > 1:
         found.sort(key=get_args(Veto).index)
     if '"' in words.text and "quotation" not in found and _quoted(words, start, end):

@@ -1,0 +1,119 @@
+"""Negations whose scope no rule reads: "not just a nurse", "neither my son nor i", "all but fish".
+
+What a rule would take from such a clause is the opposite of what was said, so it is refused. The
+words are data (``[scope]`` of ``factuality.toml``), with examples and counter-examples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from bmo.gate.pack_tables import read_table
+from bmo.language import Clause, LanguageCode, Words
+
+_WINDOW = 2
+"""Words behind a negation within which "just" or "always" narrows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    negations: frozenset[str]
+    limiters: frozenset[str]
+    nobody: frozenset[str]
+    pairs: dict[str, str]
+    all: frozenset[str]
+    cues: frozenset[str]
+
+
+@cache
+def _scope(language: LanguageCode) -> _Scope:
+    raw = read_table(language, "factuality.toml").get("scope", {})
+    negations, limiters, nobody, everything = (
+        frozenset(raw.get(name, ())) for name in ("negations", "limiters", "nobody", "all")
+    )
+    pairs = dict(raw.get("pairs", {}))
+    cues = limiters | nobody | everything | frozenset(pairs)
+    return _Scope(negations, limiters, nobody, pairs, everything, cues)
+
+
+def scope_cues(language: LanguageCode) -> frozenset[str]:
+    """Words of which one stands in every turn that ``beyond_rules`` refuses."""
+    return _scope(language).cues
+
+
+_ARTICLES = frozenset("du des de d le la les l un une au aux en à dans".split())
+_SUBJECTS = frozenset("i we he she they it you my our his her".split())
+_OBJECT_OF = frozenset(
+    "eat eats drink drinks like likes have has speak speaks is am are want use need own".split()
+)
+_AT = frozenset("of at from with in".split())
+_TIED_TO = frozenset({"allergic", "intolerant", "sensitive", "used", "addicted", "married"})
+
+
+def beyond_rules(spoken: Words, clause: Clause, language: LanguageCode) -> bool:
+    """Whether a clause is negated in a way that its rules would lose or turn round.
+
+    Args:
+        spoken: The turn's repaired words.
+        clause: One of its clauses.
+        language: Whose words apply.
+    """
+    scope, norm = _scope(language), spoken.norm
+    start, end = clause.start, clause.end
+    first = start
+    while first and norm[first - 1] in scope.negations | scope.nobody:
+        first -= 1  # "no | solo hablo": the denial was taken off the front
+    for place in range(first, end):
+        word = norm[place]
+        if word in scope.negations:
+            behind = norm[place + 1 : place + 1 + _WINDOW]
+            if not scope.limiters.isdisjoint(behind):
+                return True
+        if language == "fr" and word == "que" and _only(norm, first, place):
+            return True
+        if word in scope.nobody and place <= start and norm[place + 1 : place + 2] != ["the"]:
+            if word != "no" or norm[place + 1 : place + 2] == ["one"]:
+                return True
+    if language == "en" and (_all_but(scope, norm, start, end) or _but_not(norm, start, end)):
+        return True
+    return _in_pair(scope, norm, start, end)
+
+
+def _only(norm: list[str], first: int, place: int) -> bool:
+    """Whether "que" narrows a French "ne": "je ne bois que du thé"."""
+    return "ne" in norm[max(first, place - 4) : place] and not _ARTICLES.isdisjoint(
+        norm[place + 1 : place + 2]
+    )
+
+
+def _all_but(scope: _Scope, norm: list[str], start: int, end: int) -> bool:
+    """Whether a clause speaks of all but something, or is what is excepted."""
+    for place in range(max(start - 2, 0), end):
+        if norm[place] in scope.all and norm[place + 1 : place + 2] == ["but"]:
+            return norm[place + 2 : place + 3] != [] and norm[place + 2] not in _SUBJECTS
+    return False
+
+
+def _but_not(norm: list[str], start: int, end: int) -> bool:
+    """Whether a preposition's noun is denied: "it is dogs i am allergic to not cats"."""
+    for place in range(start + 1, end - 1):
+        if norm[place + 1] == "not" and place + 2 < end:
+            tied = norm[place] == "to" and norm[place - 1] in _TIED_TO
+            if tied or norm[place] in _AT:
+                return True
+    return False
+
+
+def _in_pair(scope: _Scope, norm: list[str], start: int, end: int) -> bool:
+    """Whether a clause lies within "neither ... nor ...", said of whoever it is about."""
+    for opening, closing in scope.pairs.items():
+        if opening not in norm[:end] or closing not in norm:
+            continue
+        at = norm.index(opening)
+        if at and norm[at - 1] in _OBJECT_OF:
+            continue  # "i eat neither meat nor fish"
+        last = next((i for i in range(at + 1, len(norm)) if norm[i] == closing), -1)
+        if last > 0 and start <= last + 1 and end > at:
+            return True
+    return False
