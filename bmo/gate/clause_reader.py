@@ -35,6 +35,7 @@ from bmo.gate.verbless_wishes import POLITE, verbless_wish
 from bmo.language import Clause, LanguageCode, Words
 from bmo.turn import DialogueContext, Fact, Turn
 
+_OF_AN_ORDER = frozenset({"conditional", "wish", "scope"})
 _MAY_WISH = frozenset({"statement", "instruction"})
 _GOES_ON = tuple([word] for word in ("while", "when", "whenever", "if", "unless", "until"))
 _NAMING_WORDS = 3
@@ -156,8 +157,9 @@ class ClauseReader:
                 refused = vetoes(spoken, body, self.language)
             if act == "instruction":
                 # A condition belongs to what is asked for: "do not read my mail unless i ask".
-                # So does a wish: "i would rather you did not give me lists".
-                refused = tuple(v for v in refused if v not in ("conditional", "wish"))
+                # So does a wish: "i would rather you did not give me lists"; and what is not
+                # always to be done is not to be done: "do not always say sorry".
+                refused = tuple(v for v in refused if v not in _OF_AN_ORDER)
             if not refused and body.end - body.start > _LONGEST_CLAUSE:
                 is_open = True
             elif not refused:

@@ -44,6 +44,8 @@ def scope_cues(language: LanguageCode) -> frozenset[str]:
 
 _ARTICLES = frozenset("du des de d le la les l un une au aux en à dans".split())
 _SUBJECTS = frozenset("i we he she they it you my our his her".split())
+_TELLING = frozenset("that who is are was were has had does do did".split())
+"""Words of a clause behind "but", which excepts nothing."""
 _OBJECT_OF = frozenset(
     "eat eats drink drinks like likes have has speak speaks is am are want use need own".split()
 )
@@ -91,7 +93,9 @@ def _all_but(scope: _Scope, norm: list[str], start: int, end: int) -> bool:
     """Whether a clause speaks of all but something, or is what is excepted."""
     for place in range(max(start - 2, 0), end):
         if norm[place] in scope.all and norm[place + 1 : place + 2] == ["but"]:
-            return norm[place + 2 : place + 3] != [] and norm[place + 2] not in _SUBJECTS
+            behind = norm[place + 2 : place + 6]
+            told = behind != [] and not _TELLING.isdisjoint(behind)
+            return behind != [] and behind[0] not in _SUBJECTS and not told
     return False
 
 

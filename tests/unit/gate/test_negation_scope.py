@@ -64,3 +64,8 @@ def test_nothing_else_than_a_second_clause_is_stored(
 )
 def test_the_opposite_is_not_stored(local: WriteGate, text: str, opposite: str) -> None:
     assert opposite not in [fact.text for fact in local.decide(Turn(text=text)).facts]
+
+
+def test_an_order_may_say_not_always(local: WriteGate) -> None:
+    assert local.decide(Turn(text="sag bitte du zu mir ja nicht immer sie", language="de")).facts
+    assert local.decide(Turn(text="please don't always say sorry to me")).facts
