@@ -49,6 +49,8 @@ _TELLING = frozenset("that who is are was were has had does do did".split())
 _OBJECT_OF = frozenset(
     "eat eats drink drinks like likes have has speak speaks is am are want use need own".split()
 )
+_AMONG = frozenset({"in", "of", "at", "on", "from"})
+"""Behind "no one": of whom it is said. "No one merges without a review" is a rule of work."""
 _AT = frozenset("of at from with in".split())
 _TIED_TO = frozenset({"allergic", "intolerant", "sensitive", "used", "addicted", "married"})
 
@@ -74,8 +76,9 @@ def beyond_rules(spoken: Words, clause: Clause, language: LanguageCode) -> bool:
                 return True
         if language == "fr" and word == "que" and _only(norm, first, place):
             return True
-        if word in scope.nobody and place <= start and norm[place + 1 : place + 2] != ["the"]:
-            if word != "no" or norm[place + 1 : place + 2] == ["one"]:
+        if word in scope.nobody and place <= start:
+            behind = norm[place + 1 : place + 3]
+            if word != "no" or (behind[:1] == ["one"] and not _AMONG.isdisjoint(behind)):
                 return True
     if language == "en" and (_all_but(scope, norm, start, end) or _but_not(norm, start, end)):
         return True
