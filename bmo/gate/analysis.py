@@ -19,6 +19,7 @@ from bmo.gate.cue_words import (
     NAMING,
     ORDERED,
     POINTING,
+    QUOTED,
     RELATED,
     REPAIRED,
     REPORTED,
@@ -51,6 +52,7 @@ from bmo.gate.packs import Pack, load_pack
 from bmo.gate.people import PeopleLexicon, people_lexicon
 from bmo.gate.pointing_orders import with_pointers_resolved
 from bmo.gate.professional_word import without_professional
+from bmo.gate.quoted_words import words_not_the_users
 from bmo.gate.relation_answers import YES, confirmed, relation_answer
 from bmo.gate.restarts import without_restart
 from bmo.gate.said_of_another import told_of, with_verb_said
@@ -210,6 +212,11 @@ def _refusals(
     if stated and (stages & VETOED or may_be_framed(spoken, clauses, language)):
         for place in stated:
             refused[place] = vetoes(spoken, clauses[place], language)
+    quoted = words_not_the_users(spoken, clauses, language) if stages & QUOTED else None
+    if quoted is not None:
+        for place, clause in enumerate(clauses):
+            if clause.end > quoted[0] and clause.start < quoted[1]:
+                refused[place] = (*refused[place], "quotation")
     turn_veto = vetoes_of_turn(spoken, language) if stages & TAKEN_BACK else None
     if turn_veto is not None:
         refused = [(*found, turn_veto) for found in refused]

@@ -155,6 +155,8 @@ class ClauseReader:
                 refused = known
             else:
                 refused = vetoes(spoken, body, self.language)
+                if known is not None and "quotation" in known and "quotation" not in refused:
+                    refused = (*refused, "quotation")
             if act == "instruction":
                 # A condition belongs to what is asked for: "do not read my mail unless i ask".
                 # So does a wish: "i would rather you did not give me lists"; and what is not

@@ -17,6 +17,7 @@ from bmo.gate.negation_scope import scope_cues
 from bmo.gate.open_lexicon import open_lexicon
 from bmo.gate.packs import load_pack
 from bmo.gate.people import people_lexicon
+from bmo.gate.quoted_words import quoting_lexicon
 from bmo.gate.standing_orders import order_cues
 from bmo.gate.verbless_wishes import POLITE
 from bmo.language import LanguageCode
@@ -50,9 +51,11 @@ BROUGHT_UP = 4096
 """A word for somebody new: see ``spoken_of_before``."""
 STANDING = 8192
 """A word of an order that holds for good: see ``standing_orders``."""
+QUOTED = 16384
+"""A word around what others say or is dictated: see ``words_not_the_users``."""
 ORDERED = RELATED | NAMING | POINTING
 """What talk orders otherwise than writing."""
-ANYTHING = 16383
+ANYTHING = 32767
 """All of them, for words that nobody has looked up."""
 
 
@@ -68,6 +71,7 @@ def _cue_words(language: LanguageCode) -> dict[str, int]:
         (OF_THE_MOMENT, load_pack(language).transient),
         (WISHED, POLITE),
         (STANDING, order_cues(language)),
+        (QUOTED, quoting_lexicon(language).telling),
     ]
     if language == "en":
         vocabularies += [
