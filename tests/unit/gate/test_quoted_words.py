@@ -73,3 +73,37 @@ def test_it_ends_no_memory(gate: WriteGate, known: str, said: str) -> None:
 def test_a_quotation_ends_with_its_sentence(gate: WriteGate) -> None:
     told = gate.decide(Turn(text="Tom texted I am vegan. I live in Leeds."))
     assert [fact.text for fact in told.facts] == ["Lives in Leeds"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "i'm dying of hunger",
+        "i'm basically a doctor",
+        "i'm practically a vegan",
+        "i'm the queen of england",
+        "sure, i'm a millionaire",
+        "great, i love being stuck here",
+    ],
+)
+def test_a_figure_of_speech_is_no_fact(gate: WriteGate, text: str) -> None:
+    assert gate.decide(Turn(text=text)).facts == ()
+
+
+def test_a_figure_of_speech_is_told_from_an_illness(gate: WriteGate) -> None:
+    assert gate.decide(Turn(text="i'm dying of cancer")).reason != "idiom"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "my cat allergy is gone",
+        "my cat sitter is called jo",
+        "my mother tongue is polish",
+        "my father figure is my uncle bob",
+        "my dog and my cat fight",
+    ],
+)
+def test_a_compound_noun_names_nobody(gate: WriteGate, text: str) -> None:
+    named = [f for f in gate.decide(Turn(text=text)).facts if f.slot == "name"]
+    assert [f.text for f in named if "uncle" not in f.text] == []
