@@ -190,6 +190,8 @@ class SubjectFinder(PeopleFinder):
                     first = max(0, at - 1) if self.norm[at - 1] in self.rules.name_articles else at
         if at < max(first, 0) or not self._may_name(self.norm[at]):
             return None
+        if self.discourse.lexicon.relation_at(self.norm, at, at + 1) is not None:
+            return None  # "der hund meiner nachbarin": whose dog, and no name
         begin = at - 1 if at > first and self.norm[at - 1] in self.rules.name_articles else at
         known = self.norm[at] in self.discourse.lexicon.names
         if begin != first or not (known or at < i - 1 or begin < at):

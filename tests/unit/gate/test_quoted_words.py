@@ -107,3 +107,8 @@ def test_a_figure_of_speech_is_told_from_an_illness(gate: WriteGate) -> None:
 def test_a_compound_noun_names_nobody(gate: WriteGate, text: str) -> None:
     named = [f for f in gate.decide(Turn(text=text)).facts if f.slot == "name"]
     assert [f.text for f in named if "uncle" not in f.text] == []
+
+
+def test_whose_dog_it_is_names_nobody(gate: WriteGate) -> None:
+    told = gate.decide(Turn(text="der hund meiner nachbarin ist gestorben", language="de"))
+    assert [f.text for f in told.facts if f.slot in ("name", "deceased")] == []
