@@ -29,12 +29,15 @@ _PRESENT = re.compile(r"\b(?:lives? (?=in )|works? (?=at |in |as )|is (?=an? ))"
 _PLAIN = {"lives": "live", "live": "live", "works": "work", "work": "work", "is": "be"}
 
 
+_NEVER = ("(?!)",)
+
+
 @cache
 def _cues(language: LanguageCode) -> dict[str, re.Pattern[str]]:
     table = read_table(language, "beside.toml")
     return {
-        kind: re.compile(rf"(?:^| )(?:{'|'.join(table[kind])})(?= |$)")
-        for kind in ("also", "often", "now", "past_verb", "over", "stay", "young")
+        kind: re.compile(rf"(?:^| )(?:{'|'.join(table.get(kind, _NEVER))})(?= |$)")
+        for kind in ("also", "often", "now", "past_verb", "over", "stay", "young", "no_end")
     }
 
 
@@ -58,10 +61,19 @@ def beside_known(
         The same facts: another job beside the first with cardinality "many", what is past with
         that tense; a home that is only a stay is left out.
     """
-    if not any(fact.slot in _ONE_NOW and fact.op == "assert" for fact in facts):
+    if not any(fact.slot in _ONE_NOW for fact in facts):
         return facts
+    cues = _cues(language)
+    if any(fact.op == "retract" and fact.slot == "employer" for fact in facts):
+        facts = tuple(fact for fact in facts if not _leaves_a_shop(fact, spoken, cues["no_end"]))
     told = [_placed(fact, facts, spoken, context, language, at) for fact in facts]
     return tuple(fact for fact in told if fact is not None)
+
+
+def _leaves_a_shop(fact: Fact, spoken: Words, cue: re.Pattern[str]) -> bool:
+    """Whether a place of work was only left for the day: "i left ikea with a new sofa"."""
+    left = fact.op == "retract" and fact.slot == "employer"
+    return left and cue.search(_words_of(fact, spoken)[1]) is not None
 
 
 def _placed(
