@@ -65,6 +65,8 @@ from bmo.turn import DialogueContext, Fact, Turn
 __all__ = ["Analysis", "ClauseAnalysis", "analyse", "without_doubles"]
 
 
+_NOT_THE_USERS: frozenset[Veto] = frozenset(("quotation", "third_party", "joke", "sarcasm"))
+"""What bars an order for good like any other statement."""
 _QUOTES = frozenset('"“”«»„')
 """Who orders something within these is not the user ("it said: 'from now on always ...'")."""
 
@@ -314,7 +316,7 @@ def _read_clauses(
                 continue
             heard.add(line)
         order = orders.get(place)
-        if order is not None:
+        if order is not None and _NOT_THE_USERS.isdisjoint(vetoed):
             whole = clause._replace(end=clauses[order.stop - 1].end, carried=False)
             analysis.clauses.append(reader.read_order(spoken, whole, act, order))
             previous, ordered = whole, order.stop
