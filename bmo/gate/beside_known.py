@@ -33,7 +33,8 @@ _NEVER = ("(?!)",)
 
 
 @cache
-def _cues(language: LanguageCode) -> dict[str, re.Pattern[str]]:
+def beside_cues(language: LanguageCode) -> dict[str, re.Pattern[str]]:
+    """Name of a cue -> its expression; read from the package on first use."""
     table = read_table(language, "beside.toml")
     return {
         kind: re.compile(rf"(?:^| )(?:{'|'.join(table.get(kind, _NEVER))})(?= |$)")
@@ -63,7 +64,7 @@ def beside_known(
     """
     if not any(fact.slot in _ONE_NOW for fact in facts):
         return facts
-    cues = _cues(language)
+    cues = beside_cues(language)
     if any(fact.op == "retract" and fact.slot == "employer" for fact in facts):
         facts = tuple(fact for fact in facts if not _leaves_a_shop(fact, spoken, cues["no_end"]))
     told = [_placed(fact, facts, spoken, context, language, at) for fact in facts]
@@ -89,7 +90,7 @@ def _placed(
     if fact.polarity == "negative":
         return fact
     near, around = _words_of(fact, spoken)
-    cues = _cues(language)
+    cues = beside_cues(language)
     if fact.slot in _SEVERAL:
         often = cues["often"].search(near) and not cues["now"].search(around)
         if cues["also"].search(near) or often:

@@ -47,7 +47,8 @@ class _Words:
 
 
 @lru_cache(maxsize=1)
-def _words() -> _Words:
+def words_of_now() -> _Words:
+    """The words of the change, read from the package on first use."""
     source = resources.files(__package__) / "data" / "changes.toml"
     raw = tomllib.loads(source.read_text("utf-8"))["otherwise"]
     return _Words(
@@ -92,7 +93,7 @@ def _is_otherwise(new: _Frame, old: _Frame | None) -> bool:
         return False
     if len(new.about ^ old.about) > _MOST_APART:
         return False
-    if new.verb == _words().travel and new.to & old.to:
+    if new.verb == words_of_now().travel and new.to & old.to:
         return bool(new.values != old.values or new.about != old.about)
     kinds = {kind for kind, _ in new.values} & {kind for kind, _ in old.values}
     other = any(
@@ -106,7 +107,7 @@ def _is_otherwise(new: _Frame, old: _Frame | None) -> bool:
 
 @lru_cache(maxsize=1024)
 def _frame_of(text: str) -> _Frame | None:
-    tables = _words()
+    tables = words_of_now()
     said = _WORD.findall(text.lower())
     if len(said) < 2 or said[0] in _BEING:
         return None

@@ -12,7 +12,9 @@ import logging
 from typing import TYPE_CHECKING
 
 from bmo import telemetry
+from bmo.gate.beside_known import beside_cues
 from bmo.language import LANGUAGES, LanguageCode
+from bmo.ledger.otherwise import words_of_now
 from bmo.memory.visit import read_known
 from bmo.memory.wishes import wish_of
 from bmo.turn import DialogueContext, Fact, Turn
@@ -68,6 +70,7 @@ def _gates(service: MemoryService) -> None:
         known=(KNOWN,),
     )
     for language in LANGUAGES:
+        beside_cues(language)
         for text in SAID[language]:
             turn = Turn(text, user_id=WHO, language=language, assistant_before="And who is Sam?")
             service.write_gate.decide(turn, known)
@@ -86,6 +89,7 @@ def _recall(service: MemoryService) -> None:
 
 
 def _ledger(service: MemoryService) -> None:
+    words_of_now()
     try:
         read_known(service, WHO)
         for text in (TELLS, FORGETS):

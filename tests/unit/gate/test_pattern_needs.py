@@ -41,7 +41,8 @@ def matching(pattern: str) -> st.SearchStrategy[str]:
 
 
 @settings(
-    max_examples=400,
+    # Hypothesis looks through every constant of the package for each pattern: seconds an example.
+    max_examples=100,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
