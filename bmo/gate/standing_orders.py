@@ -8,20 +8,21 @@ or reads like a condition, and names in its own words that it is not for now. It
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import resources
 from typing import NamedTuple
 
 from bmo.gate.open_other_languages import quoted
 from bmo.gate.open_text import finished
+from bmo.gate.pack_tables import read_table
 from bmo.gate.third_person import Token, inner, joined, predicate, tokens_of
 from bmo.language import Clause, LanguageCode, Words, third_person
 from bmo.turn import Fact
 
 _LONGEST = 30
+_NEVER = "(?!)"
+"""For a pack without such orders."""
 _MACRO = re.compile(r"\{([a-z]\w*)\}")
 _ABOUT = "how the assistant should behave"
 _ASKED_OF = frozenset({"can", "could", "would", "will"})
@@ -57,8 +58,7 @@ class StandingOrder(NamedTuple):
 
 @cache
 def _orders(language: LanguageCode) -> _Orders:
-    source = resources.files("bmo.gate") / "packs" / language / "standing_orders.toml"
-    raw = tomllib.loads(source.read_text("utf-8"))
+    raw = read_table(language, "standing_orders.toml")
 
     def written(pattern: str) -> str:
         while _MACRO.search(pattern):
@@ -67,11 +67,11 @@ def _orders(language: LanguageCode) -> _Orders:
 
     pointing = raw.get("pointing")
     return _Orders(
-        frozenset(raw["cues"]),
-        frozenset(raw["polite"]),
-        re.compile(rf"(?:^| ){raw['moments']}(?: |$)"),
+        frozenset(raw.get("cues", ())),
+        frozenset(raw.get("polite", ())),
+        re.compile(rf"(?:^| ){raw.get('moments', _NEVER)}(?: |$)"),
         re.compile(pointing) if pointing else None,
-        tuple(re.compile(written(pattern)) for pattern in raw["patterns"]),
+        tuple(re.compile(written(pattern)) for pattern in raw.get("patterns", ())),
     )
 
 
