@@ -26,6 +26,10 @@ class _Scope:
     cues: frozenset[str]
 
 
+_TIED_TO = frozenset({"allergic", "intolerant", "sensitive", "addicted", "married"})
+"""What is said with "to": "dogs i am allergic to not cats"."""
+
+
 @cache
 def _scope(language: LanguageCode) -> _Scope:
     raw = read_table(language, "factuality.toml").get("scope", {})
@@ -33,7 +37,8 @@ def _scope(language: LanguageCode) -> _Scope:
         frozenset(raw.get(name, ())) for name in ("negations", "limiters", "nobody", "all")
     )
     pairs = dict(raw.get("pairs", {}))
-    cues = limiters | nobody | everything | frozenset(pairs)
+    own = {"en": _TIED_TO, "fr": frozenset({"que"})}.get(language, frozenset())
+    cues = limiters | nobody | everything | frozenset(pairs) | own
     return _Scope(negations, limiters, nobody, pairs, everything, cues)
 
 
@@ -51,8 +56,6 @@ _OBJECT_OF = frozenset(
 )
 _AMONG = frozenset({"in", "of", "at", "on", "from"})
 """Behind "no one": of whom it is said. "No one merges without a review" is a rule of work."""
-_AT = frozenset("of at from with in".split())
-_TIED_TO = frozenset({"allergic", "intolerant", "sensitive", "used", "addicted", "married"})
 
 
 def beyond_rules(spoken: Words, clause: Clause, language: LanguageCode) -> bool:
@@ -106,8 +109,7 @@ def _but_not(norm: list[str], start: int, end: int) -> bool:
     """Whether a preposition's noun is denied: "it is dogs i am allergic to not cats"."""
     for place in range(start + 1, end - 1):
         if norm[place + 1] == "not" and place + 2 < end:
-            tied = norm[place] == "to" and norm[place - 1] in _TIED_TO
-            if tied or norm[place] in _AT:
+            if norm[place] == "to" and norm[place - 1] in _TIED_TO:
                 return True
     return False
 
