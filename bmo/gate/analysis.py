@@ -113,17 +113,13 @@ def analyse(
     else:
         clauses = without_leads(repaired, clauses, turn.assistant_before)
     acts = speech_acts(repaired, clauses, language)
-    quoted = not _QUOTES.isdisjoint(turn.text)
-    orders = (
-        standing_orders(repaired, clauses, language) if stages & STANDING and not quoted else []
-    )
+    ordered = stages & STANDING and _QUOTES.isdisjoint(turn.text)
+    orders = standing_orders(repaired, clauses, language) if ordered else []
     if not orders and "?" not in turn.assistant_before and _only_asks(repaired, clauses, acts):
         # Most turns to an assistant: nothing is told, and no rule has to look.
         analysis.clauses = list(map(asked, repeat(repaired), clauses, acts))
         return analysis
     refused = _refusals(repaired, clauses, acts, language, stages)
-    if "n't not " in turn.text:  # "i don't not like it": the repair takes the second for a stutter
-        refused = [(*found, "scope") for found in refused]
     weak = True
     for (act, _), found in zip(acts, refused, strict=True):
         if act in _ASKING or "hedge" in found:
@@ -145,14 +141,26 @@ def analyse(
         analysis.facts = told_of(analysis.facts, analysis.stranger)
     if of_turn_before:  # as sure as what was stored of that turn
         analysis.facts = tuple(replace(fact, confidence=KNOWN) for fact in analysis.facts)
-    if language == "en" and (context.recent_facts or context.known):
+    _with_talk_before(analysis, turn, context, spoken, settles_nothing=nothing)
+    return analysis
+
+
+def _with_talk_before(
+    analysis: Analysis,
+    turn: Turn,
+    context: DialogueContext,
+    spoken: Words | None,
+    *,
+    settles_nothing: bool,
+) -> None:
+    """What a turn says of what was told before: changes, corrections, ends."""
+    if analysis.language == "en" and (context.recent_facts or context.known):
         with_what_is_known(analysis, turn, context, spoken)
     told = any(fact.rule_id != "correction" or fact.op != "assert" for fact in analysis.facts)
-    if context.recent_facts and not told and not analysis.answered and not nothing:
+    if context.recent_facts and not told and not analysis.answered and not settles_nothing:
         with_bare_correction(analysis, turn, context, spoken)
     if context.recent_facts or context.known:
         with_known_changes(analysis, turn, context)
-    return analysis
 
 
 def _in_clauses(spoken: Words, stages: int, turn: Turn, pack: Pack, people: PeopleLexicon) -> Words:
@@ -219,6 +227,8 @@ def _refusals(
         for place, clause in enumerate(clauses):
             if clause.end > quoted[0] and clause.start < quoted[1]:
                 refused[place] = (*refused[place], "quotation")
+    if "n't not " in spoken.text:  # "i don't not like it": the repair takes one for a stutter
+        refused = [(*found, "scope") for found in refused]
     turn_veto = vetoes_of_turn(spoken, language) if stages & TAKEN_BACK else None
     if turn_veto is not None:
         refused = [(*found, turn_veto) for found in refused]

@@ -312,9 +312,8 @@ def insert(
         "use_count": 0,
     }
     connection.execute(_INSERT_FACT, row)
-    _insert_words(
-        connection, stamp.user_id, fact_id, fact.subject, fact.text, fact.value, fact.entities
-    )
+    words = (fact.subject, fact.text, fact.value, fact.entities)
+    write_words(connection, stamp.user_id, fact_id, *words, fresh=True)
     if stamp.turn_id is not None:
         link = {"fact_id": fact_id, "turn_id": stamp.turn_id, "role": "stated"}
         connection.execute(_INSERT_LINK, link)
@@ -340,21 +339,12 @@ def write_words(
     text: str,
     value: str,
     entities: Iterable[str],
+    *,
+    fresh: bool = False,
 ) -> None:
-    """(Re)writes the word index of one fact."""
-    connection.execute(_DELETE_WORDS, {"fact": fact_id})
-    _insert_words(connection, user_id, fact_id, subject, text, value, entities)
-
-
-def _insert_words(
-    connection: Connection,
-    user_id: str,
-    fact_id: str,
-    subject: str,
-    text: str,
-    value: str,
-    entities: Iterable[str],
-) -> None:
+    """(Re)writes the word index of one fact; a ``fresh`` one has no words there yet."""
+    if not fresh:
+        connection.execute(_DELETE_WORDS, {"fact": fact_id})
     relation = relation_of(subject).replace(".", " ").replace("_", " ")
     words = content_words([text, value, *entities, name_of(subject), relation])
     if words:

@@ -9,7 +9,8 @@ from bmo.gate.own_people import with_own_people
 from bmo.gate.people import people_lexicon
 from bmo.language import words
 from bmo.settings import load_settings
-from bmo.turn import Decision, DialogueContext, Fact, Turn
+from bmo.turn import DialogueContext, Fact
+from tests.fakes.short_talk import decided
 
 pytestmark = pytest.mark.unit
 
@@ -53,19 +54,6 @@ def test_the_dog_of_somebody_known_stays_theirs() -> None:
     said = words("the dog is unwell", "en")
     context = DialogueContext(recent_facts=(sisters,))
     assert with_own_people(said, people_lexicon("en"), context) is said
-
-
-def decided(gate: WriteGate, *said: str, before: str = "") -> Decision:
-    """The rules' word on the last of some turns in one conversation."""
-    facts: list[Fact] = []
-    turns: list[tuple[str, str]] = []
-    for text in said[:-1]:
-        context = DialogueContext(recent_facts=tuple(facts), recent_turns=tuple(turns))
-        decision = gate.decide_by_rules(Turn(text=text), context)
-        facts = [*decision.facts, *facts]
-        turns.insert(0, (text, ""))
-    context = DialogueContext(recent_facts=tuple(facts), recent_turns=tuple(turns))
-    return gate.decide_by_rules(Turn(text=said[-1], assistant_before=before), context)
 
 
 @pytest.mark.parametrize(

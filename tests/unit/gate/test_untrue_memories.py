@@ -6,7 +6,7 @@ import pytest
 
 from bmo.gate import WriteGate
 from bmo.settings import load_settings
-from bmo.turn import Decision, DialogueContext, Fact, Turn
+from tests.fakes.short_talk import decided
 
 pytestmark = pytest.mark.unit
 
@@ -19,19 +19,6 @@ def rules() -> WriteGate:
 @pytest.fixture(scope="module")
 def local() -> WriteGate:
     return WriteGate.from_settings(load_settings(gatekeeper_mode="local"))
-
-
-def decided(gate: WriteGate, *said: str, before: str = "") -> Decision:
-    """The gate's word on the last of some turns in one conversation."""
-    facts: list[Fact] = []
-    turns: list[tuple[str, str]] = []
-    for text in said[:-1]:
-        context = DialogueContext(recent_facts=tuple(facts), recent_turns=tuple(turns))
-        decision = gate.decide(Turn(text=text), context)
-        facts = [*decision.facts, *facts]
-        turns.insert(0, (text, ""))
-    context = DialogueContext(recent_facts=tuple(facts), recent_turns=tuple(turns))
-    return gate.decide(Turn(text=said[-1], assistant_before=before), context)
 
 
 @pytest.mark.parametrize(

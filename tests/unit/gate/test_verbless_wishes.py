@@ -1,9 +1,10 @@
-"""Standing wishes without a verb: every example is stored, no request of the moment is."""
+"""Standing wishes without a verb and orders for good are stored, no request of the moment is."""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -20,11 +21,11 @@ GATE = WriteGate(load_settings(gatekeeper_mode="pattern"))
 
 
 def cases(which: str) -> Iterator[object]:
-    for language in ("en", "de", "fr", "es"):
-        raw = tomllib.loads((PACKS / language / "wishes.toml").read_text("utf-8"))
+    for language, table in product(("en", "de", "fr", "es"), ("wishes", "standing_orders")):
+        raw = tomllib.loads((PACKS / language / f"{table}.toml").read_text("utf-8"))
         for row in raw[which]:
             said, *text = row if isinstance(row, list) else [row]
-            yield pytest.param(language, said, text, id=f"{language}-{said}")
+            yield pytest.param(language, said, text, id=f"{language}-{table}-{said}")
 
 
 @pytest.mark.parametrize(("language", "said", "text"), list(cases("examples")))
