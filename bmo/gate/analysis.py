@@ -15,6 +15,8 @@ from bmo.gate.clefts_of_kin import without_cleft
 from bmo.gate.corrections import corrected, spelled_again
 from bmo.gate.cue_words import (
     ANYTHING,
+    DIALECTAL,
+    LEADING,
     NAMED,
     NAMING,
     ORDERED,
@@ -24,6 +26,7 @@ from bmo.gate.cue_words import (
     REPAIRED,
     REPORTED,
     SAID_OF_ANOTHER,
+    SCOPED,
     STANDING,
     TAKEN_BACK,
     VETOED,
@@ -44,6 +47,7 @@ from bmo.gate.known_effects import (
 )
 from bmo.gate.late_names import with_late_names
 from bmo.gate.naming_order import with_names_in_order
+from bmo.gate.negation_scope import may_be_beyond
 from bmo.gate.non_answers import settles_nothing
 from bmo.gate.open_category import WIDE, rule_category
 from bmo.gate.other_topics import with_topics
@@ -91,7 +95,10 @@ def analyse(
     stages = stages_of(said.norm, language)
     repaired = repair(said, language, cued=stages & REPAIRED != 0)
     if language == "en":
-        repaired = without_restart(with_my(repaired, people))
+        if stages & DIALECTAL:
+            repaired = with_my(repaired, people)
+        if stages & LEADING:
+            repaired = without_restart(repaired)
         if stages & ORDERED or '"' in turn.text:
             repaired = _in_order(repaired, stages, people, context)
         repaired = _in_clauses(repaired, stages, turn, pack, people)
@@ -110,7 +117,7 @@ def analyse(
     clauses = segment(repaired, language, frozenset(discourse.names))
     if language != "en":
         clauses = with_topics(repaired, clauses, language)
-    else:
+    elif stages & LEADING:
         clauses = without_leads(repaired, clauses, turn.assistant_before)
     acts = speech_acts(repaired, clauses, language)
     ordered = stages & STANDING and _QUOTES.isdisjoint(turn.text)
@@ -219,9 +226,10 @@ def _refusals(
     """What speaks against each clause that is a statement, and against the turn as a whole."""
     refused: list[tuple[Veto, ...]] = [()] * len(clauses)
     stated = [place for place, (act, _) in enumerate(acts) if act == "statement"]
-    if stated and (stages & VETOED or may_be_framed(spoken, clauses, language)):
+    scoped = stages & SCOPED != 0 and may_be_beyond(spoken.norm, language)
+    if stated and (scoped or stages & VETOED or may_be_framed(spoken, clauses, language)):
         for place in stated:
-            refused[place] = vetoes(spoken, clauses[place], language)
+            refused[place] = vetoes(spoken, clauses[place], language, scoped=scoped)
     quoted = words_not_the_users(spoken, clauses, language) if stages & QUOTED else None
     if quoted is not None:
         for place, clause in enumerate(clauses):

@@ -15,6 +15,7 @@ _NOT_VALUES = frozenset(
         "nothing so all now then is was"
     ).split()
 )
+_COPULAS = frozenset({"is", "are", "'s"})
 _LEADS = frozenset(
     {"all", "day", "the", "time", "mostly", "usually", "always", "probably", "definitely"}
 )
@@ -38,6 +39,8 @@ def turned_round(
     """
     norm = spoken.norm
     start, end = clause.start, clause.end
+    if _COPULAS.isdisjoint(norm[start : min(end, start + 6)]):
+        return None  # most clauses
     role = _role_of(spoken, clause, people, lexicons.get("lead_role", frozenset()))
     if role is not None:
         return role

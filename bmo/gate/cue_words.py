@@ -10,7 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cache
 
-from bmo.gate import naming_order, pointing_orders, said_of_another, spoken_of_before
+from bmo.gate import (
+    dialect,
+    echo_questions,
+    naming_order,
+    pointing_orders,
+    restarts,
+    said_of_another,
+    spoken_of_before,
+)
 from bmo.gate.factuality import factuality_lexicon
 from bmo.gate.mentions import OWN
 from bmo.gate.negation_scope import scope_cues
@@ -53,9 +61,16 @@ STANDING = 8192
 """A word of an order that holds for good: see ``standing_orders``."""
 QUOTED = 16384
 """A word around what others say or is dictated: see ``words_not_the_users``."""
+SCOPED = 32768
+"""A word of a negation whose scope no rule reads: see ``beyond_rules``."""
+LEADING = 65536
+"""A word that leads into an answer or opens a sentence again: see ``without_leads`` and
+``without_restart``."""
+DIALECTAL = 131072
+"""A word that a dialect uses for another: see ``with_my``."""
 ORDERED = RELATED | NAMING | POINTING
 """What talk orders otherwise than writing."""
-ANYTHING = 32767
+ANYTHING = 262143
 """All of them, for words that nobody has looked up."""
 
 
@@ -66,7 +81,7 @@ def _cue_words(language: LanguageCode) -> dict[str, int]:
     vocabularies: list[tuple[int, Iterable[str]]] = [
         (REPAIRED, repair_cues(language)),
         (VETOED, factuality.telling),
-        (VETOED, scope_cues(language)),
+        (SCOPED, scope_cues(language)),
         (TAKEN_BACK, factuality.taking_back),
         (OF_THE_MOMENT, load_pack(language).transient),
         (WISHED, POLITE),
@@ -80,6 +95,8 @@ def _cue_words(language: LanguageCode) -> dict[str, int]:
             (REPORTED, open_lexicon().professionals),
             (RELATED, people_lexicon(language).last),
             (SAID_OF_ANOTHER, said_of_another.CUES),
+            (LEADING, echo_questions.CUES | restarts.PRONOUNS),
+            (DIALECTAL, dialect.CUES),
             (NAMING, naming_order.CUES),
             (POINTING, pointing_orders.CUES),
             (BROUGHT_UP, spoken_of_before.SOMEBODY),

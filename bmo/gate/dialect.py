@@ -9,6 +9,8 @@ from __future__ import annotations
 from bmo.gate.people import PeopleLexicon
 from bmo.language import Words
 
+CUES = frozenset({"me"})
+"""Without one of these ``with_my`` changes nothing."""
 _ONES_OWN = frozenset(
     (
         "ankle arm arms back bed belly bike boat breakfast car chest coat cup diary dinner ear "
@@ -42,8 +44,6 @@ def with_my(words: Words, people: PeopleLexicon) -> Words:
         people: Relations, which are one's own as well.
     """
     norm = words.norm
-    if "me" not in norm:
-        return words
     size = len(norm)
     places = [
         i

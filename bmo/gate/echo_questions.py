@@ -44,6 +44,8 @@ _EXCLAMATIONS = frozenset(
 _LONGEST_EXCLAMATION = 4
 _SUBJECTS = frozenset("he she they it i we my our his her their that".split())
 _OF_OTHERS = frozenset({"he", "she", "they"})
+CUES = _OPENS_EXCLAMATION | _OF_OTHERS
+"""One of these stands in what ``without_leads`` takes off."""
 _AUX = frozenset(
     "can could does do did is are was were has have had will would should might must".split()
 )
@@ -126,8 +128,6 @@ def without_leads(spoken: Words, clauses: list[Clause], assistant_before: str) -
         assistant_before: The assistant's words before the turn.
     """
     norm = spoken.norm
-    if _OPENS_EXCLAMATION.isdisjoint(norm) and _OF_OTHERS.isdisjoint(norm):
-        return clauses
     kept: list[Clause] = []
     for clause in clauses:
         start = clause.start

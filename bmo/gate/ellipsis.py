@@ -152,14 +152,18 @@ def _put_first(spoken: Words, clause: Clause) -> Words | None:
     norm, start, end = spoken.norm, clause.start, clause.end
     while end - start > 2 and norm[end - 1] in _NOW:
         end -= 1
-    for at in range(start + 1, min(end - 1, start + _OBJECT_WORDS + 1)):
-        if norm[at] in ("i", "we"):
+    last = min(end - 1, start + _OBJECT_WORDS + 1)
+    if _SPEAKERS.isdisjoint(norm[start + 1 : last]):
+        return None  # most clauses
+    for at in range(start + 1, last):
+        if norm[at] in _SPEAKERS:
             if tuple(norm[at + 1 : end]) not in _TAKES_OBJECT or norm[start] in _NO_FRONT:
                 return None
             return spoken.select([*range(at, end), *range(start, at)])
     return None
 
 
+_SPEAKERS = frozenset({"i", "we"})
 _OBJECT_WORDS = 4
 _NOW = frozenset({"now", "there", "so", "really", "though"})
 _NO_FRONT = frozenset(

@@ -167,13 +167,16 @@ def vetoes_of_turn(words: Words, language: LanguageCode) -> Veto | None:
     return None
 
 
-def vetoes(words: Words, clause: Clause, language: LanguageCode) -> tuple[Veto, ...]:
+def vetoes(
+    words: Words, clause: Clause, language: LanguageCode, *, scoped: bool = True
+) -> tuple[Veto, ...]:
     """Why a clause may not be stored; empty when nothing speaks against it.
 
     Args:
         words: The turn's repaired words.
         clause: One of its clauses.
         language: Whose cues apply.
+        scoped: False where the caller knows that no negation of the turn is beyond the rules.
     """
     lexicon = factuality_lexicon(language)
     start, end = clause.start, clause.end
@@ -204,7 +207,7 @@ def vetoes(words: Words, clause: Clause, language: LanguageCode) -> tuple[Veto, 
     ends = norm[-1] in lexicon.last_taking_back and len(norm) > _TAKEN_BACK
     if ends and tuple(norm[-_TAKEN_BACK:]) in lexicon.takes_back:
         found.append("hedge")
-    if beyond_rules(words, clause, language):
+    if scoped and beyond_rules(words, clause, language):
         found.append("scope")
     if len(found) > 1:
         found.sort(key=get_args(Veto).index)

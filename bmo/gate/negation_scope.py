@@ -24,6 +24,8 @@ class _Scope:
     pairs: dict[str, str]
     all: frozenset[str]
     cues: frozenset[str]
+    narrowing: frozenset[str]
+    denying: frozenset[str]
 
 
 _TIED_TO = frozenset({"allergic", "intolerant", "sensitive", "addicted", "married"})
@@ -39,12 +41,29 @@ def _scope(language: LanguageCode) -> _Scope:
     pairs = dict(raw.get("pairs", {}))
     own = {"en": _TIED_TO, "fr": frozenset({"que"})}.get(language, frozenset())
     cues = limiters | nobody | everything | frozenset(pairs) | own
-    return _Scope(negations, limiters, nobody, pairs, everything, cues)
+    narrowing, denying = limiters | own, negations | nobody
+    return _Scope(negations, limiters, nobody, pairs, everything, cues, narrowing, denying)
 
 
 def scope_cues(language: LanguageCode) -> frozenset[str]:
     """Words of which one stands in every turn that ``beyond_rules`` refuses."""
     return _scope(language).cues
+
+
+def may_be_beyond(norm: list[str], language: LanguageCode) -> bool:
+    """Whether ``beyond_rules`` may refuse a clause of a turn with these words.
+
+    A word of ``scope_cues`` alone says little ("just", "all"); with what it narrows it does.
+    """
+    scope = _scope(language)
+    denied = not scope.negations.isdisjoint(norm)
+    return (
+        not scope.nobody.isdisjoint(norm)
+        or (denied and not scope.narrowing.isdisjoint(norm))
+        or ("but" in norm and not scope.all.isdisjoint(norm))
+        or not scope.pairs.keys().isdisjoint(norm)
+        or ("que" in norm and "ne" in norm)
+    )
 
 
 _ARTICLES = frozenset("du des de d le la les l un une au aux en à dans".split())
@@ -69,7 +88,7 @@ def beyond_rules(spoken: Words, clause: Clause, language: LanguageCode) -> bool:
     scope, norm = _scope(language), spoken.norm
     start, end = clause.start, clause.end
     first = start
-    while first and norm[first - 1] in scope.negations | scope.nobody:
+    while first and norm[first - 1] in scope.denying:
         first -= 1  # "no | solo hablo": the denial was taken off the front
     for place in range(first, end):
         word = norm[place]

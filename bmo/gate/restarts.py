@@ -10,7 +10,8 @@ from __future__ import annotations
 from bmo.language import Words
 
 _TWICE = frozenset({"has", "is", "was", "does", "did", "have", "are", "were", "'s"})
-_PRONOUNS = frozenset({"he", "she", "they"})
+PRONOUNS = frozenset({"he", "she", "they"})
+"""Without one of these ``without_restart`` changes nothing."""
 _NO_NAMES = frozenset(
     (
         "he she it they i we you that this what who which where how why there all one is was has"
@@ -30,12 +31,12 @@ def without_restart(words: Words) -> Words:
         words: Repaired English words of a turn.
     """
     norm = words.norm
-    if _PRONOUNS.isdisjoint(norm) or _TWICE.isdisjoint(norm):
+    if _TWICE.isdisjoint(norm):
         return words
     dropped: set[int] = set()
     for i in range(1, len(norm) - 3):
         verb = norm[i]
-        if verb not in _TWICE or norm[i + 1] not in _PRONOUNS or words.after[i][:1] in ("?", "."):
+        if verb not in _TWICE or norm[i + 1] not in PRONOUNS or words.after[i][:1] in ("?", "."):
             continue
         if norm[i + 2] not in _SAME.get(verb, (verb,)):
             continue

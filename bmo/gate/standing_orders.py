@@ -34,6 +34,7 @@ _SELDOM_WRITTEN = frozenset({"ever", "do"})
 @dataclass(frozen=True, slots=True)
 class _Orders:
     cues: frozenset[str]
+    lasts: re.Pattern[str] | None
     polite: frozenset[str]
     moments: re.Pattern[str]
     pointing: re.Pattern[str] | None
@@ -65,9 +66,10 @@ def _orders(language: LanguageCode) -> _Orders:
             pattern = _MACRO.sub(lambda hit: raw[hit[1]], pattern)
         return pattern
 
-    pointing = raw.get("pointing")
+    pointing, lasts = raw.get("pointing"), raw.get("lasts")
     return _Orders(
         frozenset(raw.get("cues", ())),
+        re.compile(lasts) if lasts else None,
         frozenset(raw.get("polite", ())),
         re.compile(rf"(?:^| ){raw.get('moments', _NEVER)}(?: |$)"),
         re.compile(pointing) if pointing else None,
@@ -90,6 +92,9 @@ def standing_orders(
         clauses: Its clauses.
         language: Whose shapes apply.
     """
+    lasts = _orders(language).lasts
+    if lasts is not None and lasts.search(" ".join(spoken.norm)) is None:
+        return []  # most turns with a cue: "when" opens many clauses
     found: list[StandingOrder] = []
     first = 0
     while first < len(clauses):

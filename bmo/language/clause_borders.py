@@ -162,7 +162,7 @@ def _opens_noun_clause(
         word == "the"
         and more
         and lexicon.classes.get(before) != "preposition"
-        and norm[i + 2] in _STATING
+        and norm[i + 2] in STATING
         and before not in _BEFORE_OBJECT
     )
 
@@ -243,7 +243,8 @@ _TOLD_TO = frozenset("never always be keep speak give stick talk skip".split())
 _BETWEEN = frozenset("still also now just always usually mostly never often sometimes".split())
 """Adverbs before a verb that is carried on ("she is 74 and still drives a truck")."""
 _SELF = frozenset({"me", "myself", "us", "ourselves"})
-_STATING = frozenset({"is", "are", "was", "has"})
+STATING = frozenset({"is", "are", "was", "has"})
+"""What stands behind "the" and its noun where a clause begins with them."""
 _BEFORE_OBJECT = frozenset({"when", "while", "love", "like", "hate", "called"})
 _AFTER_COMMA = frozenset(
     "which who please play can could what where how why do does is remember".split()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from bmo.language.clause_borders import border_before, border_words
+from bmo.language.clause_borders import STATING, border_before, border_words
 from bmo.language.lexicon import (
     LanguageCode,
     SurfaceLexicon,
@@ -81,6 +81,8 @@ def segment(
             follows = None if mark else openers[norm[i]]
             if follows is not None and (i + 1 >= size or norm[i + 1] not in follows):
                 continue
+            if norm[i] == "the" and (i + 2 >= size or norm[i + 2] not in STATING):
+                continue  # most of them
             border = border_before(norm, after, begin, i, lexicon, names)
             if not border:
                 continue

@@ -91,18 +91,18 @@ def identify(
         return Identified(setting, "setting")
     if pieces is None:
         pieces = text.split(" ")
-    fallback = Identified(previous, "conversation") if previous else _DEFAULT
-    english, foreign_words = _telling()
     speech = len(text) <= _SPEECH_LENGTH and len(pieces) <= _MAX_WORDS
     if speech and _no_foreign().hold_all(pieces):  # most turns, and one word in each piece
-        if len(english.intersection(pieces)) * 4 >= len(pieces):
+        if list(map(_only_english.__getitem__, pieces)).count(True) * 4 >= len(pieces):
             return _ENGLISH
         words = list(filter(None, map(_single_words.__getitem__, pieces)))
     else:
         words = _words(text, pieces)
+    fallback = Identified(previous, "conversation") if previous else _DEFAULT
     if not words:
         return fallback
-    if foreign_words.isdisjoint(words) and len(english.intersection(words)) * 4 >= len(words):
+    english, foreign_words = _telling()
+    if foreign_words.isdisjoint(words) and sum(map(english.__contains__, words)) * 4 >= len(words):
         return _ENGLISH
     foreign = _script(text)
     if foreign is not None:
@@ -164,18 +164,22 @@ def _by_words(words: list[str]) -> tuple[LanguageCode | None, float, bool]:
     Without a leader the code is None.
     """
     weights = function_words()
-    scores: dict[str, float] = dict.fromkeys((*LANGUAGES, _OTHERS), 0.0)
-    seen: dict[str, int] = dict.fromkeys((*LANGUAGES, _OTHERS), 0)
-    for word in words:
-        known = weights.get(word) or weights.get(word.partition("'")[0], ())
-        for code, weight in known:
-            scores[code] += weight
-            seen[code] += 1
-    first = max(LANGUAGES, key=lambda code: scores[code])
-    second = max(score for code, score in scores.items() if code != first)
-    if scores[first] == 0 or scores[first] < MIN_LEAD * second:
-        return None, 0.0, scores[_OTHERS] >= max(0.6 * scores[first], 0.5)
+    known = [weights.get(word) or weights.get(word.partition("'")[0]) for word in words]
+    if not any(known):
+        return None, 0.0, False
+    scores, seen = dict(_NO_SCORES), dict[str, int]()
+    for code, weight in chain.from_iterable(filter(None, known)):
+        scores[code] += weight
+        seen[code] = seen.get(code, 0) + 1
+    others = scores.pop(_OTHERS)
+    first = max(LANGUAGES, key=scores.__getitem__)
+    most = scores.pop(first)
+    if most == 0 or most < MIN_LEAD * max(others, *scores.values()):
+        return None, 0.0, others >= max(0.6 * most, 0.5)
     return first, seen[first] / len(words), False
+
+
+_NO_SCORES: dict[str, float] = dict.fromkeys((*LANGUAGES, _OTHERS), 0.0)
 
 
 @cache
@@ -217,6 +221,9 @@ def _no_foreign() -> PiecesThat:
 
     return PiecesThat(fits)
 
+
+_only_english = ByPiece(lambda piece: _single_words[piece] in _telling()[0])
+"""Whether only English has the word of a piece."""
 
 _SCRIPTS = {
     "CYRILLIC": "ru",
