@@ -69,6 +69,7 @@ from bmo.turn import DialogueContext, Fact, Turn
 __all__ = ["Analysis", "ClauseAnalysis", "analyse", "without_doubles"]
 
 
+_NO_ORDERS: dict[int, StandingOrder] = {}
 _NOT_THE_USERS: frozenset[Veto] = frozenset(("quotation", "third_party", "joke", "sarcasm"))
 """What bars an order for good like any other statement."""
 _QUOTES = frozenset('"“”«»„')
@@ -140,7 +141,9 @@ def analyse(
             refused[0] = (*refused[0], "hedge")
         else:
             used = _read_answer(analysis, reader, clauses)
-    ahead = {order.first - used: order for order in orders if order.first >= used}
+    ahead = _NO_ORDERS
+    if orders:
+        ahead = {order.first - used: order for order in orders if order.first >= used}
     _read_clauses(analysis, reader, clauses[used:], acts[used:], refused[used:], ahead)
     settled = _settled(analysis, context)
     analysis.facts = beside_known(settled, analysis.words, context, language, turn.at)
@@ -161,13 +164,14 @@ def _with_talk_before(
     settles_nothing: bool,
 ) -> None:
     """What a turn says of what was told before: changes, corrections, ends."""
-    if analysis.language == "en" and (context.recent_facts or context.known):
+    if not context.recent_facts and not context.known:
+        return
+    if analysis.language == "en":
         with_what_is_known(analysis, turn, context, spoken)
     told = any(fact.rule_id != "correction" or fact.op != "assert" for fact in analysis.facts)
     if context.recent_facts and not told and not analysis.answered and not settles_nothing:
         with_bare_correction(analysis, turn, context, spoken)
-    if context.recent_facts or context.known:
-        with_known_changes(analysis, turn, context)
+    with_known_changes(analysis, turn, context)
 
 
 def _in_clauses(spoken: Words, stages: int, turn: Turn, pack: Pack, people: PeopleLexicon) -> Words:

@@ -62,7 +62,7 @@ def beside_known(
         The same facts: another job beside the first with cardinality "many", what is past with
         that tense; a home that is only a stay is left out.
     """
-    if not any(fact.slot in _ONE_NOW for fact in facts):
+    if _ONE_NOW.isdisjoint([fact.slot for fact in facts]):
         return facts
     cues = beside_cues(language)
     if any(fact.op == "retract" and fact.slot == "employer" for fact in facts):

@@ -92,6 +92,16 @@ def _first_words(phrases: frozenset[tuple[str, ...]]) -> frozenset[str]:
     return frozenset(phrase[0] for phrase in phrases if phrase)
 
 
+@lru_cache(maxsize=512)
+def _single_words(phrases: frozenset[tuple[str, ...]]) -> frozenset[str]:
+    return frozenset(phrase[0] for phrase in phrases if len(phrase) == 1)
+
+
+@lru_cache(maxsize=512)
+def _last_words(phrases: frozenset[tuple[str, ...]]) -> frozenset[str]:
+    return frozenset(phrase[-1] for phrase in phrases if phrase)
+
+
 Validator = Callable[[CaptureContext, int, int], Capture | None]
 """(context, start, end) -> the trimmed capture, or None when it may not be a value."""
 
@@ -115,13 +125,13 @@ _BEFORE_DETERMINER = frozenset(
 
 def trim(context: CaptureContext, start: int, end: int, stops: str = "np_stops") -> int:
     """Index behind a noun phrase that begins at ``start``."""
-    tokens = context.tokens
-    words = context.lexicons.get(stops, frozenset())
+    tokens, source, after = context.tokens, context.source, context.words.after
+    words = _single_words(context.lexicons.get(stops, frozenset()))
     subjects = context.lexicons.get("subject_words", frozenset())
     i = start
     while i < end:
         word = tokens[i]
-        if i > start and (word,) in words:
+        if i > start and word in words:
             break
         if (
             stops == "np_stops"
@@ -132,12 +142,13 @@ def trim(context: CaptureContext, start: int, end: int, stops: str = "np_stops")
             and not context.mark(i - 1)
         ):
             break
-        if word in ("and", "or", "und", "et", "y", "but", "nor") and i > start:
+        if word in _JOINING and i > start:
             follow = tokens[i + 1] if i + 1 < end else ""
             if not follow or (follow,) in subjects or word == "but":
                 break
+        at = source[i]
         i += 1
-        mark = context.mark(i - 1)
+        mark = after[at] if at >= 0 else ""
         if mark and (mark[0] in '.!?;:-–—()"' or (mark[0] == "," and _ends_list(context, i, end))):
             break
     while start + 1 < i < end and tokens[i - 1] in _BEGINS_CLAUSE:
@@ -145,6 +156,7 @@ def trim(context: CaptureContext, start: int, end: int, stops: str = "np_stops")
     return strip_tail(context, start, i)
 
 
+_JOINING = frozenset({"and", "or", "und", "et", "y", "but", "nor"})
 _BEGINS_CLAUSE = frozenset(
     "when whenever while until till if before after where wherever as".split()
 )
@@ -165,16 +177,15 @@ def _ends_list(context: CaptureContext, i: int, end: int) -> bool:
 def strip_tail(context: CaptureContext, start: int, end: int) -> int:
     """Takes words without content off the end ("too", "as well", "you know")."""
     tokens = context.tokens
-    changed = True
-    while changed and end > start:
-        changed = False
+    tails = context.lexicons.get("tails", frozenset())
+    lasts = _last_words(tails)
+    while end > start and tokens[end - 1] in lasts:
         for size in (4, 3, 2, 1):
-            if end - size >= start and tuple(tokens[end - size : end]) in context.lexicons.get(
-                "tails", frozenset()
-            ):
+            if end - size >= start and tuple(tokens[end - size : end]) in tails:
                 end -= size
-                changed = True
                 break
+        else:
+            break
     return end
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from bmo.gate.apposition import turned_round
 from bmo.gate.clause_head import Head, read_head
-from bmo.gate.cue_words import ANYTHING, BROUGHT_UP, OF_THE_MOMENT, OWNED, WISHED
+from bmo.gate.cue_words import ANYTHING, BROUGHT_UP, DATED, OF_THE_MOMENT, OWNED, WISHED
 from bmo.gate.cue_words import NAMED as NAMES
 from bmo.gate.discourse import Discourse, Person
 from bmo.gate.ellipsis import completed, lost_to_death
@@ -314,7 +314,8 @@ class ClauseReader:
 
     def _facts_written_out(self, spoken: Words, clause: Clause, headless: bool) -> list[Fact]:
         """The facts of a clause that is told backwards, or that leaves something out."""
-        full = completed(spoken, clause, self.previous, self.pack.lexicons)
+        days = self.stages & DATED != 0
+        full = completed(spoken, clause, self.previous, self.pack.lexicons, days=days)
         if full is None:
             full = lost_to_death(spoken, clause, self.discourse.names)
         if full is None and headless:
@@ -332,8 +333,7 @@ class ClauseReader:
     def _remember_things(self, facts: list[Fact]) -> None:
         """What a fact brings up may be "he" or "it" in the next clause."""
         for fact in facts:
-            name = fact.subject.partition(":")[2]
-            if fact.slot == "name" and name:
+            if fact.slot == "name" and (name := fact.subject.partition(":")[2]):
                 self.discourse.names[name] = fact.subject
                 self.discourse.point_at(self.discourse.person(fact.subject))
             elif fact.rule_id in ("has_kin", "has_named", "there_is_a_pet"):
@@ -398,7 +398,9 @@ class ClauseReader:
 
 def _tells_more(facts: list[Fact], clause: Clause) -> bool:
     """Whether a clause says more than the names that were read ("my friend jo moves to spain")."""
-    if not facts or {fact.rule_id for fact in facts} != {NAMED}:
+    if not facts or facts[0].rule_id != NAMED:
+        return False
+    if any(fact.rule_id != NAMED for fact in facts):
         return False
     return clause.end - clause.start - _NAMING_WORDS * len(facts) >= _TELLING_WORDS
 

@@ -19,6 +19,7 @@ from bmo.gate import (
     said_of_another,
     spoken_of_before,
 )
+from bmo.gate.ellipsis import words_of_days
 from bmo.gate.factuality import factuality_lexicon
 from bmo.gate.mentions import OWN
 from bmo.gate.negation_scope import scope_cues
@@ -68,9 +69,11 @@ LEADING = 65536
 ``without_restart``."""
 DIALECTAL = 131072
 """A word that a dialect uses for another: see ``with_my``."""
+DATED = 262144
+"""A word of days and times of day: see ``completed``."""
 ORDERED = RELATED | NAMING | POINTING
 """What talk orders otherwise than writing."""
-ANYTHING = 262143
+ANYTHING = 524287
 """All of them, for words that nobody has looked up."""
 
 
@@ -89,7 +92,9 @@ def _cue_words(language: LanguageCode) -> dict[str, int]:
         (QUOTED, quoting_lexicon(language).telling),
     ]
     if language == "en":
+        days = words_of_days(load_pack(language).lexicons.get("recurring", frozenset()))
         vocabularies += [
+            (DATED, days[0] | days[1]),
             (NAMED, people_lexicon(language).names),
             (OWNED, OWN),
             (REPORTED, open_lexicon().professionals),

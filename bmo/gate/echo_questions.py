@@ -104,6 +104,8 @@ def _asked_about(
 ) -> Person | None:
     """The one person of the user's in a whole question: "have i told you about my brother?"."""
     norm, people = spoken.norm, discourse.lexicon
+    if _OWN.isdisjoint(norm[first:end]):
+        return None
     found = [
         kin
         for at in range(first, end)

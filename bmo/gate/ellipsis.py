@@ -56,7 +56,12 @@ _WHEN_LOST = frozenset(
 
 
 def completed(
-    spoken: Words, clause: Clause, previous: Clause | None, lexicons: Lexicons
+    spoken: Words,
+    clause: Clause,
+    previous: Clause | None,
+    lexicons: Lexicons,
+    *,
+    days: bool = True,
 ) -> Words | None:
     """The clause in full, or None when nothing is left out that could be found.
 
@@ -65,15 +70,19 @@ def completed(
         clause: The clause.
         previous: The clause before it.
         lexicons: Word lists of the language's pack.
+        days: False where the caller knows that no word of ``words_of_days`` stands in the turn.
     """
     norm = spoken.norm
     size = clause.end - clause.start
     if size < 2:
         return None
-    told = _days_first(spoken, clause, lexicons)
-    if told is not None:
-        return told
-    if previous is None or norm[previous.start] in ("i", "we"):
+    opening = norm[clause.start]
+    if days:
+        told = _days_first(spoken, clause, lexicons)
+        if told is not None:
+            return told
+    left_out = opening in _SAID_WITHOUT_I or opening in _ASIDE
+    if left_out and (previous is None or norm[previous.start] in _SPEAKERS):
         told = _without_subject(spoken, clause)
         if told is not None:
             return told
@@ -85,7 +94,7 @@ def completed(
         return _announced(spoken, clause, lexicons)
     if previous is None and size == _I_AM_NAME and clause.intro in _GREETINGS:
         return _introduced_alone(spoken, clause, lexicons)
-    pointing = norm[clause.start] in _POINTERS and norm[clause.start + 1] in ("is", "are", "'s")
+    pointing = opening in _POINTERS and norm[clause.start + 1] in ("is", "are", "'s")
     if pointing and previous is not None and size > 2:
         if norm[clause.start + 2] == "where":
             return _place(spoken, clause, previous)
@@ -95,7 +104,7 @@ def completed(
         return _named_before(spoken, clause, previous)
     if norm[clause.end - 1] in ("else", "that"):
         return _same_language(spoken, clause, lexicons)
-    if norm[clause.start] in ("a", "an") and previous is not None:
+    if opening in ("a", "an") and previous is not None:
         return _had_too(spoken, clause, previous)
     return _put_first(spoken, clause)
 
@@ -103,7 +112,7 @@ def completed(
 def _days_first(spoken: Words, clause: Clause, lexicons: Lexicons) -> Words | None:
     """Reads "tuesdays and fridays i am at the shop then" with the days behind."""
     norm, start = spoken.norm, clause.start
-    firsts, lasts = _words_of_days(lexicons.get("recurring", frozenset()))
+    firsts, lasts = words_of_days(lexicons.get("recurring", frozenset()))
     if norm[start] not in firsts and not (start and norm[start - 1] in lasts):
         return None  # most clauses: no days stand at their front, and none end before it
     behind = _days_until(norm, start, clause.end, lexicons)
@@ -119,7 +128,7 @@ def _days_first(spoken: Words, clause: Clause, lexicons: Lexicons) -> Words | No
 
 
 @lru_cache(maxsize=8)
-def _words_of_days(
+def words_of_days(
     recurring: frozenset[tuple[str, ...]],
 ) -> tuple[frozenset[str], frozenset[str]]:
     """The first words of phrases of days and times of day, and their last ones."""

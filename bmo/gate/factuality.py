@@ -30,8 +30,9 @@ Veto = Literal[
 """Why a clause may not be stored."""
 
 
-Cues = dict[str, tuple[tuple[tuple[str, ...], int, Veto], ...]]
-"""A telling word -> (phrase, place of the word in it, veto), longest phrase first."""
+Cues = dict[str, dict[str, tuple[tuple[tuple[str, ...], int, Veto], ...]]]
+"""A telling word -> the word behind it in the phrase ("" where the phrase ends with it) ->
+(phrase, place of the telling word in it, veto), longest phrase first."""
 
 # Only how a cue is found: a word so frequent in English is none to look cues up by.
 _COMMON = frozenset(
@@ -107,25 +108,32 @@ def factuality_lexicon(language: LanguageCode) -> FactualityLexicon:
 def _leading_table(
     raw: dict[str, list[str]],
 ) -> dict[str, dict[str, tuple[tuple[tuple[str, ...], Veto], ...]]]:
-    table: dict[str, dict[str, tuple[tuple[tuple[str, ...], Veto], ...]]] = {}
-    for first, cues in _cue_table(raw, by_telling_word=False).items():
-        seconds: dict[str, list[tuple[tuple[str, ...], Veto]]] = {}
-        for phrase, _, veto in cues:
-            seconds.setdefault("".join(phrase[1:2]), []).append((phrase, veto))
-        table[first] = {second: tuple(found) for second, found in seconds.items()}
-    return table
+    return {
+        first: {
+            second: tuple((phrase, veto) for phrase, _, veto in cues)
+            for second, cues in seconds.items()
+        }
+        for first, seconds in _cue_table(raw, by_telling_word=False).items()
+    }
 
 
 def _cue_table(raw: dict[str, list[str]], by_telling_word: bool) -> Cues:
-    table: dict[str, list[tuple[tuple[str, ...], int, Veto]]] = {}
+    table: dict[str, dict[str, list[tuple[tuple[str, ...], int, Veto]]]] = {}
     for veto in get_args(Veto):
         for phrase in raw.get(veto, ()):
             words = tuple(phrase.split())
             at = 0
             if by_telling_word:
                 at = max(range(len(words)), key=lambda i: _rarity(words[i]))
-            table.setdefault(words[at], []).append((words, at, veto))
-    return {word: tuple(sorted(found, key=lambda e: -len(e[0]))) for word, found in table.items()}
+            behind = "".join(words[at + 1 : at + 2])
+            table.setdefault(words[at], {}).setdefault(behind, []).append((words, at, veto))
+    return {
+        word: {
+            behind: tuple(sorted(cues, key=lambda cue: -len(cue[0])))
+            for behind, cues in found.items()
+        }
+        for word, found in table.items()
+    }
 
 
 def _rarity(word: str) -> tuple[bool, bool, int]:
@@ -160,11 +168,23 @@ def vetoes_of_turn(words: Words, language: LanguageCode) -> Veto | None:
     if lexicon.taking_back.isdisjoint(words.norm):
         return None
     cues = lexicon.of_turn
-    for word in cues.keys() & set(words.norm):
-        for phrase, at, veto in cues[word]:
-            if _stands(words.norm, word, phrase, at):
-                return veto
+    norm = words.norm
+    for place, word in enumerate(norm):
+        if word in cues:
+            for phrase, at, veto in _cues_at(cues[word], norm, place):
+                begin = place - at
+                if begin >= 0 and tuple(norm[begin : begin + len(phrase)]) == phrase:
+                    return veto
     return None
+
+
+def _cues_at(
+    cues: dict[str, tuple[tuple[tuple[str, ...], int, Veto], ...]], norm: list[str], place: int
+) -> tuple[tuple[tuple[str, ...], int, Veto], ...]:
+    """The phrases around a telling word that the word behind it allows."""
+    alone = cues.get("", ())
+    longer = cues.get(norm[place + 1]) if place + 1 < len(norm) else None
+    return alone if longer is None else (*longer, *alone)
 
 
 def vetoes(
@@ -195,7 +215,7 @@ def vetoes(
     telling = lexicon.telling
     for place, word in enumerate(norm) if not telling.isdisjoint(norm) else ():
         if word in telling:
-            for phrase, at, veto in cues[word]:
+            for phrase, at, veto in _cues_at(cues[word], norm, place):
                 begin = place - at
                 if (
                     veto not in found
@@ -257,19 +277,6 @@ def _leading_veto(
     for _, veto in leading.get("", ()):
         return veto
     return None
-
-
-def _stands(norm: list[str], word: str, phrase: tuple[str, ...], at: int) -> bool:
-    """Whether a phrase stands in the clause, around one of the places of its telling word."""
-    if len(phrase) == 1:
-        return True
-    place = -1
-    for _ in range(norm.count(word)):
-        place = norm.index(word, place + 1)
-        begin = place - at
-        if begin >= 0 and tuple(norm[begin : begin + len(phrase)]) == phrase:
-            return True
-    return False
 
 
 def _quoted(words: Words, start: int, end: int) -> bool:

@@ -84,8 +84,8 @@ class Pattern:
         source: As written.
         regex: Matches a clause's head string (words joined by spaces, one behind each).
         captures: (name, type) in order.
-        entry_at: Where in the head the entry of a lexicon must begin that the first capture takes;
-            0 when that is not certain.
+        entry_at: Where in the head the entry of a lexicon may begin that the first capture takes;
+            empty when that may be anywhere.
         entry_words: The first words of that lexicon's entries.
         needed: Words of which one stands in every head that matches; empty when none is certain.
     """
@@ -93,7 +93,7 @@ class Pattern:
     source: str
     regex: re.Pattern[str]
     captures: tuple[tuple[str, str], ...]
-    entry_at: int = 0
+    entry_at: tuple[int, ...] = ()
     entry_words: frozenset[str] = frozenset()
     needed: frozenset[str] = frozenset()
 
@@ -175,6 +175,8 @@ _ELEMENT = re.compile(
 )
 _REST = r"(?:\S+ )+"
 _KEY_WORDS = 3
+_MOST_PLACES = 12
+"""At more places an entry is not looked for before the expression is."""
 SKIPPED_BEFORE_ENTRY = frozenset({"a", "an", "the", "very", "really", "quite", "pretty", "so"})
 """Words that a capture of a lexicon's entry passes over."""
 DEFAULT_CONFIDENCE = 0.9
@@ -202,7 +204,8 @@ def compile_pattern(
     captures: list[tuple[str, str]] = []
     keys = _Keys()
     exact: int | None = 0  # words before this element, while that is certain
-    entry_at, entry_words = 0, frozenset[str]()
+    places = {0}  # numbers of words that may stand before this element, while they are few
+    entry_at, entry_words = tuple[int, ...](), frozenset[str]()
     needed = frozenset[str]()
     elements = list(_ELEMENT.finditer(source))
     for position, element in enumerate(elements):
@@ -210,8 +213,10 @@ def compile_pattern(
         if name is not None:
             last = position == len(elements) - 1
             parts.append(f"(?P<{name}>{_REST if last else _REST + '?'})")
-            if not captures and exact and kind.islower() and _closed(lexicons.get(kind)):
-                entry_at, entry_words = exact, frozenset(e[0] for e in lexicons[kind])
+            if not captures and places and kind.islower() and _closed(lexicons.get(kind)):
+                entry_at = tuple(sorted(places))
+                entry_words = frozenset(e[0] for e in lexicons[kind])
+            places = set()
             captures.append((name, kind))
             keys.close(_closed(lexicons.get(kind)) if kind.islower() else None)
             exact = None
@@ -222,7 +227,7 @@ def compile_pattern(
             parts.append(f"(?P<{entry}>{_alternatives(entries)})")
             captures.append((entry, source_list))
             keys.extend(entries, False)
-            exact = None
+            exact, places = None, set()
             continue
         if literal == "$":
             parts.append(r"\Z")
@@ -240,6 +245,9 @@ def compile_pattern(
             body = _alternatives(choices)
             parts.append(f"(?:{body}){optional or ''}" if len(choices) > 1 or optional else body)
         exact = exact + 1 if exact is not None and single and not optional else None
+        behind = {place + len(choice) for place in places for choice in choices}
+        places = behind | places if optional else behind
+        places = places if len(places) <= _MOST_PLACES else set()
     found = keys.finished()
     if () in found:
         raise PackError(f"pattern {source!r} begins with a capture: put a word before it")

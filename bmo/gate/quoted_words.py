@@ -57,7 +57,7 @@ class QuotingLexicon:
     prepositions: frozenset[str]
     reports: frozenset[str]
     takes_back: frozenset[tuple[str, ...]]
-    dictation: tuple[tuple[str, ...], ...]
+    dictation: dict[str, tuple[tuple[str, ...], ...]]
     salutations: frozenset[str]
     no_letter: frozenset[str]
     courtesies: frozenset[str]
@@ -65,9 +65,8 @@ class QuotingLexicon:
     @property
     def telling(self) -> frozenset[str]:
         """Without one of these words nothing is quoted or dictated."""
-        opened = {phrase[0] for phrase in self.dictation}
         reported = {phrase[-1] for phrase in self.takes_back} if self.reports else set()
-        return self.verbs | self.messages | self.salutations | opened | reported
+        return self.verbs | self.messages | self.salutations | self.dictation.keys() | reported
 
 
 @cache
@@ -95,11 +94,19 @@ def quoting_lexicon(language: LanguageCode) -> QuotingLexicon:
         prepositions=of("prepositions"),
         reports=of("reports"),
         takes_back=frozenset(tuple(phrase.split()) for phrase in raw.get("takes_back", ())),
-        dictation=tuple(tuple(phrase.split()) for phrase in raw.get("dictation", ())),
+        dictation=_by_first_word(raw.get("dictation", ())),
         salutations=of("salutations"),
         no_letter=of("no_letter"),
         courtesies=of("courtesies"),
     )
+
+
+def _by_first_word(phrases: Sequence[str]) -> dict[str, tuple[tuple[str, ...], ...]]:
+    table: dict[str, tuple[tuple[str, ...], ...]] = {}
+    for phrase in phrases:
+        words = tuple(phrase.split())
+        table[words[0]] = (*table.get(words[0], ()), words)
+    return table
 
 
 _LONGEST_GAP = 6
@@ -147,9 +154,7 @@ def _dictated_from(norm: list[str], lexicon: QuotingLexicon) -> int | None:
     rest = norm[at : at + _LONGEST_OPENING]
     if len(rest) > 1 and rest[0] in lexicon.salutations and rest[1] not in lexicon.no_letter:
         return at
-    for phrase in lexicon.dictation:
-        if rest[:1] != [phrase[0]]:
-            continue
+    for phrase in lexicon.dictation.get(rest[0], ()) if rest else ():
         if "..." not in phrase:
             if tuple(rest[: len(phrase)]) == phrase:
                 return at

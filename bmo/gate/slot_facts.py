@@ -423,7 +423,7 @@ def _span(context: CaptureContext) -> tuple[int, int] | None:
         return None
     start, end = context.words.start, context.words.end
     # A clause that was written out has its words in another order than the turn.
-    return min([start[i] for i in used]), max([end[i] for i in used])
+    return min(map(start.__getitem__, used)), max(map(end.__getitem__, used))
 
 
 def _entities(values: dict[str, str], captures: dict[str, tuple[Capture, str]]) -> tuple[str, ...]:

@@ -56,19 +56,17 @@ def match_head(
 
 
 def _candidates(
-    pack: Pack, tokens: list[str], kinds: frozenset[str], weak: bool, said: SaidHow | None
+    pack: Pack,
+    longest: tuple[str, ...],
+    kinds: frozenset[str],
+    weak: bool,
+    said: SaidHow | None,
 ) -> Sequence[tuple[Rule, Pattern]]:
     """Patterns that may match, by priority: first words, subject, width and verb group agree.
 
     The lists are kept per pack; the longest known front of a head tells all shorter ones.
     """
     index = pack.index
-    for size in (3, 2, 1):
-        longest = tuple(tokens[:size])
-        if longest in index:
-            break
-    else:
-        return ()
     merged = pack.merged.get(said)
     if merged is None:
         if len(pack.merged) >= _KNOWN_GROUPS:
@@ -88,6 +86,15 @@ def _candidates(
     return kept
 
 
+def _longest_front(pack: Pack, tokens: list[str]) -> tuple[str, ...]:
+    """The first words of a head, as many as a pattern begins with; () where none does."""
+    for size in (3, 2, 1):
+        front = tuple(tokens[:size])
+        if front in pack.index:
+            return front
+    return ()
+
+
 def _by_priority(entry: tuple[int, int, Rule, Pattern]) -> tuple[int, int]:
     return entry[0], entry[1]
 
@@ -103,10 +110,14 @@ def _first_match(
 ) -> tuple[list[Fact], Head | None]:
     context: CaptureContext | None = None
     line, tokens = head.line, head.tokens
-    kinds = _subject_kinds(head)
-    said = _said_how(head)
-    for rule, pattern in _candidates(pack, tokens, kinds, weak, said):
-        if pattern.entry_at and not _may_be_entry(pattern, tokens):
+    front = _longest_front(pack, tokens)
+    if not front:
+        return [], None
+    kinds, said = _subject_kinds(head), _said_how(head)
+    for rule, pattern in _candidates(pack, front, kinds, weak, said):
+        if pattern.entry_at and (
+            pattern.entry_words.isdisjoint(tokens) or not _may_be_entry(pattern, tokens)
+        ):
             continue
         if pattern.needed and pattern.needed.isdisjoint(tokens):
             continue
@@ -151,15 +162,16 @@ def _ends_well(context: CaptureContext, captures: dict[str, tuple[Capture, str]]
 
 def _may_be_entry(pattern: Pattern, tokens: list[str]) -> bool:
     """Whether an entry of the captured lexicon may begin where the capture does."""
-    at = pattern.entry_at
-    if at >= len(tokens):
-        return False
-    word = tokens[at]
-    return word in pattern.entry_words or (
-        word in SKIPPED_BEFORE_ENTRY
-        and at + 1 < len(tokens)
-        and tokens[at + 1] in pattern.entry_words
-    )
+    words, size = pattern.entry_words, len(tokens)
+    for at in pattern.entry_at:
+        if at >= size:
+            return False
+        word = tokens[at]
+        if word in words:
+            return True
+        if word in SKIPPED_BEFORE_ENTRY and at + 1 < size and tokens[at + 1] in words:
+            return True
+    return False
 
 
 _WE = frozenset({"user", "team"})

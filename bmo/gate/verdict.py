@@ -42,6 +42,10 @@ def rules_verdict(analysis: Analysis, turn: Turn, spoken: Words) -> RulesVerdict
     """
     language = analysis.language
     facts = analysis.facts
+    if len(analysis.clauses) == 1 and not turn.assistant_before:
+        asks = _ONLY_ASKS.get(analysis.clauses[0].speech_act)
+        if asks is not None and not facts:
+            return asks  # most turns to an assistant
     signals = _signals(analysis, facts)
     if facts:
         first = next((fact for fact in facts if fact.op != "retract"), facts[0])
@@ -85,6 +89,10 @@ def rules_verdict(analysis: Analysis, turn: Turn, spoken: Words) -> RulesVerdict
 
 _made = tuple.__new__
 """Makes a named tuple of all its fields in a third of the time."""
+_ONLY_ASKS: dict[SpeechAct, RulesVerdict] = {
+    "question": RulesVerdict("discard", ("question",), "question", 0.97),
+    "directive": RulesVerdict("discard", ("command",), "command", 0.95),
+}
 _ASKING = frozenset({"question", "directive"})
 _NOTHING_MEANT = frozenset({"idiom", "joke"})
 """Vetoes of what says nothing about anybody ("i like that one", "who am i kidding")."""

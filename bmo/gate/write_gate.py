@@ -282,7 +282,8 @@ class WriteGate:
             return verdict._replace(verdict="hold", reason="sarcasm", facts=(), open=False)
         if found:
             known = [s for s in verdict.signals if s != "other"]
-            return verdict._replace(signals=(*known, *[s for s in found if s not in known]))
+            signals = (*known, *[s for s in found if s not in known])
+            return tuple.__new__(RulesVerdict, (verdict[0], signals, *verdict[2:]))
         short = (
             verdict.verdict == "hold"
             and turn.assistant_after != ""

@@ -102,9 +102,17 @@ def _without_fillers(words: Words, lexicon: SurfaceLexicon, closed: set[int]) ->
     size = len(norm)
     opening = aside_words(lexicon.language)
     fillers = lexicon.fillers
+    padding = _PADDED if lexicon.language == "en" else frozenset()
+    places = [
+        i for i, word in enumerate(norm) if word in opening or word in fillers or word in padding
+    ]
     kept: list[int] = []
     i = 0
-    while i < size:
+    for place in places:
+        if place < i:
+            continue  # a part of the aside before
+        kept += range(i, place)
+        i = place
         word = norm[i]
         if word in opening:
             length = aside_at(words, i, lexicon)
@@ -131,7 +139,12 @@ def _without_fillers(words: Words, lexicon: SurfaceLexicon, closed: set[int]) ->
                 continue
         kept.append(i)
         i += 1
+    kept += range(i, size)
     return kept
+
+
+_PADDED = frozenset({"you", "like"})
+"""What may pad English speech, by what stands around it."""
 
 
 def _is_number(before: list[str]) -> bool:
@@ -158,8 +171,8 @@ def _filler_like(words: Words, i: int, fillers: frozenset[str]) -> bool:
 
 def _without_repetitions(norm: list[str], kept: list[int]) -> list[int]:
     """Collapses immediate repeats of one to four words ("i i", "ninth of june ninth of june")."""
-    if len(set(norm)) == len(norm):
-        return kept
+    if not _may_repeat([norm[i] for i in kept]):
+        return kept  # most turns
     numbers = {word for word in norm if word in NUMBER_WORDS or word[0].isdigit()}
     result: list[int] = []
     said: list[str] = []
@@ -183,11 +196,22 @@ def _without_repetitions(norm: list[str], kept: list[int]) -> list[int]:
     return result
 
 
+def _may_repeat(said: list[str]) -> bool:
+    """Whether some words stand twice in a row, up to ``_LONGEST_REPEAT`` of them."""
+    for span in range(1, _LONGEST_REPEAT + 1):
+        if _SAME[span] in bytes(map(eq, said, said[span:])):
+            return True
+    return False
+
+
+_SAME = [b"\x01" * span for span in range(_LONGEST_REPEAT + 1)]
+
+
 def _without_reparanda(words: Words, kept: list[int], lexicon: SurfaceLexicon) -> list[int]:
-    norm = [words.norm[i] for i in kept]
     strong_edits, weak_edits = lexicon.strong_edits, lexicon.weak_edits
-    if strong_edits.keys().isdisjoint(norm) and weak_edits.keys().isdisjoint(norm):
+    if strong_edits.keys().isdisjoint(words.norm) and weak_edits.keys().isdisjoint(words.norm):
         return kept
+    norm = [words.norm[i] for i in kept]
     marks = [words.after[i] for i in kept]
     size = len(norm)
     result: list[int] = []  # positions in ``kept``

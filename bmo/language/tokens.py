@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from itertools import accumulate
+from operator import add
 from typing import Any
 
 from bmo.language.lexicon import LanguageCode, surface_lexicon
@@ -219,24 +220,29 @@ punctuation before the first, and where in it each word begins and ends ("i'm," 
 a comma)."""
 
 
+_Singles = tuple[dict[str, str], dict[str, str], dict[str, int]]
+
+
 class _Pieces(dict[str, _Piece | None]):
     """Pieces of one language that were read before; None for one that its neighbours decide."""
 
     def __init__(self, language: LanguageCode) -> None:
         super().__init__()
         self.language = language
-        # Of pieces of one word its form, and the marks behind it. They begin anew as a pair: who
-        # reads one of them in another thread still has the other.
-        self.single: tuple[dict[str, str], dict[str, str]] = ({}, {})
+        # Of pieces of one word its form, the marks behind it, and its length. They begin anew
+        # together: who reads one of them in another thread still has the others.
+        self.single: _Singles = ({}, {}, {})
 
     def __missing__(self, piece: str) -> _Piece | None:
         if len(self) >= _KNOWN_PIECES:
             self.clear()
-            self.single = ({}, {})
+            self.single = ({}, {}, {})
         read = self[piece] = self._read(piece) if len(piece) <= _LONGEST_PIECE else None
         if read is not None and len(read[0]) == 1 and not read[2]:
-            words, marks = self.single
+            words, marks, lengths = self.single
             marks[piece] = read[1][0]
+            if read[3][0] == 0:
+                lengths[piece] = read[4][0]
             words[piece] = read[0][0]
         return read
 
@@ -268,11 +274,12 @@ def _pieces(language: LanguageCode) -> _Pieces:
 def _known_words(text: str, pieces: Sequence[str], language: LanguageCode) -> Words | None:
     """The words of a text with single spaces, piece by piece; None where that is not enough."""
     known = _pieces(language)
-    words, marks_of = known.single
+    words, marks_of, lengths = known.single
     single: list[Any] = list(map(words.get, pieces))
     if None not in single and len(single) <= MAX_TOKENS:  # no contraction, no mark of its own
         marks = list(map(marks_of.__getitem__, pieces))
-        return Words.without_offsets(text, single, marks, "", partial(_spaced, text, language))
+        offsets = partial(_of_single_words, pieces, lengths, text, language)
+        return Words.without_offsets(text, single, marks, "", offsets)
     norm, before, grown = single, "", 0
     after: list[Any] = list(map(marks_of.get, pieces))
     for place in [i for i, word in enumerate(single) if word is None]:
@@ -290,6 +297,18 @@ def _known_words(text: str, pieces: Sequence[str], language: LanguageCode) -> Wo
     if len(norm) > MAX_TOKENS:
         return None
     return Words.without_offsets(text, norm, after, before, partial(_spaced, text, language))
+
+
+def _of_single_words(
+    pieces: Sequence[str], lengths: dict[str, int], text: str, language: LanguageCode
+) -> _Offsets:
+    """Offsets of the words of pieces of one word each."""
+    long: list[Any] = list(map(lengths.get, pieces))
+    if None in long:
+        return _spaced(text, language)
+    start = list(accumulate([len(piece) + 1 for piece in pieces], initial=0))
+    start.pop()
+    return start, list(map(add, start, long))
 
 
 def _spaced(text: str, language: LanguageCode) -> _Offsets:

@@ -32,6 +32,14 @@ _HABITS = frozenset(
 _HEDGE_MODALS = frozenset({"might", "may", "could", "should", "must", "shall"})
 _MODALS = _HEDGE_MODALS | {"would", "can"}
 _AUX_DO = frozenset({"do", "does", "did"})
+_AUXILIARIES = (
+    _HABITS
+    | _ADVERBS
+    | _MODALS
+    | _AUX_DO
+    | {"never", "hardly", "barely", "not", "no", "kind", "sort", "will", "used"}
+)
+"""All that may stand in a verb group before its verb."""
 _BE_FORMS = frozenset({"am", "is", "are", "was", "were", "be", "been", "'s", "being"})
 _HAVE_FORMS = frozenset({"have", "has", "had"})
 _STOP_VERBS = frozenset({"stop", "quit", "cease"})
@@ -105,6 +113,8 @@ def parse_verb_group(norm: list[str], i: int, end: int) -> VerbGroup | None:
 def _auxiliary(g: VerbGroup, norm: list[str], i: int, end: int) -> int:
     """Notes what an adverb, a negation or an auxiliary says; how many words it takes, or 0."""
     word = norm[i]
+    if word not in _AUXILIARIES:
+        return 0
     if word in _HABITS:
         g.habits.append(word)
     elif word in _ADVERBS:

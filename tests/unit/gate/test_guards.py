@@ -9,13 +9,17 @@ from hypothesis import strategies as st
 from bmo.gate import cue_words, ellipsis, skip_rules
 from bmo.gate import speech_act as speech_acts
 from bmo.gate.appositives import written_out
+from bmo.gate.dialect import with_my
 from bmo.gate.discourse import open_discourse
+from bmo.gate.echo_questions import without_leads
 from bmo.gate.factuality import factuality_lexicon, may_be_framed, vetoes, vetoes_of_turn
 from bmo.gate.mentions import mentions
+from bmo.gate.negation_scope import may_be_beyond
 from bmo.gate.other_moments import of_the_moment
 from bmo.gate.packs import load_pack
 from bmo.gate.people import people_lexicon
 from bmo.gate.professional_word import without_professional
+from bmo.gate.restarts import without_restart
 from bmo.gate.said_of_another import SaidAgain, with_verb_said
 from bmo.gate.self_introduction import introduced
 from bmo.gate.sensitive_lexicon import _SHAPES, load_lexicon
@@ -34,7 +38,12 @@ COMMON = 'i you my the a is are was have do not and that so to in , . ? " went h
 def vocabulary(language: LanguageCode) -> list[str]:
     """Words that the guards of a language look for, and words that they look beside."""
     factuality = factuality_lexicon(language)
-    told = [phrase for found in factuality.cues.values() for phrase, _, _ in found]
+    told = [
+        phrase
+        for behind in factuality.cues.values()
+        for found in behind.values()
+        for phrase, _, _ in found
+    ]
     opened = [
         phrase
         for seconds in factuality.leading.values()
@@ -85,7 +94,10 @@ def test_what_concerns_no_stage_is_left_by_it(case: tuple[LanguageCode, str]) ->
     if not stages & cue_words.REPAIRED:
         assert repair(said, language, cued=False).norm == repair(said, language).norm
     clauses = segment(said, language)
-    if not (stages & cue_words.VETOED or may_be_framed(said, clauses, language)):
+    scoped = stages & cue_words.SCOPED != 0 and may_be_beyond(said.norm, language)
+    if not scoped:
+        assert not any("scope" in vetoes(said, clause, language) for clause in clauses)
+    if not (scoped or stages & cue_words.VETOED or may_be_framed(said, clauses, language)):
         assert not any(vetoes(said, clause, language) for clause in clauses)
     if not stages & cue_words.TAKEN_BACK:
         assert vetoes_of_turn(said, language) is None
@@ -93,6 +105,13 @@ def test_what_concerns_no_stage_is_left_by_it(case: tuple[LanguageCode, str]) ->
         return
     pack = load_pack("en")
     jobs = pack.lexicons["occupations"]
+    if not stages & cue_words.LEADING:
+        assert without_leads(said, clauses, "do you smoke?") == clauses
+        assert without_restart(said) is said
+    if not stages & cue_words.DIALECTAL:
+        assert with_my(said, people) is said
+    for clause in clauses if not stages & cue_words.DATED else ():
+        assert ellipsis._days_first(said, clause, pack.lexicons) is None
     if not stages & cue_words.REPORTED:
         assert without_professional(said) is said
     if not stages & cue_words.SAID_OF_ANOTHER:
@@ -165,7 +184,7 @@ DAYS = st.one_of(st.sampled_from(RECURRING), st.sampled_from([*COMMON, "and", "o
 @given(st.lists(DAYS, min_size=1, max_size=8).map(" ".join), st.integers(0, 20))
 def test_no_days_stand_where_their_words_do_not(text: str, at: int) -> None:
     norm, recurring = words(text).norm, load_pack("en").lexicons
-    firsts, lasts = ellipsis._words_of_days(recurring["recurring"])
+    firsts, lasts = ellipsis.words_of_days(recurring["recurring"])
     if at >= len(norm):
         return
     if norm[at] not in firsts:
