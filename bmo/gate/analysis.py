@@ -184,7 +184,9 @@ def _in_clauses(spoken: Words, stages: int, turn: Turn, pack: Pack, people: Peop
         spoken = with_subjects_behind_name(spoken)
     if listed or stages & RELATED:
         spoken = written_out(spoken, people, pack.stops, jobs)
-    return introduced(spoken, turn.assistant_before, jobs) if listed else spoken
+    if listed and (stages & NAMED or "?" in turn.assistant_before):
+        spoken = introduced(spoken, turn.assistant_before, jobs)
+    return spoken
 
 
 def _in_order(spoken: Words, stages: int, people: PeopleLexicon, context: DialogueContext) -> Words:

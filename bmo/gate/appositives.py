@@ -29,6 +29,7 @@ _ARTICLES = frozenset({"a", "an", "another", "one"})
 _LOOKED_AT = _OWNERS | _ARTICLES
 _BORDERS = frozenset("and but so because cos plus well yeah oh no yes then also".split())
 _SELF_NAMING = (("i", "am"), ("name", "is"), ("this", "is"), ("it", "is"), ("name", "'s"))
+_BEFORE_OWN_NAME = frozenset(opener[-1] for opener in _SELF_NAMING)
 _STARTS_CLAUSE = frozenset("and but so or who which nice good glad pleased thanks thank".split())
 _ROLES = frozenset("a an from head deputy vp ceo cto cfo coo owner founder mother father".split())
 _DESCRIBING = frozenset({"a", "an", "the"})
@@ -78,7 +79,12 @@ def written_out(
     if people.last.isdisjoint(norm):
         if "," not in after:
             return spoken
-        places = [i for i, mark in enumerate(after) if mark == ","]
+        # Nobody's relation is told: only somebody's own name may stand before a comma.
+        places = [
+            i
+            for i, mark in enumerate(after)
+            if mark == "," and (norm[i] == "here" or norm[i - 1] in _BEFORE_OWN_NAME)
+        ]
     else:
         places = [i for i, word in enumerate(norm) if word in _LOOKED_AT or after[i] == ","]
     steps: list[tuple[int, _Step]] = []
@@ -308,7 +314,7 @@ def _introduces(spoken: Words, i: int, stops: frozenset[str]) -> bool:
     norm = spoken.norm
     if norm[i] == "here":
         return i >= 1 and norm[i - 1] not in stops and _opens(spoken, i - 1)
-    if norm[i] in stops or not norm[i].isalpha() or i < 2:
+    if i < 2 or norm[i - 1] not in _BEFORE_OWN_NAME or norm[i] in stops or not norm[i].isalpha():
         return False
     return any(
         i >= len(opener) and tuple(norm[i - len(opener) : i]) == opener for opener in _SELF_NAMING

@@ -294,7 +294,7 @@ class ClauseReader:
     def _as_it_stands(self, spoken: Words, clause: Clause) -> list[Fact]:
         """Facts of rules that match a clause by its words alone."""
         if not _may_match(self.pack, spoken.norm, clause):
-            return []
+            return []  # most clauses
         tokens = spoken.norm[clause.start : clause.end]
         raw = Head(
             " ".join(tokens) + " ",
@@ -316,7 +316,7 @@ class ClauseReader:
         """The facts of a clause that is told backwards, or that leaves something out."""
         days = self.stages & DATED != 0
         full = completed(spoken, clause, self.previous, self.pack.lexicons, days=days)
-        if full is None:
+        if full is None and self.discourse.names:
             full = lost_to_death(spoken, clause, self.discourse.names)
         if full is None and headless:
             full = turned_round(spoken, clause, self.previous, self.people, self.pack.lexicons)
@@ -420,7 +420,7 @@ def _is_fragment(spoken: Words, clause: Clause) -> bool:
 def _may_match(pack: Pack, norm: list[str], clause: Clause) -> bool:
     """Whether any rule begins with the words of a clause as it stands."""
     index, start, end = pack.index, clause.start, clause.end
-    return (
+    return norm[start] in pack.openers and (
         (norm[start],) in index
         or (start + 1 < end and (norm[start], norm[start + 1]) in index)
         or (start + 2 < end and tuple(norm[start : start + 3]) in index)

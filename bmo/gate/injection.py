@@ -148,6 +148,16 @@ def scan(text: str, *, pieces: Sequence[str] | None = None) -> InjectionFinding 
     return None
 
 
+def is_harmless(piece: str) -> bool:
+    """Whether no attack begins to look like one because of this piece of a text."""
+    needed = _load_rules().needed
+    return piece.isascii() and needed.certain and needed.plain.hold_all((piece,))
+
+
+FEWEST_SPELLED_PIECES = _FEWEST_SPELLED
+"""A text of no more pieces, each of them harmless, is no attack."""
+
+
 def _letters(text: str, pieces: Sequence[str]) -> int:
     """How many words of one character a text has; what is spelled has all but its first so."""
     words = pieces if text.isprintable() else text.split()  # it may have other blanks than spaces

@@ -146,6 +146,7 @@ class Pack:
         language: Which.
         rules: In pack order.
         index: Rules keyed by the first words of their patterns.
+        openers: The first words of the keys of ``index``.
         lexicons: Word lists of ``lexicons.toml``, as tuples of words.
         stops: Words that are no names (lexicon ``not_names``).
         proper: Single words that are always written with a capital.
@@ -159,6 +160,7 @@ class Pack:
     language: LanguageCode
     rules: tuple[Rule, ...]
     index: Index
+    openers: frozenset[str]
     lexicons: Mapping[str, frozenset[tuple[str, ...]]]
     stops: frozenset[str]
     proper: frozenset[str]
@@ -403,6 +405,7 @@ def load_pack(language: LanguageCode) -> Pack:
         language,
         tuple(rules),
         index,
+        frozenset(key[0] for key in index),
         lexicons,
         _single_words(lexicons, "not_names"),
         _single_words(lexicons, "languages", "nationality", "proper", "months", "weekdays"),

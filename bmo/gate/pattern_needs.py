@@ -236,22 +236,26 @@ class NeededWords:
 
     Of each pattern the two needs are kept that ordinary talk satisfies least. A set of patterns is
     a number with one bit for each: the lower half for the first needs, the upper for the second.
+
+    Attributes:
+        certain: Every pattern needs something.
+        plain: The pieces that satisfy no pattern's first need.
     """
 
     def __init__(self, patterns: Sequence[Sequence[Need]]) -> None:
         """The table for patterns with these needs."""
         self._size = len(patterns)
         self._single = 0  # patterns with one need only
-        self._certain = True  # every pattern needs something
+        self.certain = True
         self._whole: dict[str, int] = {}
         self._fronts: dict[str, int] = {}
         self._parts: dict[str, int] = {}
         self._needs_of = ByPiece(self._read)
-        self._plain = PiecesThat(self._satisfies_no_first)
+        self.plain = PiecesThat(self._satisfies_no_first)
         self._first = (1 << self._size) - 1
         for place, needs in enumerate(patterns):
             kept = rarest(needs)[:2]
-            self._certain &= bool(kept)
+            self.certain &= bool(kept)
             self._single |= (len(kept) == 1) << place
             for half, need in enumerate(kept):
                 for fragment in need:
@@ -280,9 +284,9 @@ class NeededWords:
         Args:
             pieces: What stands between the blanks of a text in ASCII.
         """
-        if self._certain and self._plain.hold_all(pieces):
+        if self.certain and self.plain.hold_all(pieces):
             return False  # most turns: no word that any pattern's first need asks for
-        if not self._certain or len(pieces) > _MANY_PIECES:
+        if not self.certain or len(pieces) > _MANY_PIECES:
             return True
         satisfied = 0
         for needs in filter(None, map(self._needs_of.__getitem__, pieces)):

@@ -110,6 +110,11 @@ def scan(
     )
 
 
+def is_harmless(piece: str) -> bool:
+    """Whether a piece of a text has no part in anything sensitive, nor is a mask of it."""
+    return SECRET_MASK not in piece and load_lexicon().harmless.hold_all((piece,))
+
+
 def holds_mask(text: str, first: int, last: int) -> bool:
     """Whether a mask overlaps ``text[first:last]``; a clause may end before a mask's bracket."""
     return any(mask.start() < last and mask.end() > first for mask in MASKED.finditer(text))

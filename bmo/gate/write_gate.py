@@ -18,6 +18,7 @@ from bmo.gate.published_signals import is_work_advice, signals_and_sarcasm
 from bmo.gate.skip_rules import is_loop, match_skip
 from bmo.gate.verdict import RulesVerdict, rules_verdict
 from bmo.language import LANGUAGES, LanguageCode, identify, words
+from bmo.language.by_piece import PiecesThat
 from bmo.settings import Settings, load_settings
 from bmo.telemetry import log_decision
 from bmo.turn import Decision, DialogueContext, Fact, Signal, Turn
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 _NO_CONTEXT = DialogueContext()
 _DUMP = 16
 """More identifiers or secrets in one turn are a list that was read out: nothing is told."""
+_NOTHING_SENSITIVE = sensitive.SensitiveScan("")
+_ORDINARY = PiecesThat(lambda piece: sensitive.is_harmless(piece) and injection.is_harmless(piece))
+"""Pieces of most turns: nothing sensitive, and no attack, is made of a few of these alone."""
 _JUDGED_MODES = ("local", "hybrid", "llm")
 _log = logging.getLogger("bmo.gate")
 
@@ -180,7 +184,10 @@ class WriteGate:
     def _rules(self, turn: Turn, context: DialogueContext) -> _Rules:
         """Every stage before the judge."""
         pieces = turn.text.split(" ")
-        scan = sensitive.scan(turn.text, self.settings.bmo_sensitive, pieces=pieces)
+        ordinary = len(pieces) < injection.FEWEST_SPELLED_PIECES and _ORDINARY.hold_all(pieces)
+        scan = _NOTHING_SENSITIVE
+        if not ordinary:
+            scan = sensitive.scan(turn.text, self.settings.bmo_sensitive, pieces=pieces)
         if scan.secrets:
             masked = replace(turn, text=scan.masked)
             if len(scan.secrets) > _DUMP:
@@ -210,7 +217,7 @@ class WriteGate:
                 "discard", (skipped.signal,), skipped.reason, 0.99, skipped.rule_id
             )
             return _Rules(verdict, None, turn)
-        attack = injection.scan(turn.text, pieces=pieces)
+        attack = None if ordinary else injection.scan(turn.text, pieces=pieces)
         if attack is not None:
             verdict = RulesVerdict("hold", ("injection",), "injection", 0.95, attack.rule_id)
             return _Rules(verdict, None, turn)

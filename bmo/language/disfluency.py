@@ -12,7 +12,13 @@ from functools import cache
 from operator import eq
 
 from bmo.language.asides import aside_at, aside_words
-from bmo.language.lexicon import LanguageCode, SurfaceLexicon, match_phrase, surface_lexicon
+from bmo.language.lexicon import (
+    LanguageCode,
+    SurfaceLexicon,
+    match_phrase,
+    phrase_stands,
+    surface_lexicon,
+)
 from bmo.language.times import NUMBER_WORDS, calendar_class
 from bmo.language.tokens import Words
 
@@ -41,7 +47,7 @@ _PADDING = frozenset({"like", "know", "see"})
 @cache
 def repair_cues(language: LanguageCode) -> frozenset[str]:
     """The words of which one stands in all that is repaired, but for plain repetitions."""
-    return surface_lexicon(language).disfluency_cues | _PADDING
+    return _PADDING.union(surface_lexicon(language).disfluencies)
 
 
 def repair(words: Words, language: LanguageCode = "en", *, cued: bool = True) -> Words:
@@ -59,7 +65,7 @@ def repair(words: Words, language: LanguageCode = "en", *, cued: bool = True) ->
     if size < 2 or not (cued or any(map(eq, norm, norm[1:]))):
         return words
     lexicon = surface_lexicon(language)
-    touched = not lexicon.disfluency_cues.isdisjoint(norm)
+    touched = phrase_stands(lexicon.disfluencies, norm)
     padded = ("like" in norm and "," in "".join(words.after)) or (
         "you" in norm and ("know" in norm or "see" in norm)
     )

@@ -43,7 +43,8 @@ class SurfaceLexicon:
         subordinators: Conjunctions that always start a clause.
         embedders: Words after which a pronoun belongs to the clause it stands in.
         carried_verbs: Verbs that, after "and", take the subject of the clause before.
-        disfluency_cues: Words whose absence means that nothing is to be repaired.
+        disfluencies: What is looked for in repairs, by a word of it that ordinary sentences seldom
+            hold: (phrase, place of the word in it). Without any of them only repetitions are left.
     """
 
     language: LanguageCode
@@ -66,7 +67,7 @@ class SurfaceLexicon:
     subordinators: frozenset[str]
     embedders: frozenset[str]
     carried_verbs: frozenset[str]
-    disfluency_cues: frozenset[str]
+    disfluencies: dict[str, tuple[tuple[tuple[str, ...], int], ...]]
 
 
 @cache
@@ -114,14 +115,33 @@ _COMMON_IN_EDITS = frozenset(
 )
 
 
-def _telling_words(phrases: Phrases) -> frozenset[str]:
-    """For each phrase a word that ordinary sentences seldom hold."""
-    found: set[str] = set()
-    for items, _, _ in phrases.values():
-        for phrase in sorted(items):
-            telling = [word for word in phrase if word not in _COMMON_IN_EDITS]
-            found.add(max(telling or phrase, key=len))
-    return frozenset(found)
+def phrase_stands(
+    table: dict[str, tuple[tuple[tuple[str, ...], int], ...]], norm: list[str]
+) -> bool:
+    """Whether a phrase stands among words; ``table`` as ``SurfaceLexicon.disfluencies``."""
+    for place, word in enumerate(norm):
+        for phrase, at in table.get(word, ()):
+            begin = place - at
+            if begin >= 0 and tuple(norm[begin : begin + len(phrase)]) == phrase:
+                return True
+    return False
+
+
+def _by_telling_word(
+    fillers: list[str], *tables: Phrases
+) -> dict[str, tuple[tuple[tuple[str, ...], int], ...]]:
+    """Fillers and phrases, each by a word that ordinary sentences seldom hold."""
+    found: dict[str, list[tuple[tuple[str, ...], int]]] = {}
+    for table in tables:
+        for items, _, _ in table.values():
+            for phrase in sorted(items):
+                telling = [word for word in phrase if word not in _COMMON_IN_EDITS]
+                word = max(telling or phrase, key=len)
+                found.setdefault(word, []).append((phrase, phrase.index(word)))
+    found.pop("like", None)  # looked at by itself: too common to look for repairs because of it
+    for filler in fillers:
+        found.setdefault(filler, []).append(((filler,), 0))
+    return {word: tuple(phrases) for word, phrases in found.items()}
 
 
 @cache
@@ -171,8 +191,5 @@ def surface_lexicon(language: LanguageCode) -> SurfaceLexicon:
         subordinators=frozenset(raw["subordinators"]),
         embedders=frozenset(raw["embedders"]),
         carried_verbs=frozenset(raw["carried_verbs"]),
-        disfluency_cues=frozenset(raw["fillers"]).union(
-            *(_telling_words(table) for table in (strong, weak, asides, closing, leading, tags))
-        )
-        - {"like"},  # looked at by itself: too common to look for repairs because of it
+        disfluencies=_by_telling_word(raw["fillers"], strong, weak, asides, closing, leading, tags),
     )
