@@ -59,7 +59,13 @@ class ContextInjection:
         return self._memory.profile_version != self._profile_version
 
     def load_profile(self) -> asyncio.Task[Recall | None]:
-        """Starts loading the profile; once loaded it stays until something in it is gone."""
+        """Starts loading the profile; once loaded it stays until something in it is gone.
+
+        Then what it said is dropped at once: a reply without profile is better than one that
+        says what was forgotten, however long the new one takes.
+        """
+        if self.stale:
+            self.profile = None
         if self._profile_task is None or self.stale or _gave_nothing(self._profile_task):
             self._profile_version = self._memory.profile_version
             self._profile_task = self._background.start(self._profile())
@@ -136,12 +142,15 @@ class ContextInjection:
         return await memory.with_owed_notice(heard.turn.id, recall)
 
     async def _profile(self) -> Recall | None:
+        version = self._memory.profile_version
         try:
             profile: object = await self._memory.profile()
         except Exception:
             logger.exception("the profile could not be loaded")
             telemetry.note_fault("profile")
             return None
+        if version != self._memory.profile_version:
+            return None  # something in it was forgotten while it was read
         if isinstance(profile, Recall):
             self.profile = profile
             telemetry.note_injected(profile, "profile")

@@ -42,7 +42,9 @@ def kept(pending: PendingErasure) -> str:
 
 def off_the_record() -> str:
     """Nothing is written from now on."""
-    return _line("Off the record: nothing that is said now is kept. Say so.")
+    return _line(
+        'Off the record: nothing that is said now is kept, until "back on the record". Say so.'
+    )
 
 
 def on_the_record() -> str:

@@ -105,10 +105,7 @@ class Reading:
 
     def renew_profile(self, gone: Collection[str] | None) -> None:
         """Lets the profile be loaded again if it shows a fact of ``gone``; None: in any case."""
-        shown = self._profile
-        if shown is None or not shown.done() or shown.cancelled() or shown.exception():
-            return
-        if gone is None or any(memory.fact.id in gone for memory in shown.result().memories):
+        if self._profile is not None and _may_show(self._profile, gone):
             self._profile = None
             self.profile_version += 1
 
@@ -222,6 +219,15 @@ class Reading:
             logger.warning("profile failed", extra={"error": repr(error)})
             telemetry.note_fault("profile")
             return Recall(plan=empty, fallback=True, reason=repr(error))
+
+
+def _may_show(profile: asyncio.Task[Recall], gone: Collection[str] | None) -> bool:
+    """Whether a profile may hold a fact of ``gone``; one that is still being read may."""
+    if gone is None or not profile.done():
+        return gone is None or bool(gone)
+    if profile.cancelled() or profile.exception():
+        return False
+    return any(memory.fact.id in gone for memory in profile.result().memories)
 
 
 def _nothing(trigger: str, reason: str) -> Recall:

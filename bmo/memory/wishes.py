@@ -49,6 +49,8 @@ def keeps_nothing(text: str) -> bool:
     Args:
         text: The user's words.
     """
+    if wish_of(text) is not None:
+        return False  # "off the record for a minute" is about what comes
     first = [word for word in spoken(text[:200]).split() if word not in _ASIDES]
     for phrase in _answers()["unkept_before"]:
         words = phrase.split()
@@ -71,7 +73,18 @@ def wish_of(text: str) -> Wish | None:
     if len(text) > 120:
         return None
     words = spoken(text)
-    found = _phrases().get(words)
-    if found is None:
-        found = _phrases().get(" ".join(w for w in words.split() if w not in _ASIDES))
-    return found
+    found = _phrases().get(words) or _phrases().get(_without_asides(words))
+    return found or _off_record_for_a_while(words)
+
+
+def _off_record_for_a_while(words: str) -> Wish | None:
+    """Off the record, said with how long it is to last; it lasts until it is taken back."""
+    for phrase in _answers()["for_a_while"]:
+        rest = _without_asides(words).removesuffix(f" {_without_asides(phrase)}")
+        if f" {phrase}" in words and _phrases().get(rest) == "off_record":
+            return "off_record"
+    return None
+
+
+def _without_asides(words: str) -> str:
+    return " ".join(word for word in words.split() if word not in _ASIDES)

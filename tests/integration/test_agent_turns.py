@@ -12,6 +12,7 @@ from livekit.agents.stt import SpeechEventType
 
 from bmo.agent import MemoryAgent, attach
 from bmo.replay.scripted import ScriptedRecogniser
+from bmo.settings import Settings
 from tests.fakes.memory_session import FakeMemorySession
 from tests.fakes.models import EventSTT, RuleLLM
 from tests.fakes.sessions import running, speak
@@ -43,6 +44,18 @@ async def test_a_hand_over_shares_one_memory() -> None:
         await session.run(user_input="and a taxi")
     assert memory.texts == ["hello there", "book a table for my sister", "and a taxi"]
     assert any("Lives in Leeds" in text for _, text in model.last_texts)
+
+
+async def test_a_profile_with_something_forgotten_is_not_shown_while_the_new_one_is_read() -> None:
+    settings = Settings.model_construct(bmo_recall_deadline_ms=20)
+    memory = FakeMemorySession(settings=settings, profile_texts=("Lives in Leeds",))
+    model = RuleLLM()
+    async with running(MemoryAgent(memory=memory.as_session(), instructions="."), model) as session:
+        await session.run(user_input="hello there")
+        assert any("Lives in Leeds" in text for _, text in model.last_texts)
+        memory.faults, memory.profile_version = {"profile": "hang"}, 1
+        await session.run(user_input="where do i live")
+    assert not any("Lives in Leeds" in text for _, text in model.last_texts)
 
 
 async def test_turns_of_an_agent_without_memory_are_not_gated() -> None:

@@ -151,7 +151,7 @@ def test_a_store_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
 def test_what_is_off_the_record_is_not_shown_as_kept(tmp_path: Path) -> None:
     lines = b"off the record\nmy brother is sam\nback on the record\n/memories\n"
     text = shown(chat(tmp_path / "home", lines))
-    assert "bmo> Off the record: nothing that is said now is kept." in text
+    assert "bmo> Off the record: nothing that is said now is kept, until" in text
     said = text.partition("you> my brother is sam")[2].partition("you>")[0]
     assert "off the record: not kept" in said
     assert "allow" not in said
