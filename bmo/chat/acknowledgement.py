@@ -48,6 +48,7 @@ LONGEST_NAMED = 110
 _OPEN = frozenset({"conditional", "hedge", "wish"})
 _MASKED = re.compile(r"\[(?:phone|email|identity number)\]")
 _AS_SAID = "Said in "
+_BRACKETS = re.compile(r" \([^()]*\)")
 _SAD = re.compile(r"\b(?:has died|passed away|died)\b")
 _LABEL = re.compile(
     r"^your [\w-]+ [A-ZÀ-Þ][\w-]* (?=(?:is|has|lives|works|does|studies|attends)\b)"
@@ -121,7 +122,7 @@ def acknowledge(words: str, kept: Kept) -> str:
     if kept.off_record:
         return UNKEPT
     if kept.added:
-        noted = _one_of(NOTED, words).format(_named(kept.added))
+        noted = _one_of(NOTED, words).format(_named(kept.added, words))
         if kept.added[0].startswith(_AS_SAID) or len(kept.added[0]) > LONGEST_NAMED:
             noted = "Noted."
         if _SAD.search(" ".join(kept.added)):
@@ -130,7 +131,7 @@ def acknowledge(words: str, kept: Kept) -> str:
         more += [BESIDE_SECRET] if kept.reason == "told beside a secret" else []
         return " ".join([noted, *more])
     if kept.confirmed:
-        return f"Yes, I know: {_named(kept.confirmed)}."
+        return f"Yes, I know: {_named(kept.confirmed, words)}."
     if kept.ended:
         return PAST
     if kept.masked and kept.reason not in ("secret", "injection"):
@@ -169,9 +170,11 @@ def _held(words: str, reason: str) -> str:
     return NOT_SETTLED if reason in _OPEN else _one_of(LISTENING, words)
 
 
-def _named(texts: Sequence[str]) -> str:
+def _named(texts: Sequence[str], words: str) -> str:
     told = [text for text in dict.fromkeys(texts) if not _is_named_again(text, texts)]
-    said = [_inside(second_person(text)) for text in told]
+    if "(" not in words:  # then the gate put them there: "three children (Kinder)"
+        told = [_BRACKETS.sub("", text) for text in told]
+    said = [_inside(second_person(text), words) for text in told]
     short = [text for text in said if len(text) <= LONGEST_NAMED]
     named = " and ".join(_without_subject_again(short[:MOST_NAMED]))
     more = len(said) - len(short[:MOST_NAMED])
@@ -199,11 +202,16 @@ def _without_subject_again(sentences: Sequence[str]) -> list[str]:
     return said
 
 
-def _inside(sentence: str) -> str:
-    """A sentence as a part of another one."""
+def _inside(sentence: str, words: str) -> str:
+    """A sentence as a part of another one: its first word small, where that is no name.
+
+    Somebody who writes capitals at all has shown how the word is written.
+    """
     text = sentence.rstrip(".").removeprefix(QUOTED)
     opens = text.split(" ", 1)[0].casefold()
     small = opens in phrase_set("openings") or opens in phrase_set("own_things")
+    if not small and words != words.casefold():
+        small = opens in words.split()
     return text[:1].lower() + text[1:] if small else text
 
 

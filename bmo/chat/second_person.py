@@ -27,6 +27,8 @@ OWN_NAME = re.compile(
 QUOTED = "I noted: "
 """Before a memory that is no sentence."""
 
+_SPELT_OUT = re.compile(r"(?<=\d) \([^\W\d_][\w-]*\)")
+"""A number as it was said behind its figures: "78 (seventy-eight)"."""
 _AS_SAID = re.compile(r'^Said (?:in \w+|")')
 _ASSISTANT = re.compile(r"\bthe assistant\b(?!'s)")
 _ASSISTANT_ACTS = re.compile(r"\bthe assistant (?=(?:should|can|must|will|may|is to)\b)", re.I)
@@ -74,7 +76,7 @@ def second_person(memory: str) -> str:
     if memory[:1].islower():
         # No canonical memory but the person's own words, as MEM0_SETTING=NORMAL keeps them.
         return f"You said: {memory.strip()!r}."
-    text = memory.strip().rstrip(".")
+    text = _SPELT_OUT.sub("", memory.strip().rstrip("."))
     if not text.strip(" ,;"):
         return ""
     if _AS_SAID.match(text):
@@ -104,7 +106,8 @@ def _clause(clause: str, *, own: bool) -> str:
         text = _THEY.sub(r"\g<when> you", text)
     if kind == "own":
         return _of_the_person(text)
-    text = _given_to_the_person(text, kind == "theirs")
+    given = _given_to_the_person(text, kind == "theirs")
+    text = _THEY.sub(r"\g<when> you", given) if given != text else text
     return f"Your {text[0].lower()}{text[1:]}" if kind == "theirs" else text
 
 

@@ -46,6 +46,10 @@ def test_it_names_what_was_written() -> None:
     assert "your husband Carl is a chef and works at the Grand" in said
     noted = acknowledge("x", Kept("allow", added=("Every PR needs two reviews",)))
     assert "every PR needs" in noted
+    stack = acknowledge("Our stack is Go", Kept("allow", added=("Stack is Go",)))
+    assert " stack is Go" in stack
+    named = acknowledge("Vera has three kids", Kept("allow", added=("Vera has 3 (three) kids",)))
+    assert "Vera has 3 kids" in named
     quoted = acknowledge("x", Kept("allow", added=("First time living alone",)))
     assert '"First time living alone"' in quoted and "I noted" not in quoted
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bmo.chat.acknowledgement import HEARD, NO_WORDS
+from bmo.chat.acknowledgement import HEARD, NO_WORDS, SECRET, Kept
+from bmo.chat.chosen_memories import memories_of
 from bmo.chat.screen import safe
 from bmo.chat.second_person import second_person
 from bmo.chat.wording import (
@@ -24,7 +25,6 @@ from bmo.chat.wording import (
     SOURCE,
     answer,
     asks_for_source,
-    memories_of,
 )
 from bmo.gate import WriteGate
 from bmo.settings import load_settings
@@ -109,7 +109,7 @@ def test_a_wide_question_gets_everything() -> None:
 
 def test_a_wide_question_gets_the_standing_wishes_too() -> None:
     said = reply("what do you know about me", [PROFILE, RECALL])
-    assert said == "Never call before nine. Your brother is named Sam. You are 41."
+    assert said == "Your brother is named Sam. You are 41. Never call before nine."
 
 
 def test_it_greets_by_name() -> None:
@@ -205,7 +205,7 @@ def test_what_others_are_does_not_answer_what_i_am() -> None:
         "<memory>\nFacts:\n- Lotte is vegetarian\n- Brother Max is 4 years old\n"
         "- Is 9 (nine) years old\n</memory>"
     )
-    assert reply("how old am i", [recall]) == "You are 9 (nine) years old."
+    assert reply("how old am i", [recall]) == "You are 9 years old."
     lotte = "<memory>\nFacts:\n- Lotte is vegetarian\n</memory>"
     assert reply("am i vegetarian", [lotte]) == DONT_KNOW
     assert reply("is lotte vegetarian", [lotte]) == "Lotte is vegetarian."
@@ -230,6 +230,90 @@ def test_of_what_was_recalled_the_closest_answers() -> None:
     )
     assert reply("does ola hate coriander", [recall]) == "Your girlfriend Ola hates coriander."
     assert reply("whats my girlfriend called", [recall]) == "Your girlfriend is named Ola."
+
+
+def test_who_is_named_in_a_question_is_named_in_its_answer() -> None:
+    recall = "<memory>\nFacts:\n- Callum's fourteen\n- Is 78 (seventy-eight) years old\n</memory>"
+    assert reply("how old is Callum", [recall]) == "Callum's fourteen."
+
+
+@pytest.mark.parametrize(
+    ("words", "memory"),
+    [
+        ("who's my wife", "Noah's teacher is Miss Okafor"),
+        ("have we got a dog", "Noah has got an epipen in his bag"),
+        ("wo wohnt meine schwester", "Lives in Freiburg"),
+        ("where does my older sister work", "Works at the harbour"),
+        ("what are you like", "Likes cats"),
+    ],
+)
+def test_what_is_known_of_others_answers_nothing_about_who_is_asked(
+    words: str, memory: str
+) -> None:
+    profile = f"<profile>\nFacts:\n- {memory}\n</profile>"
+    recall = profile.replace("profile", "memory")
+    blocks = [profile] if "you" in words else [profile, recall]
+    assert reply(words, blocks) in (DONT_KNOW, NO_MODEL)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("wie heißt meine schwester", "Your sister is named Annette."),
+        ("do i have any kids", "Your daughter is named Lina."),
+        ("where does my sister live", "Annette lives in Kiel."),
+    ],
+)
+def test_somebody_of_theirs_is_found_by_relation_family_and_name(words: str, said: str) -> None:
+    recall = (
+        "<memory>\nPeople and pets:\n- Has a sister named Annette\n- Annette lives in Kiel\n"
+        "- Has a daughter named Lina\nFacts:\n- Lives in Freiburg\n</memory>"
+    )
+    assert said in reply(words, [recall])
+    assert "Freiburg" not in reply(words, [recall])
+
+
+def test_a_wish_answers_a_question_with_its_words() -> None:
+    recall = (
+        "<memory>\nStanding wishes:\n- Wants the assistant to give code samples in Kotlin\n"
+        "Facts:\n- Branch names are ticket numbers\n</memory>"
+    )
+    said = reply("what language should samples be in", [recall])
+    assert said == "You want me to give code samples in Kotlin."
+
+
+def test_of_many_memories_the_name_comes_first_and_the_rest_is_counted() -> None:
+    lines = "\n".join(f"- Likes thing {number}" for number in range(12))
+    said = reply(
+        "What do you know about me then?", [f"<profile>\n{lines}\n- Is named Bo\n</profile>"]
+    )
+    assert said.startswith("Your name is Bo. You like thing 0.")
+    assert said.endswith("And 5 more: /memories lists them.")
+
+
+@pytest.mark.parametrize(
+    ("words", "kept", "said"),
+    [
+        ("My PIN is 4471, can you remember that?", Kept("discard", "secret"), SECRET),
+        ("bye for now love", Kept("discard", "goodbye", ("greeting",)), "Goodbye."),
+        ("thank you dear, that's all", Kept("discard", "thanks"), "You're welcome."),
+        ("hallo, ich bin's wieder", Kept("discard", "greeting"), "Hello."),
+        ("hello dear, it's me again", Kept("discard", "judged not durable"), "Hello."),
+        ("set this up, not sure it's right", Kept("hold", "judged uncertain"), None),
+        ("could you speak up a bit?", Kept("discard", "question"), CANNOT_DO),
+    ],
+)
+def test_what_became_of_the_words_tells_what_they_were(
+    words: str, kept: Kept, said: str | None
+) -> None:
+    reply_to = answer(words, [], RULES.decide_by_rules(Turn(words)).signals, kept)
+    assert reply_to == said if said else reply_to not in (DONT_KNOW, NO_MODEL)
+
+
+def test_what_was_kept_is_acknowledged_where_a_question_beside_it_has_no_answer() -> None:
+    kept = Kept("allow", "judged durable", added=("Has a hearing aid",))
+    said = answer("could you speak up, i have a hearing aid", [], ("question",), kept)
+    assert "you have a hearing aid" in said
 
 
 def test_who_somebody_is_gets_all_that_is_known_of_them() -> None:
