@@ -34,6 +34,11 @@ USER_ID_PATTERN = re.compile(r"[A-Za-z0-9._:@-]{1,128}")
 """Ids outside this set are refused: Mem0 reads "*" as every user."""
 
 
+_LEDGER_URL = re.compile(r"(?:sqlite|postgresql)(?:\+\w+)?://", re.IGNORECASE)
+_WEB_ADDRESS = re.compile(r"https?://[^\s/?#]+(?:[/?#]\S*)?", re.IGNORECASE)
+_PASSWORD = re.compile(r"(?<=//)[^/@]*@")
+"""User and password of an address, which are shown nowhere."""
+
 DEFAULT_GEMINI_MODEL = "gemini-3.1-flash-lite"
 """Google's model for high volumes of small tasks."""
 
@@ -197,6 +202,22 @@ class Settings(BaseSettings):
     def _safe_user_id(cls, value: str) -> str:
         return checked_user_id(value)
 
+    @field_validator("bmo_ledger_url")
+    @classmethod
+    def _known_database(cls, value: str | None) -> str | None:
+        if value is not None and not _LEDGER_URL.match(value):
+            raise ValueError(
+                "use sqlite:///<path> or postgresql+psycopg://user:password@host/database"
+            )
+        return value
+
+    @field_validator("qdrant_url")
+    @classmethod
+    def _web_address(cls, value: str | None) -> str | None:
+        if value is not None and not _WEB_ADDRESS.fullmatch(value):
+            raise ValueError("use http://<host>:6333 or https://<host>")
+        return value
+
     @field_validator("bmo_home")
     @classmethod
     def _absolute_home(cls, value: Path) -> Path:
@@ -260,7 +281,8 @@ def load_settings(**overrides: Any) -> Settings:
 def _sentence(item: Any) -> str:
     """Turns one pydantic error into a sentence for the person who set the variable."""
     name = str(item["loc"][0]).upper() if item["loc"] else "A setting"
-    shown = "(hidden)" if any(w in name for w in ("KEY", "SECRET")) else repr(item["input"])
+    secret = any(word in name for word in ("KEY", "SECRET"))
+    shown = "(hidden)" if secret else _PASSWORD.sub("...@", repr(item["input"]))
     context = item.get("ctx", {})
     kind = item["type"]
     if kind == "literal_error":

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated
 
 import typer
 
+from bmo.cli.opening import UserOption, settings_for
 from bmo.settings import load_settings
 from bmo.telemetry import share_metrics_of_processes
-
-UserOption = Annotated[
-    str | None, typer.Option("--user", help="Whose memory; default BMO_USER_ID.")
-]
 
 
 def register(app: typer.Typer) -> None:
@@ -35,9 +31,9 @@ WORKER_HELP = {
 
 def chat(user: UserOption = None) -> None:
     """Talk to BMO in the terminal."""
+    settings = settings_for(user)  # what is wrong is said before seconds of loading
     from bmo.chat import run_chat
 
-    settings = load_settings(**({"bmo_user_id": user} if user else {}))
     raise typer.Exit(asyncio.run(run_chat(settings)))
 
 

@@ -66,6 +66,9 @@ def test_empty_memory_setting_means_gated_without_a_warning(
         ("BMO_CONTEXT_DEPTH", "deep", "auto, minimal, full"),
         ("BMO_USER_ID", "*", "letters, digits"),
         ("GATEKEEPER_ENABLED", "perhaps", "true, false"),
+        ("BMO_LEDGER_URL", "mysql://localhost/x", "sqlite:///<path> or postgresql+psycopg://"),
+        ("QDRANT_URL", "localhost:6333", "http://<host>:6333"),
+        ("QDRANT_URL", "http://a b", "http://<host>:6333"),
     ],
 )
 def test_bad_value_is_one_sentence(
@@ -79,6 +82,13 @@ def test_bad_value_is_one_sentence(
     assert value in sentence
     assert allowed in sentence
     assert "\n" not in sentence
+
+
+def test_a_password_in_an_address_is_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BMO_LEDGER_URL", "mysql://bmo:hunter2@db/x")
+    with pytest.raises(SettingsError, match="mysql") as caught:
+        load_settings()
+    assert "hunter2" not in str(caught.value)
 
 
 def test_environment_wins_over_dotenv(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
