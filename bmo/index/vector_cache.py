@@ -15,9 +15,9 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any, Final
 
 import numpy as np
@@ -37,6 +37,17 @@ BLOCK: Final = 1024
 
 PAUSE_S: Final = 0.002
 """Between two pages of a load: reading a page holds Python's lock."""
+
+SHARED: Final = 4_096
+"""Vectors that each of two threads compares at least, about .4 ms: for fewer the other thread
+costs as much to wake as it saves."""
+
+UNTOLD: Final = -1
+"""Class of an entry whose payload is not read yet."""
+
+GATHERED: Final = 0.6
+"""Share of the vectors below which only those that pass the filters are compared: bringing them
+together costs a third of comparing them."""
 
 LARGE: Final = 2_000
 """From so many vectors on what reading them took is worth giving back."""
@@ -64,6 +75,8 @@ class UserVectors:
         self._codes = np.zeros((0, dims), dtype=np.int8)
         self._scales = np.zeros(0, dtype=np.float32)
         self._classes = [np.zeros(0, dtype=np.int16) for _ in FILTERED]
+        # Entries of each class by key: a filter that lets all of them through is not looked at.
+        self._sizes: list[Counter[int]] = [Counter() for _ in FILTERED]
         self._points: list[str] = []
         self._facts: list[str] = []
         self._row: dict[str, int] = {}
@@ -109,6 +122,8 @@ class UserVectors:
         row = self._row.pop(point, None)
         if row is None:
             return
+        for column, sizes in zip(self._classes, self._sizes, strict=True):
+            sizes[int(column[row])] -= 1
         last = len(self._points) - 1
         if row != last:
             for array in self._arrays():
@@ -120,7 +135,12 @@ class UserVectors:
         self._codes[last] = 0
 
     def search(
-        self, query: NDArray[np.float32], top_k: int, threshold: float, filters: Filters
+        self,
+        query: NDArray[np.float32],
+        top_k: int,
+        threshold: float,
+        filters: Filters,
+        beside: Executor | None = None,
     ) -> list[tuple[str, float]]:
         """(fact id, cosine) of the entries nearest to ``query``, nearest first.
 
@@ -129,27 +149,70 @@ class UserVectors:
             top_k: Entries at most.
             threshold: Least cosine.
             filters: On ``FILTERED`` only.
+            beside: Compares half of many vectors on another thread.
         """
-        count = len(self)
+        keep = self._kept(filters)
+        rows: NDArray[np.intp] | None = None
+        if keep is not None and np.count_nonzero(keep) < GATHERED * len(keep):
+            rows, keep = np.flatnonzero(keep), None
+        count = len(self) if rows is None else len(rows)
         scores = np.empty(count, dtype=np.float32)
-        block = np.empty((min(BLOCK, count), query.shape[0]), dtype=np.float32)
-        for start in range(0, count, BLOCK):
-            end = min(start + BLOCK, count)
-            part = block[: end - start]
-            part[...] = self._codes[start:end]
-            np.dot(part, query, out=scores[start:end])
-        scores *= self._scales[:count]
-        keep = scores >= threshold
-        for key, values in conditions(filters):
-            allowed = np.zeros(len(self._names) + 1, dtype=np.bool_)
-            allowed[[self._names.get(str(value), -1) for value in values]] = True
-            allowed[-1] = False  # where names that no entry has are marked
-            keep &= allowed[self._classes[FILTERED.index(key)][:count]]
-        rows = np.flatnonzero(keep)
-        if len(rows) > top_k:
-            rows = rows[np.argpartition(-scores[rows], top_k - 1)[:top_k]]
-        found = [(self._facts[row], min(float(scores[row]), 1.0)) for row in rows]
+        if beside is not None and count >= 2 * SHARED:
+            middle = -(-count // (2 * BLOCK)) * BLOCK
+            other = beside.submit(self._compare, query, rows, scores, middle, count)
+            self._compare(query, rows, scores, 0, middle)
+            other.result()
+        else:
+            self._compare(query, rows, scores, 0, count)
+        scores *= self._scales[:count] if rows is None else self._scales[rows]
+        near = np.flatnonzero(scores >= threshold if keep is None else (scores >= threshold) & keep)
+        if len(near) > top_k:
+            near = near[np.argpartition(-scores[near], top_k - 1)[:top_k]]
+        places = near if rows is None else rows[near]
+        found = [
+            (self._facts[place], min(float(score), 1.0))
+            for place, score in zip(places, scores[near], strict=True)
+        ]
         return sorted(found, key=lambda hit: (-hit[1], hit[0]))
+
+    def _kept(self, filters: Filters) -> NDArray[np.bool_] | None:
+        """Which rows ``filters`` let through; None is all."""
+        count = len(self)
+        keep: NDArray[np.bool_] | None = None
+        for key, values in conditions(filters):
+            column = FILTERED.index(key)
+            classes = {self._names.get(str(value), UNTOLD) for value in values} - {UNTOLD}
+            if sum(self._sizes[column][one] for one in classes) == count:
+                continue
+            through = np.zeros(len(self._names), dtype=np.bool_)
+            through[sorted(classes)] = True
+            passed = through[self._classes[column][:count]]
+            keep = passed if keep is None else keep & passed
+        return keep
+
+    def _compare(
+        self,
+        query: NDArray[np.float32],
+        rows: NDArray[np.intp] | None,
+        scores: NDArray[np.float32],
+        start: int,
+        end: int,
+    ) -> None:
+        """Writes products of the codes with ``query`` into ``scores`` from ``start`` to ``end``.
+
+        Args:
+            query: A vector.
+            rows: The rows that ``scores`` is of; None is all, in their order.
+            scores: Not scaled yet.
+            start: First of the scores to write.
+            end: Behind the last one.
+        """
+        block = np.empty((min(BLOCK, end - start), query.shape[0]), dtype=np.float32)
+        for first in range(start, end, BLOCK):
+            behind = min(first + BLOCK, end)
+            part = block[: behind - first]
+            part[...] = self._codes[slice(first, behind) if rows is None else rows[first:behind]]
+            np.dot(part, query, out=scores[first:behind])
 
     def _arrays(self) -> list[NDArray[Any]]:
         return [self._codes, self._scales, *self._classes]
@@ -163,6 +226,10 @@ class UserVectors:
             self._row[point] = row
             self._points.append(point)
             self._facts.append("")
+            for sizes in self._sizes:
+                sizes[UNTOLD] += 1
+            for column in self._classes:
+                column[row] = UNTOLD
         if not np.isfinite(vector).all():
             vector = np.zeros_like(vector)  # damaged in the store: it is near to nothing
         largest = float(np.abs(vector).max()) or 1.0
@@ -172,9 +239,11 @@ class UserVectors:
 
     def _describe(self, row: int, payload: Mapping[str, Any]) -> None:
         self._facts[row] = str(payload.get("fact_id") or "")
-        for column, key in zip(self._classes, FILTERED, strict=True):
+        for column, sizes, key in zip(self._classes, self._sizes, FILTERED, strict=True):
             name = str(payload.get(key, ""))
+            sizes[int(column[row])] -= 1
             column[row] = self._names.setdefault(name, len(self._names))
+            sizes[int(column[row])] += 1
 
     def _grow(self) -> None:
         """Room for half as many again, at least 64."""
@@ -209,6 +278,7 @@ class VectorCache:
         self._too_large: set[str] = set()
         self._lock = threading.RLock()
         self._pool: ThreadPoolExecutor | None = None
+        self._beside = ThreadPoolExecutor(1, thread_name_prefix="bmo-vectors-beside")
         self._closed = False
 
     @property
@@ -252,7 +322,7 @@ class VectorCache:
             if user is None or not user.ready:
                 return None
             self._users.move_to_end(user_id)
-            return user.search(query, top_k, threshold, filters)
+            return user.search(query, top_k, threshold, filters, self._beside)
 
     # -- what the store tells of its writes -------------------------------------------------------
 
@@ -287,6 +357,7 @@ class VectorCache:
             self._closed = True
             pool, self._pool = self._pool, None
             self.clear()
+        self._beside.shutdown(wait=True)
         if pool is not None:
             pool.shutdown(wait=True, cancel_futures=True)
 

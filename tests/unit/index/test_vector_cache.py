@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from bmo.index import vector_cache
 from bmo.index.vector_cache import FILTERED, Page, UserVectors, VectorCache
 
 pytestmark = pytest.mark.unit
@@ -99,6 +101,62 @@ def test_rows_of_what_is_removed_are_overwritten() -> None:
     kept.remove("0")
     codes = kept._codes
     assert not codes[1:].any() and codes[0].any()
+
+
+some_of = st.lists(st.sampled_from(["goals", "preferences", "policies", ""]), max_size=3)
+
+
+@given(
+    changes=st.lists(
+        st.tuples(
+            st.integers(0, 11),
+            st.sampled_from(["goals", "preferences", "removed"]),
+            st.sampled_from(["allow", "hold"]),
+        ),
+        max_size=40,
+    ),
+    categories=some_of,
+    verdicts=st.sampled_from([["allow"], ["allow", "hold"], ["deny"]]),
+)
+def test_filters_give_what_looking_at_every_entry_would(
+    changes: Sequence[tuple[int, str, str]], categories: list[str], verdicts: list[str]
+) -> None:
+    kept = UserVectors(DIMS)
+    truth: dict[int, tuple[str, str]] = {}
+    for point, category, verdict in changes:
+        if category == "removed":
+            truth.pop(point, None)
+            kept.remove(str(point))
+        else:
+            # Written for the first time it has its vector; later only what is filtered on changes.
+            first = point not in truth
+            truth[point] = category, verdict
+            told = payload(f"f{point}", category=category, write_verdict=verdict)
+            kept.put(str(point), told, vector(point).tolist() if first else None)
+    kept.loaded()
+    filters = {"write_verdict": {"in": verdicts}, "category": {"in": categories}}
+    hits = kept.search(vector(999), 50, -1.0, filters)
+    assert {fact for fact, _ in hits} == {
+        f"f{point}"
+        for point, (category, verdict) in truth.items()
+        if category in categories and verdict in verdicts
+    }
+
+
+@pytest.mark.parametrize("category", ["preferences", "goals"])
+def test_two_threads_find_what_one_finds(monkeypatch: pytest.MonkeyPatch, category: str) -> None:
+    monkeypatch.setattr(vector_cache, "SHARED", 8)
+    monkeypatch.setattr(vector_cache, "BLOCK", 4)
+    kept = UserVectors(DIMS)
+    for n in range(61):
+        of = "goals" if n % 3 == 0 else "preferences"
+        kept.put(str(n), payload(f"f{n}", category=of), vector(n).tolist())
+    kept.loaded()
+    filters = {**GATED, "category": category}
+    alone = kept.search(vector(999), 15, 0.0, filters)
+    with ThreadPoolExecutor(1) as beside:
+        assert kept.search(vector(999), 15, 0.0, filters, beside) == alone
+    assert len(alone) > 5
 
 
 def test_filters_users_and_limits() -> None:
