@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import ParamSpec, TypeVar
 
 from sqlalchemy.engine import Connection, Engine
 
 from bmo.ledger.connections import reading, writing
 from bmo.ledger.engine import checkpoint, vacuum
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 
 class Database:
@@ -73,6 +77,24 @@ class Database:
                 yield
             finally:
                 self._views.connection = None
+
+    def in_this_view(self, call: Callable[_P, _T]) -> Callable[_P, _T]:
+        """The same call for another thread, made over this thread's view of ``one_view``.
+
+        One thread reads at a time: until the call has ended, this one must leave the ledger alone.
+        """
+        connection = getattr(self._views, "connection", None)
+        if connection is None:
+            return call
+
+        def inside(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+            self._views.connection = connection
+            try:
+                return call(*args, **kwargs)
+            finally:
+                self._views.connection = None
+
+        return inside
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:

@@ -49,9 +49,8 @@ class Asked:
         return any(
             belongs(fact.subject, person)
             or (fact.subject not in ("user", "team") and belongs(person, fact.subject))
-            or mentions(fact.text, person)
             for person in self.people
-        ) or any(mentions(fact.text, f":{name}") for name in self.names)
+        ) or mentions(fact.text, (*self.people, *(f":{name}" for name in self.names)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Collection, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from bmo.recall.calibration import Calibration, reference_calibration
 from bmo.recall.candidates import NAMED, Asked, Candidate, Retrieved
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from bmo.ledger import Ledger
 
 logger = logging.getLogger(__name__)
+
+_R = TypeVar("_R")
 
 SLOT_LIMIT: Final = 25
 """Facts read by key for one plan, at most."""
@@ -90,12 +92,29 @@ class _Search:
     Attributes:
         plan: The plan, its query's spelling put right.
         counts: Memories that hold each word of the query.
-        near: Cosines by fact id, from another thread; None without an index.
+        live: Number of the user's live facts.
     """
 
     plan: RecallPlan
     counts: Mapping[str, int]
-    near: Future[dict[str, float]] | None
+    live: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What the ledger knows by itself, without the index.
+
+    Attributes:
+        asked: Who is asked about.
+        by_key: Facts in the slots that the plan names.
+        about: Facts about the people for whom something is sought.
+        worded: Facts that share rare words with the query, with the share they have.
+    """
+
+    asked: Asked
+    by_key: list[StoredFact]
+    about: list[StoredFact]
+    worded: list[tuple[StoredFact, float]]
 
 
 class Retriever:
@@ -117,7 +136,7 @@ class Retriever:
         self._calibration = calibration
         self._reference = reference_calibration()
         self._top_k = top_k
-        self._asking = ThreadPoolExecutor(2, thread_name_prefix="bmo-recall-index")
+        self._beside = ThreadPoolExecutor(2, thread_name_prefix="bmo-recall-ledger")
 
     def retrieve(self, plan: RecallPlan, user_id: str, now: datetime, live: int) -> Retrieved:
         """Candidates for ``plan``.
@@ -131,14 +150,15 @@ class Retriever:
         if plan.include_all:
             return Retrieved(tuple(self._everything(plan, user_id, now)))
         small = live <= SMALL and plan.trigger != "forced"
-        begun = None if small else self._begin(plan, user_id, live)
-        asked = self.people(plan, user_id)
-        if begun is None:
+        if small:
             # A forced plan says nothing of what is wanted; nearness and words alone decide.
+            asked = self.people(plan, user_id)
             weighed, failure = self.weighed(plan, asked, user_id, now)
             return Retrieved(tuple(fitting(plan, asked, weighed)), self._index is not None, failure)
-        by_key = self._by_key(plan, asked, user_id, now)
-        searched, failure = self._end(begun, user_id, now)
+        begun = self._begin(plan, user_id, live)
+        read, cosines, failure = self._both(self._read, begun, user_id, now)
+        asked, by_key = read.asked, read.by_key
+        searched = self._found(begun, read.worded, cosines, user_id, now)
         searched = [self._named_or_near(candidate, begun) for candidate in searched]
         named = _nearest(
             [fact for fact in by_key if asked.allows(fact)],
@@ -159,10 +179,9 @@ class Retriever:
         sure = plan.trigger not in _DEPENDS and bool(plan.slots)
         for candidate in searched:
             _keep(found, self._judged(candidate, plan, asked, soft, answered, sure=sure))
-        if asked.people and plan.trigger == "indirect_need":
-            for fact in self._about(asked, plan, user_id, now):
-                if fact.slot is None or fact.slot in plan.soft_slots:
-                    _keep(found, Candidate(fact, OF_THE_ASKED, "about them"))
+        for fact in read.about:
+            if fact.slot is None or fact.slot in plan.soft_slots:
+                _keep(found, Candidate(fact, OF_THE_ASKED, "about them"))
         return Retrieved(tuple(found.values()), self._index is not None, failure)
 
     def weighed(
@@ -227,14 +246,16 @@ class Retriever:
         Returns:
             (candidates, "" or why the index could not answer).
         """
-        return self._end(self._begin(plan, user_id, live), user_id, now)
+        begun = self._begin(plan, user_id, live)
+        worded, cosines, failure = self._both(self._worded, begun, user_id, now)
+        return self._found(begun, worded, cosines, user_id, now), failure
 
     def close(self) -> None:
-        """Ends the thread that asks the index. Safe to call twice."""
-        self._asking.shutdown(wait=True)
+        """Ends the threads that read the ledger. Safe to call twice."""
+        self._beside.shutdown(wait=True)
 
     def _begin(self, plan: RecallPlan, user_id: str, live: int) -> _Search:
-        """Looks up the query's words and has the index asked; the ledger can be read meanwhile."""
+        """Looks up the query's words and puts their spelling right."""
         from bmo.ledger.values import content_words
 
         words = content_words([plan.query])
@@ -243,30 +264,64 @@ class Retriever:
         if spelt != plan.query:
             plan = replace(plan, query=spelt)
             counts = self._ledger.word_counts(user_id, content_words([spelt]))
-        near = None
-        if self._index is not None:
-            # Making a vector takes half of the time, and not Python's lock.
-            near = self._asking.submit(
-                carried(self._cosines), self._index, plan, user_id, live, counts
-            )
-        return _Search(plan, counts, near)
+        return _Search(plan, counts, live)
 
-    def _end(self, begun: _Search, user_id: str, now: datetime) -> tuple[list[Candidate], str]:
-        """What the search that was begun found: see ``search``."""
-        plan = begun.plan
-        failure = ""
-        cosines: dict[str, float] = {}
-        rows = self._ledger.search_words(
-            user_id, plan.query, self._top_k * FETCH, counts=begun.counts
+    def _both(
+        self,
+        read: Callable[[_Search, str, datetime], _R],
+        begun: _Search,
+        user_id: str,
+        now: datetime,
+    ) -> tuple[_R, dict[str, float], str]:
+        """Asks the index and, on another thread meanwhile, the ledger.
+
+        Making a vector takes half of the time, and not Python's lock. It is made here, so that it
+        begins at once: the other thread must first wake up and wait for the lock.
+
+        Returns:
+            (what ``read`` gave, cosines by fact id, "" or why the index could not answer).
+        """
+        if self._index is None:
+            return read(begun, user_id, now), {}, ""
+        reading = self._beside.submit(carried(self._ledger.in_this_view(read)), begun, user_id, now)
+        try:
+            cosines, failure = self._cosines(self._index, begun, user_id), ""
+        except _index_errors() as error:
+            cosines, failure = {}, f"search index: {error}"
+        except Exception as error:  # a broken index leaves the ledger's slots and words
+            logger.exception("the search index failed", extra={"type": type(error).__name__})
+            cosines, failure = {}, f"search index: {type(error).__name__}"
+        return reading.result(), cosines, failure
+
+    def _worded(
+        self, begun: _Search, user_id: str, _now: datetime
+    ) -> list[tuple[StoredFact, float]]:
+        """Facts that share rare words with the query."""
+        return self._ledger.search_words(
+            user_id, begun.plan.query, self._top_k * FETCH, counts=begun.counts
         )
-        if begun.near is not None:
-            try:
-                cosines = begun.near.result()
-            except _index_errors() as error:
-                failure = f"search index: {error}"
-            except Exception as error:  # a broken index leaves the ledger's slots and words
-                logger.exception("the search index failed", extra={"type": type(error).__name__})
-                failure = f"search index: {type(error).__name__}"
+
+    def _read(self, begun: _Search, user_id: str, now: datetime) -> _Read:
+        plan = begun.plan
+        asked = self.people(plan, user_id)
+        sought = asked.people and plan.trigger == "indirect_need"
+        return _Read(
+            asked,
+            self._by_key(plan, asked, user_id, now),
+            self._about(asked, plan, user_id, now) if sought else [],
+            self._worded(begun, user_id, now),
+        )
+
+    def _found(
+        self,
+        begun: _Search,
+        rows: list[tuple[StoredFact, float]],
+        cosines: Mapping[str, float],
+        user_id: str,
+        now: datetime,
+    ) -> list[Candidate]:
+        """What words and index found, best first."""
+        plan = begun.plan
         shares = {fact.id: share for fact, share in rows}
         known = {fact.id: fact for fact, _ in rows}
         # Rows are dear: of what only the index knows, as many as can be given are read.
@@ -283,7 +338,7 @@ class Retriever:
         candidates.sort(
             key=lambda c: (-c.similarity, -c.fact.valid_from.timestamp(), c.fact.text, c.fact.id)
         )
-        return candidates, failure
+        return candidates
 
     def _spelt(self, query: str, unknown: Collection[str], user_id: str) -> str:
         """``query`` with words that are slips of remembered ones put right."""
@@ -315,20 +370,15 @@ class Retriever:
             return Candidate(fact, max(similarity, NAMED_SHARE), NAMED)
         if begun.plan.trigger == "forced" and not share_a_word(fact, begun.counts):
             similarity = self._reference.share(self._reference.cosine(similarity) - WORDLESS)
-        return replace(candidate, similarity=similarity)
+            return Candidate(fact, similarity, candidate.why)
+        return candidate
 
-    def _cosines(
-        self,
-        index: MemoryIndex,
-        plan: RecallPlan,
-        user_id: str,
-        live: int,
-        counts: Mapping[str, int],
-    ) -> dict[str, float]:
+    def _cosines(self, index: MemoryIndex, begun: _Search, user_id: str) -> dict[str, float]:
+        plan, live = begun.plan, begun.live
         with memory_span("bmo.recall.search", "search_memory"):
             near = index.near(
                 user_id,
-                _telling(plan.query, counts, live),
+                _telling(plan.query, begun.counts, live),
                 top_k=self._top_k * FETCH,
                 threshold=self._calibration.floor,
                 categories=(live > OVERLOAD and plan.categories) or CATEGORIES,

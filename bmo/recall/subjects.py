@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 
@@ -17,15 +18,18 @@ def belongs(subject: str, asked: str) -> bool:
     return subject == asked or subject.startswith((f"{asked}:", f"{asked}."))
 
 
-def mentions(text: str, asked: str) -> bool:
-    """Whether ``text`` names the person or relation that ``asked`` stands for."""
+def mentions(text: str, asked: Sequence[str]) -> bool:
+    """Whether ``text`` names a person or relation that one of ``asked`` stands for."""
+    return bool(asked) and _words(tuple(map(_word_for, asked))).search(text) is not None
+
+
+def _word_for(asked: str) -> str:
     name = asked.rpartition(":")[2] if ":" in asked else ""
-    relation = asked.partition(":")[0].rpartition(".")[2]
-    word = name or relation
-    return bool(_word(word).search(text))
+    return name or asked.partition(":")[0].rpartition(".")[2]
 
 
 @lru_cache(maxsize=512)
-def _word(word: str) -> re.Pattern[str]:
-    spoken = re.escape(word).replace(r"\-", "[- ]").replace("_", "[- ]")
-    return re.compile(rf"(?<!\w){spoken}(?:s|'s)?(?!\w)", re.IGNORECASE)
+def _words(words: tuple[str, ...]) -> re.Pattern[str]:
+    """All in one expression: a question about a wife asks for three relations and some names."""
+    spoken = "|".join(re.escape(word).replace(r"\-", "[- ]").replace("_", "[- ]") for word in words)
+    return re.compile(rf"(?<!\w)(?:{spoken})(?:s|'s)?(?!\w)", re.IGNORECASE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,32 @@ def test_one_view_is_of_one_moment_and_only_this_thread_s(ledger: Ledger) -> Non
     if ledger.engine.dialect.name == "sqlite":
         assert inside == 1  # PostgreSQL, at its own level of isolation, sees what was committed
     assert ledger.count_live("ana") == 2
+
+
+def test_a_view_can_be_read_on_another_thread_and_stays_this_one_s(ledger: Ledger) -> None:
+    ledger.record(turn("x"), allowed("x", likes("tea")))
+    with ThreadPoolExecutor(1) as pool:
+        with ledger.one_view():
+            assert ledger.count_live("ana") == 1
+            told = turn("y", at=day(1))
+            pool.submit(ledger.record, told, allowed("y", likes("jazz"))).result()
+            here = ledger.in_this_view(ledger.count_live)
+            there = (
+                pool.submit(here, "ana").result(),
+                pool.submit(ledger.count_live, "ana").result(),
+            )
+            with pytest.raises(ValueError, match="nobody"):
+                pool.submit(ledger.in_this_view(checked), "nobody").result()
+            assert pool.submit(ledger.count_live, "ana").result() == 2
+            assert ledger.count_live("ana") == there[0]
+        outside = ledger.in_this_view(ledger.count_live)
+        assert pool.submit(outside, "ana").result() == 2
+    # PostgreSQL, at its own level of isolation, sees what was committed.
+    assert there == ((1, 2) if ledger.engine.dialect.name == "sqlite" else (2, 2))
+
+
+def checked(user_id: str) -> None:
+    raise ValueError(f"there is {user_id!r} here")
 
 
 def test_one_view_is_given_back_when_what_is_inside_fails(ledger: Ledger) -> None:

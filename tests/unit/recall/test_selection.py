@@ -275,9 +275,13 @@ def test_whom_a_fact_is_about(subject: str, asked: str, about: bool) -> None:
 
 
 def test_whom_a_text_names() -> None:
-    assert mentions("Wants to open a bar with sister Ana", "user.sister")
-    assert mentions("Father-in-law Bo fishes", "user.father-in-law")
-    assert not mentions("Has a stepsister", "user.sister")
+    assert mentions("Wants to open a bar with sister Ana", ["user.sister"])
+    assert mentions("Father-in-law Bo fishes", ["user.father-in-law"])
+    assert not mentions("Has a stepsister", ["user.sister"])
+    assert mentions("Has two half brothers", ["user.wife", "user.half_brother", ":bo"])
+    assert mentions("Fishes with Bo's boat", ["user.wife", "user.half_brother", ":bo"])
+    assert not mentions("Fishes at Bordeaux", ["user.wife", "user.half_brother", ":bo"])
+    assert not mentions("Fishes", [])
 
 
 @given(
