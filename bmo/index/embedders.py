@@ -16,6 +16,7 @@ from bmo.index.gemini_service import gemini_service_errors
 from bmo.models import (
     MODELS,
     ModelFileError,
+    ModelSession,
     WordPiece,
     checked_bytes,
     open_session,
@@ -25,8 +26,6 @@ from bmo.models.wordpiece import CLS, SEP
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from onnxruntime import InferenceSession
 
     from bmo.settings import Settings
 
@@ -71,7 +70,7 @@ class LocalEmbedder:
 
     dims = 384
 
-    def __init__(self, session: InferenceSession, tokenizer: WordPiece, name: str) -> None:
+    def __init__(self, session: ModelSession, tokenizer: WordPiece, name: str) -> None:
         """Wraps an open session; use ``open``."""
         self.name = name
         self._session = session

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +15,13 @@ from bmo.judge.encoding import encode_pair
 from bmo.models import (
     MODELS,
     ModelFileError,
+    ModelSession,
     WordPiece,
     checked_bytes,
     open_session,
     read_manifest,
 )
 from bmo.turn import CATEGORIES, Assessment
-
-if TYPE_CHECKING:
-    from onnxruntime import InferenceSession
 
 MODEL = MODELS / "judge"
 """Folder of the judge shipped in the package."""
@@ -78,7 +76,7 @@ class Judge:
 
     def __init__(
         self,
-        session: InferenceSession,
+        session: ModelSession,
         tokenizer: WordPiece,
         version: str,
         thresholds: JudgeThresholds,
@@ -89,7 +87,7 @@ class Judge:
         """Version of the model; part of every decision it makes."""
         self.thresholds = thresholds
         """Where allow, discard and read-need begin, as chosen at training."""
-        self._session: InferenceSession | None = session
+        self._session: ModelSession | None = session
         self._tokenizer = tokenizer
         self._calibration = calibration
 
@@ -136,7 +134,7 @@ class Judge:
             raise JudgeUnavailable("The judge is closed: open it again with Judge.open().")
         return [self._assess(session, before, text) for before, text in turns]
 
-    def _assess(self, session: InferenceSession, before: str, text: str) -> Assessment:
+    def _assess(self, session: ModelSession, before: str, text: str) -> Assessment:
         pair = encode_pair(self._tokenizer, before, text)
         feed = {
             "input_ids": np.array([pair.ids], dtype=np.int64),

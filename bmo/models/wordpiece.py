@@ -6,6 +6,7 @@ one vocabulary file.
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,32 +37,12 @@ class WordPiece:
     def open(cls, vocabulary: Path = VOCABULARY) -> WordPiece:
         """Reads the vocabulary (about 10 ms).
 
+        Both models have the package's own: it is read once a process and shared (7 MB).
+
         Raises:
             ModelFileError: The file is missing or ``tokenizers`` cannot be imported.
         """
-        try:
-            from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
-        except ImportError as error:
-            raise ModelFileError(
-                f"The local models need tokenizers, which cannot be imported ({error}): "
-                "pip install tokenizers."
-            ) from error
-        try:
-            pieces = vocabulary.read_text(encoding="utf-8").rstrip("\n").split("\n")
-        except OSError as error:
-            raise ModelFileError(
-                f"{str(vocabulary)!r} cannot be read ({error}): reinstall the package."
-            ) from error
-        if pieces[CLS : SEP + 1] != ["[CLS]", "[SEP]"]:
-            raise ModelFileError(
-                f"{str(vocabulary)!r} is not the vocabulary of MiniLM: reinstall the package."
-            )
-        tokenizer = Tokenizer(
-            models.WordPiece({piece: i for i, piece in enumerate(pieces)}, unk_token="[UNK]")
-        )
-        tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
-        tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-        return cls(tokenizer)
+        return cls(_shipped() if vocabulary == VOCABULARY else _read(vocabulary))
 
     def pieces(self, text: str) -> list[int]:
         """The ids of a text's pieces, without special tokens.
@@ -72,3 +53,34 @@ class WordPiece:
         clean = text[:MAX_CHARACTERS].encode("utf-8", "replace").decode("utf-8")
         ids: list[int] = self._tokenizer.encode(clean, add_special_tokens=False).ids
         return ids
+
+
+@cache
+def _shipped() -> Tokenizer:
+    return _read(VOCABULARY)
+
+
+def _read(vocabulary: Path) -> Tokenizer:
+    try:
+        from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+    except ImportError as error:
+        raise ModelFileError(
+            f"The local models need tokenizers, which cannot be imported ({error}): "
+            "pip install tokenizers."
+        ) from error
+    try:
+        pieces = vocabulary.read_text(encoding="utf-8").rstrip("\n").split("\n")
+    except OSError as error:
+        raise ModelFileError(
+            f"{str(vocabulary)!r} cannot be read ({error}): reinstall the package."
+        ) from error
+    if pieces[CLS : SEP + 1] != ["[CLS]", "[SEP]"]:
+        raise ModelFileError(
+            f"{str(vocabulary)!r} is not the vocabulary of MiniLM: reinstall the package."
+        )
+    tokenizer = Tokenizer(
+        models.WordPiece({piece: i for i, piece in enumerate(pieces)}, unk_token="[UNK]")
+    )
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    return tokenizer
