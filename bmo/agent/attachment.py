@@ -10,7 +10,7 @@ import functools
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from livekit.agents import Agent, llm
 from livekit.agents.voice import ModelSettings
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 AgentT = TypeVar("AgentT", bound=Agent)
 
-_CONVERSATIONS: WeakKeyDictionary[MemorySession, ConversationMemory] = WeakKeyDictionary()
-_ATTACHED: WeakKeyDictionary[Agent, ConversationMemory] = WeakKeyDictionary()
+_ATTACHED: WeakKeyDictionary[Agent, ref[ConversationMemory]] = WeakKeyDictionary()
+"""An agent's wrapped hooks keep its conversation alive. Kept alive from here it would keep the
+agent alive, through the tasks of its turns, and with it the whole session."""
 
 
 class MemoryAgent(Agent):
@@ -106,7 +107,7 @@ def attach(
     """
     if isinstance(agent, type):
         return _attached_class(agent, memory, tuple(tools), name_speaker)
-    known = _ATTACHED.get(agent)
+    known = _conversation_of(agent)
     if known is not None:
         if known.memory is not memory:
             raise ValueError(
@@ -114,11 +115,11 @@ def attach(
                 "make a new agent for another memory session"
             )
         return agent
-    conversation = _CONVERSATIONS.get(memory)
-    if conversation is None:
-        conversation = _CONVERSATIONS[memory] = ConversationMemory(memory, name_speaker)
+    conversation = memory.shared_by_agents
+    if not isinstance(conversation, ConversationMemory):
+        conversation = memory.shared_by_agents = ConversationMemory(memory, name_speaker)
     conversation.admit(agent)
-    _ATTACHED[agent] = conversation
+    _ATTACHED[agent] = ref(conversation)
     _wrap_hooks(agent, conversation)
     _add_tools(agent, memory_tools(conversation, tools))
     try:
@@ -135,7 +136,7 @@ def conversation_of(agent: Agent) -> ConversationMemory:
     Raises:
         LookupError: The agent has no memory.
     """
-    conversation = _ATTACHED.get(agent)
+    conversation = _conversation_of(agent)
     if conversation is None:
         raise LookupError(f"agent {agent.id!r} has no memory: call attach(agent, memory) first")
     return conversation
@@ -143,11 +144,11 @@ def conversation_of(agent: Agent) -> ConversationMemory:
 
 async def end_visit(memory: MemorySession) -> None:
     """Writes down what is in flight of a memory session and of its guests, and ends them."""
-    conversation = _CONVERSATIONS.get(memory)
-    if conversation is None:
-        await memory.aclose()
-    else:
+    conversation = memory.shared_by_agents
+    if isinstance(conversation, ConversationMemory):
         await conversation.aclose()
+    else:
+        await memory.aclose()
 
 
 async def prepare(agent: Agent, *, model: object = None) -> None:
@@ -166,6 +167,11 @@ async def prepare(agent: Agent, *, model: object = None) -> None:
         await conversation.put_in_instructions(agent)
     else:
         await conversation.ready()
+
+
+def _conversation_of(agent: Agent) -> ConversationMemory | None:
+    known = _ATTACHED.get(agent)
+    return known() if known is not None else None
 
 
 def _attached_class(

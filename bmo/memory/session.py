@@ -41,6 +41,8 @@ class MemorySession:
         user_id: Whose memory it is.
         session_id: Which visit it is.
         clock: Tells the time.
+        shared_by_agents: What the agents of the visit share (``bmo.agent``), or None. It stands
+            here and in no table, so that the visit and what is known of its turns go together.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class MemorySession:
         self.user_id = user_id
         self.session_id = session_id
         self.clock = clock
+        self.shared_by_agents: object | None = None
         self._visit = Visit(service, user_id, session_id, clock)
         self._requests = Requests(self._visit)
         self._reading = Reading(self._visit)

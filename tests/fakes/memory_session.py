@@ -86,6 +86,7 @@ class FakeMemorySession:
     session_id: str = "visit"
     off_record: bool = False
     profile_version: int = 0
+    shared_by_agents: object | None = None
 
     @property
     def service(self) -> FakeService:
