@@ -18,7 +18,7 @@ from bmo.memory.session import MemorySession
 from bmo.memory.settling import Settler
 from bmo.memory.steady_clock import SteadyClock
 from bmo.memory.turnstile import Turnstile
-from bmo.memory.warming import warm_up
+from bmo.memory.warming import RECALL_THREADS, warm_up
 from bmo.settings import Settings, checked_user_id, load_settings, quiet_third_parties
 from bmo.turn import new_id
 
@@ -114,13 +114,13 @@ class MemoryService:
         self.clock = SteadyClock(ledger.latest_moment())
         if self.clock.behind > CLOCK_BEHIND:
             self.notices += (ServiceNotice("clock", _clock_sentence(self.clock)),)
-        self.recorder = Recorder.open(ledger, index, settings)
+        self.turnstile = Turnstile()
+        self.recorder = Recorder.open(ledger, index, settings, one_by_one=self.turnstile)
         self.settler: Settler | None = None
         self.gate_pool = ThreadPoolExecutor(1, thread_name_prefix="bmo-gate")
         self.judge_pool = JudgeQueue(settings.bmo_judge_queue)
-        self.recall_pool = ThreadPoolExecutor(2, thread_name_prefix="bmo-recall")
+        self.recall_pool = ThreadPoolExecutor(RECALL_THREADS, thread_name_prefix="bmo-recall")
         self.dialogue_pool = ThreadPoolExecutor(1, thread_name_prefix="bmo-dialogue")
-        self.turnstile = Turnstile()
         self._sessions: set[MemorySession] = set()
         self._closed = False
 

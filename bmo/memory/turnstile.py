@@ -1,14 +1,16 @@
-"""One thread of memory's reading side computes at a time: the event loop must not stand in a queue.
+"""One thread of memory computes at a time: the event loop must not stand in a queue.
 
 Python runs one thread at a time, and one that waits gets its turn only when those before it had
 theirs: with ten threads of memory at work, the event loop waits for up to ten of them, each for as
-long as ``SWITCH_INTERVAL_S``. More of them do not compute faster either, so rules, recall and what
-is read of the ledger go through here one by one.
+long as ``SWITCH_INTERVAL_S``. More of them do not compute faster either, so rules, recall, what is
+read of the ledger and what is written to it go through here one by one. A reply waits for the first
+three, and for writing only the disk: who writes goes behind.
 """
 
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
@@ -26,20 +28,61 @@ class Turnstile:
         """Nobody is inside.
 
         Args:
-            patience_s: Longest wait; a call that waited so long goes past.
+            patience_s: Longest wait; a call that waited so long goes past, and so does whoever
+                comes until the one inside is out: it hangs.
         """
         self._patience_s = patience_s
-        self._inside = threading.Lock()
+        self._lock = threading.Lock()
+        self._inside = False
+        self._hangs = False
+        self._first: deque[threading.Lock] = deque()
+        self._behind: deque[threading.Lock] = deque()
 
     def through(self, call: Callable[_P, _T]) -> Callable[_P, _T]:
         """The same call, made when no other is inside, or when waiting took too long."""
+        return self._guarding(call, self._first)
 
+    def behind(self, call: Callable[_P, _T]) -> Callable[_P, _T]:
+        """The same, but whoever waits to go ``through`` goes first."""
+        return self._guarding(call, self._behind)
+
+    def _guarding(self, call: Callable[_P, _T], queue: deque[threading.Lock]) -> Callable[_P, _T]:
         def passed(*args: _P.args, **kwargs: _P.kwargs) -> _T:
-            alone = self._inside.acquire(timeout=self._patience_s)
+            alone = self._enter(queue)
             try:
                 return call(*args, **kwargs)
             finally:
                 if alone:
-                    self._inside.release()
+                    self._leave()
 
         return passed
+
+    def _enter(self, queue: deque[threading.Lock]) -> bool:
+        """Waits for its turn; False when it goes past."""
+        with self._lock:
+            if self._hangs:
+                return False
+            if not self._inside:
+                self._inside = True
+                return True
+            turn = threading.Lock()
+            turn.acquire()
+            queue.append(turn)
+        if turn.acquire(timeout=self._patience_s):
+            return True
+        with self._lock:
+            if turn not in queue:
+                return True  # it was let in at the last moment
+            queue.remove(turn)
+            self._hangs = True
+            return False
+
+    def _leave(self) -> None:
+        """Lets in who is next; whoever hung does so no more."""
+        with self._lock:
+            self._hangs = False
+            queue = self._first or self._behind
+            if queue:
+                queue.popleft().release()
+            else:
+                self._inside = False

@@ -9,6 +9,8 @@ be read, compiled or imported.
 from __future__ import annotations
 
 import logging
+from concurrent.futures import wait
+from threading import Barrier
 from typing import TYPE_CHECKING
 
 from bmo import telemetry
@@ -23,6 +25,12 @@ if TYPE_CHECKING:
     from bmo.memory.service import MemoryService
 
 logger = logging.getLogger("bmo.memory")
+
+RECALL_THREADS = 2
+"""Threads of the recall pool: what one waits for (the index, the judge) holds up no other."""
+
+START_S = 10.0
+"""Longest wait for threads to start, in seconds."""
 
 WHO = "warm-up"
 """The user nothing is kept of."""
@@ -55,11 +63,24 @@ def warm_up(service: MemoryService) -> None:
         service: An open one.
     """
     telemetry.make_instruments()
+    _threads(service)
     _gates(service)
     if service.settings.mem0_setting == "GATED":
         _recall(service)
         _ledger(service)
     _index(service)
+
+
+def _threads(service: MemoryService) -> None:
+    """Starts the threads that turns are handed to.
+
+    An executor starts one when it is first needed, and whoever hands over the work waits until the
+    new thread runs: that is the event loop, and under load many threads run before the new one.
+    """
+    one_each = (service.gate_pool, service.judge_pool, service.dialogue_pool)
+    for pool, threads in (*((pool, 1) for pool in one_each), (service.recall_pool, RECALL_THREADS)):
+        all_run = Barrier(threads)
+        wait([pool.submit(all_run.wait, START_S) for _ in range(threads)])
 
 
 def _gates(service: MemoryService) -> None:

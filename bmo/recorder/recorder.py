@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from bmo import telemetry
 from bmo.index import MemoryIndex
@@ -24,6 +24,17 @@ from bmo.turn import Decision, Recall, Turn, utc_now
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
+
+
+class OneByOne(Protocol):
+    """Lets one thread of memory compute at a time (``bmo.memory.Turnstile``)."""
+
+    def through(self, call: Callable[[], Any], /) -> Callable[[], Any]:
+        """The same call, made when its turn comes."""
+
+    def behind(self, call: Callable[[], Any], /) -> Callable[[], Any]:
+        """The same, behind whoever waits to go ``through``."""
+
 
 INFERENCE_FLUSH_S = 6.0
 INFERENCE_CLOSE_S = 2.0
@@ -63,8 +74,15 @@ class Recorder:
     also after failures, also after a crash.
     """
 
-    def __init__(self, ledger: Ledger, index: MemoryIndex | None, settings: Settings) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        index: MemoryIndex | None,
+        settings: Settings,
+        one_by_one: OneByOne | None = None,
+    ) -> None:
         """Use ``open``."""
+        self._one_by_one = one_by_one
         self._ledger = ledger
         self._index = index
         self._raw = settings.mem0_setting == "NORMAL"
@@ -90,15 +108,23 @@ class Recorder:
         self._recorded = 0
 
     @classmethod
-    def open(cls, ledger: Ledger, index: MemoryIndex | None, settings: Settings) -> Recorder:
+    def open(
+        cls,
+        ledger: Ledger,
+        index: MemoryIndex | None,
+        settings: Settings,
+        *,
+        one_by_one: OneByOne | None = None,
+    ) -> Recorder:
         """Starts the thread.
 
         Args:
             ledger: Where turns are recorded.
             index: What follows it; None leaves everything for it in the outbox.
             settings: ``MEM0_SETTING=NORMAL`` sends the turns' words to the index as they are.
+            one_by_one: Where the thread waits while others compute; None: nowhere.
         """
-        recorder = cls(ledger, index, settings)
+        recorder = cls(ledger, index, settings, one_by_one)
         recorder._writer.start()
         if recorder._inference is not None:
             recorder._inference.start()
@@ -118,9 +144,7 @@ class Recorder:
             while len(self._turn_users) > _KNOWN_TURNS:
                 self._turn_users.popitem(last=False)
         asked_in = telemetry.trace_context()
-        return self._writer.put(
-            Job(lambda: self._record(turn, decision, asked_in), Future(), keep=True)
-        )
+        return self._put(lambda: self._record(turn, decision, asked_in), keep=True)
 
     def settle(self, user_id: str, turn_id: str, decision: Decision) -> Future[Recorded | None]:
         """Writes what a model made of a turn that waited for it; returns at once.
@@ -128,9 +152,7 @@ class Recorder:
         Returns:
             As ``Ledger.settle``; failed when the database would not take it: the turn waits on.
         """
-        return self._writer.put(
-            Job(lambda: self._settle_turn(user_id, turn_id, decision), Future())
-        )
+        return self._put(lambda: self._settle_turn(user_id, turn_id, decision))
 
     def call(self, fn: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
         """Runs ``fn`` on the thread, after everything submitted before."""
@@ -157,7 +179,7 @@ class Recorder:
             user_id = self._turn_users.get(turn_id)
         if user_id is None:
             return
-        self._writer.put(Job(lambda: self._ledger.note_reply(user_id, turn_id, text), Future()))
+        self._put(lambda: self._ledger.note_reply(user_id, turn_id, text))
         shown = tuple(memory.fact for memory in given.memories) if given is not None else ()
         if shown:
             # Which words were used is found out on the thread: this is called from event loops.
@@ -207,12 +229,12 @@ class Recorder:
                 source="reply" if helpful else "correction",
             )
 
-        self._writer.put(Job(note, Future()))
+        self._put(note)
 
     def note_recall(self, turn: Turn, recall: Recall) -> None:
         """Writes what was recalled for a turn."""
         checked_user_id(turn.user_id)
-        self._writer.put(Job(lambda: self._ledger.record_recall(turn, recall), Future()))
+        self._put(lambda: self._ledger.record_recall(turn, recall))
 
     def flush(self, timeout_s: float) -> bool:
         """Waits until everything submitted is in the ledger, and in the index if it is up.
@@ -259,6 +281,15 @@ class Recorder:
         self._bounded.close()
         if self._inference is not None:
             self._inference.close(INFERENCE_CLOSE_S)
+
+    def _put(self, write: Callable[[], Any], *, keep: bool = False) -> Future[Any]:
+        """Hands what is written of a turn to the thread.
+
+        A turn itself (``keep``) goes in line with what is read: the next recall waits for it.
+        """
+        if self._one_by_one is not None:
+            write = (self._one_by_one.through if keep else self._one_by_one.behind)(write)
+        return self._writer.put(Job(write, Future(), keep=keep))
 
     # -- on the thread -------------------------------------------------------------------------
 
