@@ -220,8 +220,8 @@ def _show(rounds: int, on: Beats, off: Beats, alone: Beats, recalls: Recalls) ->
     for beat in sorted(on.late, key=lambda beat: -beat.memorys)[:SHOWN]:
         print(
             f"  memory's {beat.memorys:5.1f}  late {beat.late:6.1f}  loop {beat.loop:5.1f}  "
-            f"queue {beat.queue:6.1f}  held {beat.held:5.1f}  collecting {beat.collecting:4.1f}  "
-            f"{beat.share:4.0%} of looks in memory's code, first in {beat.where}"
+            f"queue {beat.queue:6.1f}  held {beat.held:5.1f}  of memory's on the loop "
+            f"{beat.own:4.1f}  collecting {beat.collecting:4.1f}  in {beat.where}"
         )
         for thread in beat.beside:
             print(f"{'':20}{thread}")

@@ -3,9 +3,9 @@
 A heartbeat on the loop says how late it came. What the time went into is told by clocks, so that a
 busy machine is not taken for a slow program:
 
-- *on the loop*: processor time of the loop's own thread. Whose is told by its stack, which a
-  watchdog thread looks at while the beat is late (``faulthandler`` would not need the interpreter
-  for it, and crashes on frames that run);
+- *on the loop*: processor time of the loop's own thread since the beat was due. What of it is
+  memory's is counted callback by callback (``LoopClock``), and where memory is called from one of
+  the framework's, step by step;
 - *in the machine's queue*: Linux counts for each thread how long it stood ready without a
   processor (elsewhere 0);
 - *held up by other threads*: the rest of the time, no more of it than the processor time that the
@@ -14,25 +14,28 @@ busy machine is not taken for a slow program:
 - *collecting garbage*: a full collection stops every thread, whoever's turn it came in. It walks
   through the framework's objects as well as memory's, and is shown apart.
 
-The last is memory's part, with what ran on the loop in its own code. A process without memory shows
-what the framework alone does.
+Memory's part is what other threads held up and what ran on the loop in its own code, but for
+collections in either. A process without memory shows what the framework alone does. A watchdog
+thread looks at the stacks of a late beat, to say where it was (``faulthandler`` would not need the
+interpreter for it, and crashes on frames that run).
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import itertools
 import os
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Any, Literal
+
+from benchmarks.loop_clocks import Collections, LoopClock, is_memorys_file, spent_within
 
 BEAT_S = 0.002
 LOOK_S = 0.003
@@ -42,10 +45,7 @@ LOOK_EVERY_S = 0.001
 
 BUCKETS_MS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 
-Whose = Literal["memory", "framework"]
-
-_OWNERS: tuple[tuple[Whose, str], ...] = (("memory", "/bmo/"), ("framework", "/livekit/"))
-"""The fake recogniser of the replay room stands for a framework's plugin."""
+_OWNERS = ("/bmo/", "/livekit/")
 
 _WAITS = frozenset({"wait", "_worker", "select", "get", "acquire", "_wait_for_tstate_lock"})
 
@@ -56,11 +56,11 @@ class Beat:
 
     Attributes:
         late: How late.
-        loop: Processor time of the loop's thread meanwhile.
+        loop: Processor time of the loop's thread since the beat was due.
         queue: How long the loop's thread stood in the machine's queue.
-        held: How long other threads of the process kept it from running.
-        collecting: How much of it was a full garbage collection.
-        share: Share of looks at the loop's thread that found it in memory's code.
+        held: How long other threads of the process kept it from running, collecting aside.
+        own: What of ``loop`` was memory's code, collecting aside.
+        collecting: How much of it was a full garbage collection, whoever's.
         where: The line of BMO or of the framework it was in first, or "".
         beside: What other threads of memory were at.
     """
@@ -69,15 +69,15 @@ class Beat:
     loop: float
     queue: float
     held: float
+    own: float
     collecting: float
-    share: float
     where: str
     beside: tuple[str, ...]
 
     @property
     def memorys(self) -> float:
         """Memory's part."""
-        return max(self.held + self.share * self.loop - self.collecting, 0.0)
+        return self.held + self.own
 
 
 @dataclass
@@ -135,7 +135,7 @@ class Watch:
         self._models = models or Models()
         self._loop_thread = 0
         self._due = float("inf")
-        self._looks: list[bool] = []
+        self._looked = False
         self._first: tuple[str, tuple[str, ...]] = ("", ())
         self._ended = threading.Event()
 
@@ -145,8 +145,10 @@ class Watch:
         self._loop_thread = threading.get_ident()
         dog = threading.Thread(target=self._look, name="watchdog", daemon=True)
         dog.start()
-        with _collections(self._into.collections):
-            beating = asyncio.ensure_future(self._beat())
+        clock = LoopClock()
+        collections = Collections(clock, self._into.collections)
+        with clock.counting(), collections.watching():
+            beating = asyncio.ensure_future(self._beat(clock, collections))
             try:
                 yield
             finally:
@@ -154,33 +156,36 @@ class Watch:
                 self._ended.set()
                 await asyncio.to_thread(dog.join)
 
-    async def _beat(self) -> None:
+    async def _beat(self, clock: LoopClock, collections: Collections) -> None:
         queue, models = _QueueClock(), self._models
         while True:
+            began = time.perf_counter()
             waited, loop, every = queue(), time.thread_time(), time.process_time() - models.spent
-            collected = len(self._into.collections)
-            self._looks, self._first = [], ("", ())
-            due = self._due = time.perf_counter() + BEAT_S
+            self._looked, self._first = False, ("", ())
+            due = self._due = began + BEAT_S
             await asyncio.sleep(BEAT_S)
-            late = (time.perf_counter() - due) * 1000
-            loop = (time.thread_time() - loop) * 1000
-            others = max((time.process_time() - models.spent - every) * 1000 - loop, 0.0)
-            waited = (queue() - waited) * 1000
+            now = time.perf_counter()
             self._into.count += 1
-            if late > BUCKETS_MS[0]:
-                held = min(max(late - loop - waited, 0.0), others)
-                share = sum(self._looks) / len(self._looks) if self._looks else 0.0
-                self._into.late.append(
-                    Beat(
-                        late,
-                        loop,
-                        waited,
-                        held,
-                        sum(self._into.collections[collected:]),
-                        share,
-                        *self._first,
-                    )
+            if now - due < BUCKETS_MS[0] / 1000:
+                continue
+            loop = time.thread_time() - loop
+            others = max(time.process_time() - models.spent - every - loop, 0.0)
+            waited = queue() - waited
+            loop = max(loop - spent_within(clock.callbacks, began, due), 0.0)
+            own = spent_within(clock.memorys, due, now)
+            held = min(max(now - due - loop - waited, 0.0), others)
+            self._into.late.append(
+                Beat(
+                    late=(now - due) * 1000,
+                    loop=loop * 1000,
+                    queue=waited * 1000,
+                    held=max(held - collections.lasted(due, now, "beside"), 0.0) * 1000,
+                    own=max(own - collections.lasted(due, now, "memory"), 0.0) * 1000,
+                    collecting=collections.lasted(due, now) * 1000,
+                    where=self._first[0],
+                    beside=self._first[1],
                 )
+            )
 
     def _look(self) -> None:
         """On the watchdog's thread: looks at the stacks while a beat is late."""
@@ -190,17 +195,16 @@ class Watch:
 
     def _note_stacks(self) -> None:
         stacks = sys._current_frames()
-        whose, where = _whose(stacks[self._loop_thread])
-        if not self._looks:
+        if not self._looked:
             names = {thread.ident: thread.name for thread in threading.enumerate()}
             beside = [
-                f"{names.get(ident, '?')} in {_whose(frame)[1]}"
+                f"{names.get(ident, '?')} in {_where(frame)}"
                 for ident, frame in stacks.items()
                 if ident not in (self._loop_thread, threading.get_ident())
                 and frame.f_code.co_name not in _WAITS
             ]
-            self._first = (where, tuple(beside))
-        self._looks.append(whose == "memory")
+            self._first = (_where(stacks[self._loop_thread]), tuple(beside))
+            self._looked = True
 
 
 def shown(name: str, beats: Beats, part: Literal["late", "memorys"] = "late") -> str:
@@ -220,18 +224,17 @@ def heading() -> str:
     return f"{row}{f'over {BUCKETS_MS[-1]:g}':>9}{'worst':>10}{'beats':>10}"
 
 
-def _whose(innermost: FrameType) -> tuple[Whose, str]:
-    """Who called what a thread is in: the innermost line of BMO or of the framework."""
+def _where(innermost: FrameType) -> str:
+    """The innermost line of BMO or of the framework that a thread is in."""
     frame: FrameType | None = innermost
     while frame is not None:
         file = frame.f_code.co_filename
-        for whose, mark in _OWNERS:
-            if mark in file and "/bmo/replay/" not in file:
+        for mark in _OWNERS:
+            if mark in file and (mark != "/bmo/" or is_memorys_file(file)):
                 short = file.rpartition(mark)[2]
-                line = f"{mark.strip('/')}/{short}:{frame.f_lineno} {frame.f_code.co_name}"
-                return whose, line
+                return f"{mark.strip('/')}/{short}:{frame.f_lineno} {frame.f_code.co_name}"
         frame = frame.f_back
-    return "framework", f"{Path(innermost.f_code.co_filename).name} {innermost.f_code.co_name}"
+    return f"{Path(innermost.f_code.co_filename).name} {innermost.f_code.co_name}"
 
 
 class _QueueClock:
@@ -252,23 +255,3 @@ class _QueueClock:
     def __del__(self) -> None:
         if self._file >= 0:
             os.close(self._file)
-
-
-@contextlib.contextmanager
-def _collections(into: list[float]) -> Iterator[None]:
-    """Times full garbage collections: every thread stands still meanwhile."""
-    began = 0.0
-
-    def note(phase: str, info: dict[str, int]) -> None:
-        nonlocal began
-        if info["generation"] == 2:
-            if phase == "start":
-                began = time.thread_time()
-            else:
-                into.append((time.thread_time() - began) * 1000)
-
-    gc.callbacks.append(note)
-    try:
-        yield
-    finally:
-        gc.callbacks.remove(note)

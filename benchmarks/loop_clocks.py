@@ -1,0 +1,264 @@
+"""Clocks of an event loop: whose processor time its callbacks take, and when garbage is collected.
+
+All are exact where a sample of stacks is not: of a stall of 6 ms a watchdog gets one to three
+looks, and one look that falls into memory's code would make all of it memory's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import gc
+import threading
+import time
+from asyncio.events import Handle
+from collections import deque
+from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from bmo.agent.background import Background
+from bmo.agent.conversation import ConversationMemory
+
+KEPT = 4096
+"""Spans kept: more than any beat has callbacks."""
+
+_HANDED_OVER = ("_read_from_self", "_set_state", "_call_set_state")
+"""What brings another thread's answer to the loop. Here all of it is memory's."""
+
+
+@dataclass(slots=True)
+class Span:
+    """Some work, by the clock and by the processor, in seconds.
+
+    Attributes:
+        began: ``time.perf_counter`` at its begin.
+        ended: The same at its end; infinite while it goes on.
+        spent: Processor time of its thread.
+    """
+
+    began: float
+    ended: float = float("inf")
+    spent: float = 0.0
+
+    def within(self, start: float, end: float) -> float:
+        """Share of it, by the clock, between two moments."""
+        overlap = min(self.ended, end) - max(self.began, start)
+        return overlap / (self.ended - self.began) if overlap > 0.0 else 0.0
+
+
+def spent_within(spans: Iterable[Span], start: float, end: float) -> float:
+    """Processor seconds that spans took between two moments."""
+    return sum(span.spent * span.within(start, end) for span in tuple(spans))
+
+
+Place = Literal["framework", "memory", "beside"]
+"""Where a collection ran: on the loop in the framework's code or in memory's, or on a thread
+beside, which held the loop up."""
+
+
+@dataclass(slots=True)
+class Collection(Span):
+    """A full garbage collection.
+
+    Attributes:
+        place: Where it ran.
+    """
+
+    place: Place = "beside"
+
+
+class LoopClock:
+    """Times every callback of the running loop, and what of it is memory's.
+
+    A task's step is memory's when its coroutine is; the framework's hooks, events and nodes call
+    memory through ``Background.guarded``, ``through_hook`` and ``before_model``, which are timed
+    inside of the framework's own.
+
+    Attributes:
+        callbacks: Everything the loop ran lately.
+        memorys: What of it ran in memory's code; a part of a callback or all of it.
+        inside: Whether memory's code runs on the loop now.
+    """
+
+    def __init__(self) -> None:
+        """Counts nothing yet; to be made on the loop's thread."""
+        self.callbacks: deque[Span] = deque(maxlen=KEPT)
+        self.memorys: deque[Span] = deque(maxlen=KEPT)
+        self.inside = 0
+        self.thread = threading.get_ident()
+
+    @contextlib.contextmanager
+    def counting(self) -> Iterator[None]:
+        """Counts as long as the block runs."""
+        clock, run, guarded = self, Handle._run, Background.guarded
+        patched: list[tuple[Any, str, Any]] = [
+            (ConversationMemory, name, getattr(ConversationMemory, name))
+            for name in ("through_hook", "before_model")
+        ]
+
+        def timed_run(handle: Handle) -> Any:
+            if threading.get_ident() != clock.thread:
+                return run(handle)
+            with clock._span(clock.callbacks):
+                if _is_memorys(handle):
+                    with clock.memory():
+                        return run(handle)
+                return run(handle)
+
+        def timed_guarded(*args: Any) -> Any:
+            with clock.memory():
+                return guarded(*args)
+
+        for owner, name, call in patched:
+            setattr(owner, name, self._stepwise(call))
+        patched += [(Handle, "_run", run), (Background, "guarded", guarded)]
+        for owner, name, call in (
+            (Handle, "_run", timed_run),
+            (Background, "guarded", timed_guarded),
+        ):
+            setattr(owner, name, call)
+        try:
+            yield
+        finally:
+            for owner, name, call in patched:
+                setattr(owner, name, call)
+
+    @contextlib.contextmanager
+    def memory(self) -> Iterator[None]:
+        """What runs inside is memory's."""
+        if self.inside or threading.get_ident() != self.thread:
+            yield
+            return
+        self.inside += 1
+        try:
+            with self._span(self.memorys):
+                yield
+        finally:
+            self.inside -= 1
+
+    @contextlib.contextmanager
+    def _span(self, into: deque[Span]) -> Iterator[None]:
+        span = Span(time.perf_counter())
+        spent = time.thread_time()
+        try:
+            yield
+        finally:
+            span.spent = time.thread_time() - spent
+            span.ended = time.perf_counter()
+            into.append(span)
+
+    def _stepwise(self, call: Callable[..., Coroutine[Any, Any, Any]]) -> Callable[..., Any]:
+        """A coroutine function of memory's that the framework awaits, each step counted."""
+
+        @functools.wraps(call)
+        async def timed(*args: Any, **kwargs: Any) -> Any:
+            return await _Steps(self, call(*args, **kwargs))
+
+        return timed
+
+
+class _Steps:
+    """Awaits a coroutine and counts what each of its steps takes as memory's."""
+
+    def __init__(self, clock: LoopClock, coroutine: Coroutine[Any, Any, Any]) -> None:
+        self._clock = clock
+        self._coroutine = coroutine
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        thrown: BaseException | None = None
+        while True:
+            try:
+                with self._clock.memory():
+                    if thrown is None:
+                        waits = self._coroutine.send(None)
+                    else:
+                        waits = self._coroutine.throw(thrown)
+            except StopIteration as end:
+                return end.value
+            thrown = None
+            try:
+                yield waits
+            except BaseException as error:  # a cancellation too goes to the coroutine
+                thrown = error
+
+
+def _is_memorys(handle: Handle) -> bool:
+    callback: Any = handle._callback  # type: ignore[attr-defined]
+    task = getattr(callback, "__self__", None)
+    if isinstance(task, asyncio.Task):
+        code = getattr(task.get_coro(), "cr_code", None)
+        return code is not None and is_memorys_file(code.co_filename)
+    return getattr(callback, "__name__", "") in _HANDED_OVER
+
+
+def is_memorys_file(path: str) -> bool:
+    """Whether code is memory's. The replay room's recogniser stands for a framework's plugin."""
+    return "/bmo/" in path and "/bmo/replay/" not in path
+
+
+class Collections:
+    """Full garbage collections, from their begin: every thread stands still meanwhile.
+
+    They are noted when they begin. Who notes only the end is too late: that is Python code, and the
+    loop, which has been waiting for the interpreter, may get it first.
+
+    Attributes:
+        spans: The latest.
+    """
+
+    def __init__(self, clock: LoopClock, lasted_ms: list[float]) -> None:
+        """Watches nothing yet.
+
+        Args:
+            clock: Of the loop.
+            lasted_ms: Gets the milliseconds of processor time of each.
+        """
+        self.spans: deque[Collection] = deque(maxlen=KEPT)
+        self._lasted_ms = lasted_ms
+        self._clock = clock
+        self._thread_clock = 0
+        self._spent = 0.0
+
+    @contextlib.contextmanager
+    def watching(self) -> Iterator[None]:
+        """Notes them as long as the block runs."""
+        gc.callbacks.append(self._note)
+        try:
+            yield
+        finally:
+            gc.callbacks.remove(self._note)
+
+    def lasted(self, start: float, end: float, place: Place | None = None) -> float:
+        """Seconds of collections between two moments; of one that goes on, so far.
+
+        Args:
+            start: As of ``time.perf_counter``.
+            end: The same.
+            place: Only those that ran there; None: all.
+        """
+        total = 0.0
+        for span in tuple(self.spans):
+            if place is None or span.place == place:
+                ended = span.ended
+                if ended == float("inf"):
+                    ended = span.began + time.clock_gettime(self._thread_clock) - self._spent
+                total += max(min(ended, end) - max(span.began, start), 0.0)
+        return total
+
+    def _note(self, phase: str, info: dict[str, int]) -> None:
+        if info["generation"] != 2:
+            return
+        if phase == "start":
+            place: Place = "beside"
+            if threading.get_ident() == self._clock.thread:
+                place = "memory" if self._clock.inside else "framework"
+            self._thread_clock = time.pthread_getcpuclockid(threading.get_ident())
+            self._spent = time.thread_time()
+            self.spans.append(Collection(time.perf_counter(), place=place))
+        else:
+            span = self.spans[-1]
+            span.spent = time.thread_time() - self._spent
+            span.ended = span.began + span.spent
+            self._lasted_ms.append(span.spent * 1000)
