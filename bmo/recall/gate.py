@@ -41,7 +41,8 @@ BARE_WORDS: Final = 2
 """One of at most this many words leans on it whatever they are."""
 
 WHOLE_WORDS: Final = 2
-"""Content words from which a question that leans on nothing is about something of its own."""
+"""Content words from which a question that leans on nothing is about something of its own; in one
+of the speaker's own ("who do i report to") a single one does."""
 
 _GOES_ON = frozenset("and or but so also same und oder aber et ou mais y o pero".split())
 """First words by which a short question goes on from the turn before."""
@@ -86,6 +87,13 @@ FITS: Final = -0.8
 
 FITS_NEED: Final = 0.08
 """... and the read-need that is enough then."""
+
+FITS_QUESTION: Final = 0.0
+"""The same for a question, whatever the judge says: "whats on tuesdays" and "is the carbonara okay
+for the flat" read like general knowledge to whoever has no memory."""
+
+FITS_OCCASION: Final = 0.3
+"""The same for what is about to happen ("im ordering lunch", "mums coming on friday")."""
 
 NOT_STRANGE: Final = -1.5
 """Log odds from which a turn that shares no word with memory is no stranger to it."""
@@ -265,6 +273,8 @@ class ReadGate:
         if depth == "full" and not words.smalltalk_only:
             return self._wanted(ask, "forced", include_all=True)
         named = _names_somebody(words, ask.subjects or {})
+        if rule is not None and rule.outcome == "weigh":
+            return _not(kind, OPEN, depth)
         if rule is not None and not (named and rule.id == "assistant_itself"):
             return _not(kind, rule.trigger, depth)
         if previous is not None and previous.recall and _follows(words):
@@ -296,7 +306,10 @@ class ReadGate:
         """
         classes = ask.reading.words.classes
         need = 0.0 if assessment is None else assessment.read_need
-        asking = ask.reading.words.asked or "q" in classes
+        question = _is_question(ask)
+        rule = ask.reading.rule()
+        occasion = rule is not None and rule.outcome == "weigh"
+        asking = question or occasion or "q" in classes
         known = None
         if familiar is not None and (asking or need >= FITS_NEED):
             known = familiar(ask.turn.text)
@@ -314,7 +327,12 @@ class ReadGate:
             strange = STRANGE_OWN_NEED if classes & _STRONG else STRANGE_NEED
             if threshold <= need < strange and known.closest() < NOT_STRANGE:
                 threshold = strange
-        fits = known is not None and not overruling and need < threshold and _may_fit(need, known)
+        fits = (
+            known is not None
+            and not overruling
+            and need < threshold
+            and (_may_fit(need, known) or _answers(known, question, occasion))
+        )
         if need < threshold and not fits:
             return replace(silent, read_need=need)
         return replace(self._wanted(ask, "judge"), read_need=need)
@@ -394,6 +412,25 @@ def _may_fit(need: float, known: Familiarity) -> bool:
     return need >= FITS_NEED and known.closest() >= FITS
 
 
+def _answers(known: Familiarity, question: bool, occasion: bool) -> bool:
+    """Whether some memory answers a question or matters to an occasion, whatever the judge says."""
+    if not (question or occasion):
+        return False
+    return known.closest() >= (FITS_QUESTION if question else FITS_OCCASION)
+
+
+def _is_question(ask: _Ask) -> bool:
+    """Whether a turn has a question mark or the first word of a question.
+
+    A question word further back may as well be a conjunction ("no that is when we met").
+    """
+    words = ask.reading.words
+    if words.asked:
+        return True
+    first = ask.pack.lexer.classes_of(words.words[0])
+    return bool(first & _AUXILIARIES) or "q" in first
+
+
 def _names_somebody(words: Words, subjects: Mapping[str, str]) -> bool:
     return bool(subjects) and any(
         word in subjects or word.removesuffix("s") in subjects for word in words.words
@@ -451,7 +488,8 @@ def _is_whole(words: Words) -> bool:
     said = words.words
     telling = [word for word in said if word not in function_words() and word not in _LEANING]
     leans = "pronoun" in words.classes or said[0] in _GOES_ON or not _LEANING.isdisjoint(said)
-    return not leans and len(telling) >= WHOLE_WORDS
+    own = not words.classes.isdisjoint(_OF_ONESELF) and len(said) > BARE_WORDS + 1
+    return not leans and len(telling) >= (1 if own else WHOLE_WORDS)
 
 
 def _not(kind: Classification, trigger: str, depth: Depth) -> RecallPlan:

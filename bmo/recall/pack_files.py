@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bmo.turn import Category, Depth
 
-Outcome = Literal["recall", "skip"]
+Outcome = Literal["recall", "skip", "weigh"]
 
 
 class PackError(ValueError):

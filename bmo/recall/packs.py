@@ -37,7 +37,7 @@ class Rule:
     Attributes:
         id: Its name in the pack.
         trigger: What a plan says of it (``RecallPlan.trigger``).
-        outcome: recall or skip.
+        outcome: recall, skip, or weigh: recall where some memory fits ("im ordering lunch").
         patterns: Any of these fires the rule ...
         unless: ... if none of these matches.
         include_all: The question is wide ("what do you know about me").

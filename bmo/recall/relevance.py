@@ -122,6 +122,16 @@ def words_of(fact: StoredFact) -> frozenset[str]:
 
 
 @lru_cache(maxsize=4096)
+def _joined(text: str) -> frozenset[str]:
+    """Neighbouring words written as one ("stand up" beside "standup", "check in", "week end")."""
+    from bmo.ledger.values import content_words
+
+    words = _WORD.findall(text.casefold())
+    pairs = (a + b for a, b in pairwise(words) if 1 < len(a) and 1 < len(b) < _STEM)
+    return content_words(pair for pair in pairs if len(pair) > _STEM)
+
+
+@lru_cache(maxsize=4096)
 def _content(text: str) -> frozenset[str]:
     from bmo.ledger.values import content_words
 
@@ -145,7 +155,8 @@ def evidence(
     from bmo.ledger.values import content_words
 
     asked = content_words([plan.query]) - function_words().keys() - _EMPTY
-    held = [words_of(fact) for fact in facts]
+    joined = _joined(plan.query)
+    held = [words_of(fact) | (asked & _joined(fact.text)) for fact in facts]
     topics = topics_asked(plan.query)
     told = [topics_told(fact.text) & topics for fact in facts]
     of_words = Counter(word for words in held for word in words)
@@ -169,7 +180,7 @@ def evidence(
     return [
         Evidence(
             nearness=max(0.0, cosine),
-            words=rare.of(asked & words, of_words),
+            words=rare.of((asked | joined) & words, of_words),
             stems=rare.of(alike, of_stems),
             topics=rare.of(shared, of_topics),
             slot=float(fact.slot in named),

@@ -148,7 +148,9 @@ def fitting(
                 similarity *= INTRODUCTION_SHARE
             if _sought_for(fact, plan, asked, row):
                 similarity = max(similarity, OF_THE_ASKED)
+            matters = bool(row.soft) and row.topics > 0.0
             behind = nearest - odds[fact.id] > GAP and plan.trigger != "indirect_need"
+            behind = behind and not matters
             enough = similarity >= LEAST and odds[fact.id] >= least and not behind
             why = "evidence" if enough else "too little speaks for it"
             found.append(Candidate(fact, similarity if enough else 0.0, why))

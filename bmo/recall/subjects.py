@@ -5,6 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Final
+
+
+_CALLED: Final = {
+    "mother": ("mum", "mom", "mam"),
+    "father": ("dad",),
+    "grandmother": ("grandma", "granny", "gran", "nan"),
+    "grandfather": ("grandad", "granddad", "grandpa"),
+}
+"""What else memories call a relation: "Mum lives with them since dad died"."""
 
 
 def belongs(subject: str, asked: str) -> bool:
@@ -20,12 +30,15 @@ def belongs(subject: str, asked: str) -> bool:
 
 def mentions(text: str, asked: Sequence[str]) -> bool:
     """Whether ``text`` names a person or relation that one of ``asked`` stands for."""
-    return bool(asked) and _words(tuple(map(_word_for, asked))).search(text) is not None
+    words = tuple(word for one in asked for word in _words_for(one))
+    return bool(words) and _words(words).search(text) is not None
 
 
-def _word_for(asked: str) -> str:
+def _words_for(asked: str) -> tuple[str, ...]:
+    """A person's name, or what their relation is called."""
     name = asked.rpartition(":")[2] if ":" in asked else ""
-    return name or asked.partition(":")[0].rpartition(".")[2]
+    relation = asked.partition(":")[0].rpartition(".")[2]
+    return (name,) if name else (relation, *_CALLED.get(relation, ()))
 
 
 @lru_cache(maxsize=512)
