@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -56,6 +56,13 @@ FEW_BESIDE: Final = 3
 
 ANSWERS: Final = 1.0
 """Log odds from which that is so."""
+
+THEIRS_MOST: Final = 2
+"""Of these, memories about the person named in what depends on memory ("kwames coming over what
+shall we watch"), at most, ..."""
+
+OTHERS_MOST: Final = 2
+"""... and memories of what else it depends on."""
 
 INSTRUCTS: Final = 0.0
 """Log odds from which what tells the assistant how to behave ("keep lists short") is given beside
@@ -156,7 +163,8 @@ def fitting(
             found.append(Candidate(fact, similarity if enough else 0.0, why))
     if plan.trigger == "forced":
         return found
-    return _with_named(_with_best_few(found, plan, odds), _held(plan, asked, weighed), odds)
+    theirs = {fact.id for fact, row in weighed if asked.people and row.about}
+    return _with_named(_with_best_few(found, plan, odds, theirs), _held(plan, asked, weighed), odds)
 
 
 def _depends(plan: RecallPlan) -> bool:
@@ -218,7 +226,7 @@ def _with_named(
 
 
 def _with_best_few(
-    found: list[Candidate], plan: RecallPlan, odds: Mapping[str, float]
+    found: list[Candidate], plan: RecallPlan, odds: Mapping[str, float], theirs: Collection[str]
 ) -> list[Candidate]:
     """Lifts the best few: a turn that needs memory is better given four than none of twelve.
 
@@ -226,6 +234,7 @@ def _with_best_few(
         found: All candidates; what is about somebody else, or only a name, stays where it is.
         plan: What is asked.
         odds: Log odds of each memory, by fact id.
+        theirs: Ids of what is about the people who are asked about.
     """
     sure = [c for c in found if c.why == "slot"]
     floor = _floor_beside(plan) if sure else _floor(plan)
@@ -237,13 +246,16 @@ def _with_best_few(
     ]
     rest.sort(key=lambda c: -odds[c.fact.id])
     told = [c for c in rest if not _is_instruction(c.fact)]
-    best = odds[told[0].fact.id] if told else 0.0
-    most, spread = (FEW_BESIDE, SPREAD_BESIDE) if best >= ANSWERS else (FEW, SPREAD)
-    few = {
-        c.fact.id
-        for c in told[: max(0, most - len(sure))]
-        if odds[c.fact.id] >= max(floor, best - spread)
-    }
+    of_them = [c for c in told if c.fact.id in theirs]
+    if of_them and _depends(plan):
+        # What a need depends on beside the person named in it has nothing of the name.
+        others = [c for c in told if c.fact.id not in theirs]
+        few = _near_best(of_them, odds, floor, FEW - THEIRS_MOST)
+        few |= _near_best(others, odds, floor, FEW - OTHERS_MOST)
+    else:
+        few = _near_best(told, odds, floor, len(sure))
+        if of_them and not few and not sure:
+            few = _near_best(of_them, odds, FLOOR, 1)
     few |= {
         c.fact.id
         for c in rest
@@ -255,6 +267,26 @@ def _with_best_few(
         else c
         for c in found
     ]
+
+
+def _near_best(
+    ranked: Sequence[Candidate], odds: Mapping[str, float], floor: float, taken: int
+) -> set[str]:
+    """Ids of the best few of candidates that stand in the order of their odds.
+
+    Args:
+        ranked: Candidates, best first.
+        odds: Log odds of each memory, by fact id.
+        floor: What each needs.
+        taken: Places of ``FEW`` that others have.
+    """
+    best = odds[ranked[0].fact.id] if ranked else 0.0
+    most, spread = (FEW_BESIDE, SPREAD_BESIDE) if best >= ANSWERS else (FEW, SPREAD)
+    return {
+        c.fact.id
+        for c in ranked[: max(0, most - taken)]
+        if odds[c.fact.id] >= max(floor, best - spread)
+    }
 
 
 def _of_another(fact: StoredFact, plan: RecallPlan, asked: Asked, row: Evidence) -> bool:
