@@ -488,7 +488,7 @@ def _is_whole(words: Words) -> bool:
     said = words.words
     telling = [word for word in said if word not in function_words() and word not in _LEANING]
     leans = "pronoun" in words.classes or said[0] in _GOES_ON or not _LEANING.isdisjoint(said)
-    own = not words.classes.isdisjoint(_OF_ONESELF) and len(said) > BARE_WORDS + 1
+    own = not words.classes.isdisjoint(_OF_ONESELF) and len(said) > BARE_WORDS
     return not leans and len(telling) >= (1 if own else WHOLE_WORDS)
 
 

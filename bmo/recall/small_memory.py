@@ -64,6 +64,12 @@ shall we watch"), at most, ..."""
 OTHERS_MOST: Final = 2
 """... and memories of what else it depends on."""
 
+MATTERING_MOST: Final = 1
+"""Memories given because they stand in a slot that may matter and have the request's topic, ..."""
+
+FLOOR_MATTERING: Final = -1.5
+"""... and the log odds, the plan's certainty included, that they need."""
+
 INSTRUCTS: Final = 0.0
 """Log odds from which what tells the assistant how to behave ("keep lists short") is given beside
 these; it is in most replies' words and topics, so it must not crowd out what answers."""
@@ -164,7 +170,9 @@ def fitting(
     if plan.trigger == "forced":
         return found
     theirs = {fact.id for fact, row in weighed if asked.people and row.about}
-    return _with_named(_with_best_few(found, plan, odds, theirs), _held(plan, asked, weighed), odds)
+    mattering = {fact.id for fact, row in weighed if row.soft and row.topics > 0.0}
+    found = _with_what_matters(_with_best_few(found, plan, odds, theirs), plan, odds, mattering)
+    return _with_named(found, _held(plan, asked, weighed), odds)
 
 
 def _depends(plan: RecallPlan) -> bool:
@@ -264,6 +272,29 @@ def _with_best_few(
     return [
         replace(c, similarity=max(c.similarity, OF_THE_FEW), why="best few")
         if c.fact.id in few
+        else c
+        for c in found
+    ]
+
+
+def _with_what_matters(
+    found: list[Candidate], plan: RecallPlan, odds: Mapping[str, float], mattering: Collection[str]
+) -> list[Candidate]:
+    """Lifts what stands in a slot that may matter and has the request's topic.
+
+    However near another memory is: "what can we have for supper" is near to the low salt diet,
+    and the wife is coeliac.
+    """
+    if not _depends(plan):
+        return found
+    ranked = sorted(
+        (c for c in found if c.fact.id in mattering and c.why == "too little speaks for it"),
+        key=lambda c: -odds[c.fact.id],
+    )
+    ids = {c.fact.id for c in ranked[:MATTERING_MOST] if odds[c.fact.id] >= FLOOR_MATTERING}
+    return [
+        replace(c, similarity=max(c.similarity, OF_THE_FEW), why="best few")
+        if c.fact.id in ids
         else c
         for c in found
     ]

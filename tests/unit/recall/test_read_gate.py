@@ -326,7 +326,8 @@ def test_a_memory_that_may_be_meant_helps_to_overrule_a_rule(
         (Familiarity(0.0, named=True), 0.0, True),
         (Familiarity(0.5, named=False, closest=lambda: 0.5), 0.1, True),
         (Familiarity(0.5, named=False, closest=lambda: -1.0), 0.1, False),
-        (Familiarity(0.5, named=False, closest=lambda: 0.5), 0.01, False),
+        (Familiarity(0.5, named=False, closest=lambda: 0.5), 0.01, True),
+        (Familiarity(0.5, named=False, closest=lambda: -0.5), 0.01, False),
     ],
 )
 def test_what_memory_holds_moves_the_bar(
@@ -335,6 +336,28 @@ def test_what_memory_holds_moves_the_bar(
     gate = ReadGate(load_settings(), FakeJudge(read_need))  # type: ignore[arg-type]  # as above
     planned = gate.plan(Turn(OPEN_TEXT + "?"), familiar=lambda _: known)
     assert planned.recall is recall
+
+
+@pytest.mark.parametrize(
+    ("text", "closest", "recall"),
+    [
+        ("im ordering lunch", 0.5, True),
+        ("im ordering lunch", 0.0, False),
+        ("mums coming on friday", 0.5, True),
+        ("someone wants their deposit back", 0.5, True),
+        ("we went to the lake", 0.5, False),
+        ("is the carbonara okay for the flat", 0.1, True),
+        ("is the carbonara okay for the flat", -0.1, False),
+        ("when is standup", 0.1, True),
+    ],
+)
+def test_an_occasion_or_question_recalls_where_some_memory_fits(
+    text: str, closest: float, recall: bool
+) -> None:
+    gate = ReadGate(load_settings(), FakeJudge(0.0))  # type: ignore[arg-type]  # as above
+    known = Familiarity(0.5, named=False, closest=lambda: closest)
+    assert gate.plan(Turn(text), familiar=lambda _: known).recall is recall
+    assert not gate.plan(Turn(text)).recall, "nothing is known of the memory"
 
 
 @pytest.mark.parametrize("text", ["call my brother", "ruf meinen bruder an", "text my brother hi"])
