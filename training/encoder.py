@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,39 +83,12 @@ class JudgeModel(nn.Module):
         self._heads = {name: nn.Linear(2 * shape.hidden, k) for name, k in HEADS.items()}
         self.heads = nn.ModuleDict(self._heads)
         self.dropout = nn.Dropout(dropout)
-        self._rows: Tensor | None = None
         for head in self._heads.values():
             nn.init.normal_(head.weight, std=0.02)
             nn.init.zeros_(head.bias)
         with torch.no_grad():
             for name, parameter in self._named():
                 parameter.copy_(torch.from_numpy(weights[name]))
-
-    def narrow(self, ids: Sequence[int]) -> None:
-        """Keeps the vectors of these word pieces only, until ``widen``.
-
-        A step renews every word vector there is; most of the vocabulary never occurs in training.
-
-        Args:
-            ids: All that will be asked for, ascending.
-        """
-        known = torch.tensor(ids)
-        self._rows = torch.full((self.words.num_embeddings,), -1)
-        self._rows[known] = torch.arange(len(ids))
-        frozen = not self.words.weight.requires_grad
-        kept = self.words.weight.detach()[known].clone()
-        self.words = nn.Embedding(len(ids), kept.shape[1], _weight=kept, _freeze=frozen)
-
-    def widen(self) -> None:
-        """Puts the vectors that ``narrow`` kept back among all others, which are as published."""
-        if self._rows is None:
-            return
-        whole = torch.from_numpy(self.published["embeddings.word_embeddings.weight"]).clone()
-        whole[self._rows >= 0] = self.words.weight.detach()
-        frozen = not self.words.weight.requires_grad
-        rows, width = whole.shape
-        self.words = nn.Embedding(rows, width, _weight=whole, _freeze=frozen)
-        self._rows = None
 
     def by_depth(self) -> list[list[nn.Parameter]]:
         """Trained parameters of the encoder: embeddings first, then layer by layer."""
@@ -151,8 +124,7 @@ class JudgeModel(nn.Module):
     def forward(self, batch: Batch) -> dict[str, Tensor]:
         """Logits of each head, (batch, classes)."""
         places = torch.arange(batch.ids.shape[1])
-        ids = batch.ids if self._rows is None else self._rows[batch.ids]
-        x = self.words(ids) + self.places(places) + self.segments(batch.kinds)
+        x = self.words(batch.ids) + self.places(places) + self.segments(batch.kinds)
         x = self.dropout(self.norm(x))
         bias = (1.0 - batch.mask[:, None, None, :].float()) * -10_000.0
         for layer in self._layers:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,8 +26,8 @@ from training.turns import TrainingTurn, digest
 
 Array = np.ndarray[Any, Any]
 
-PADDING = 0
-"""What fills a row of a batch up."""
+WARM_UP = 0.1
+"""Share of a training in which the learning rate rises."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,22 +47,25 @@ class Recipe:
         train_words: Whether the word vectors learn too.
         layer_decay: What a layer learns slower than the one above it.
         patterned: Files written out from patterns, of which an epoch reads every second turn.
+        later: Files that are read from the second epoch on: short lines of a few kinds, which
+            the first, as everybody wrote, is spared.
         averaging: Decay of the moving average of the weights, which is what is kept; 0 for none.
     """
 
     seed: int = 20260301
     epochs: int = 3
     batch: int = 32
-    rate: float = 1.5e-4
+    rate: float = 1.8e-4
     head_rate: float = 6e-4
     dropout: float = 0.1
     smoothing: float = 0.05
-    category_weight: float = 3.0
+    category_weight: float = 2.0
     read_weight: float = 1.0
     train_words: bool = True
-    layer_decay: float = 0.9
+    layer_decay: float = 0.95
     patterned: str = "lm"
-    averaging: float = 0.998
+    later: str = "stuv"
+    averaging: float = 0.995
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,76 +77,147 @@ class Logits:
     read_need: Array
 
 
-def fit(turns: Sequence[TrainingTurn], recipe: Recipe) -> JudgeModel:
+def fit(turns: Sequence[TrainingTurn], recipe: Recipe, kept: Path | None = None) -> JudgeModel:
     """Trains a judge.
 
     Args:
         turns: What to learn from.
         recipe: How.
+        kept: Folder that keeps the state after each epoch but the last, so that a training that
+            was broken off goes on where it was; the same model comes out.
 
     Returns:
         The model in evaluation mode.
     """
+    epochs = [_writings(turns, recipe, number) for number in range(recipe.epochs)]
     torch.manual_seed(recipe.seed)
-    rng = random.Random(recipe.seed)
-    epochs = _writings(turns, recipe, rng)
     model = JudgeModel(published_weights(), EncoderShape(), recipe.dropout, recipe.train_words)
-    seen = {i for epoch in epochs for _, pair in epoch for i in pair.ids}
-    model.narrow(sorted(seen | {PADDING}))
-    trained = [p for p in model.parameters() if p.requires_grad]
-    optimiser = torch.optim.AdamW(_groups(model, recipe), weight_decay=0.01, fused=True)
-    steps = sum(-(-len(epoch) // recipe.batch) for epoch in epochs)
-    warm = max(1, steps // 10)
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimiser, lambda step: min((step + 1) / warm, max(0.0, (steps - step) / (steps - warm)))
-    )
-    step, average = 0, [p.detach().clone() for p in trained]
+    run = _Run(model, recipe)
+    states = [_state_of(recipe, epochs[: number + 1]) for number in range(recipe.epochs)]
+    done = 0
+    for number in range(recipe.epochs - 1, 0, -1):
+        if kept is not None and (kept / f"{states[number - 1]}.pt").exists():
+            run.load(kept / f"{states[number - 1]}.pt")
+            print(f"  epoch {number}: as kept", flush=True)
+            done = number
+            break
     model.train()
-    for number, epoch in enumerate(epochs, 1):
-        begun, total = time.monotonic(), 0.0
-        for chunk, batch in _batches(epoch, recipe.batch, rng):
-            # bfloat16 halves the time of a step and costs nothing that could be measured.
-            with torch.autocast("cpu", dtype=torch.bfloat16):
-                answers = model(batch)
-            loss = _loss({name: a.float() for name, a in answers.items()}, chunk, recipe)
-            optimiser.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
-            torch.nn.utils.clip_grad_norm_(trained, 1.0)
-            optimiser.step()
-            schedule.step()
-            step += 1
-            kept = min(recipe.averaging, step / (step + 10))
-            torch._foreach_lerp_(average, [p.detach() for p in trained], 1 - kept)
-            total += loss.item() * len(chunk)
-        spent = time.monotonic() - begun
-        print(f"  epoch {number}: loss {total / len(epoch):.3f}, {spent:.0f} s", flush=True)
-    with torch.no_grad():
-        for parameter, mean in zip(trained, average, strict=True):
-            parameter.copy_(mean)
-    model.widen()
+    for number in range(done, recipe.epochs):
+        begun = time.process_time()
+        loss = run.epoch(epochs[number], number)
+        spent = time.process_time() - begun
+        print(f"  epoch {number + 1}: loss {loss:.3f}, {spent:.0f} s of CPU", flush=True)
+        if kept is not None and number + 1 < recipe.epochs:
+            kept.mkdir(parents=True, exist_ok=True)
+            run.save(kept / f"{states[number]}.pt")
+    run.settle()
     return model.eval()
 
 
+class _Run:
+    """A training under way: the model, the optimiser and the moving average of the weights."""
+
+    def __init__(self, model: JudgeModel, recipe: Recipe) -> None:
+        self.model = model
+        self.recipe = recipe
+        self.trained = [p for p in model.parameters() if p.requires_grad]
+        groups = _groups(model, recipe)
+        self.rates = [float(group["lr"]) for group in groups]
+        self.optimiser = torch.optim.AdamW(groups, weight_decay=0.01, fused=True)
+        self.average = [p.detach().clone() for p in self.trained]
+        self.step = 0
+
+    def epoch(self, pairs: Sequence[tuple[TrainingTurn, EncodedPair]], number: int) -> float:
+        """Reads every turn once; returns the mean loss. Its chance depends on its number alone."""
+        torch.manual_seed(self.recipe.seed + number)
+        rng = random.Random(f"batches {self.recipe.seed} {number}")
+        batches = -(-len(pairs) // self.recipe.batch)
+        total = 0.0
+        for place, (chunk, batch) in enumerate(_batches(pairs, self.recipe.batch, rng)):
+            share = rate_share((number + (place + 1) / batches) / self.recipe.epochs)
+            for group, rate in zip(self.optimiser.param_groups, self.rates, strict=True):
+                group["lr"] = rate * share
+            # bfloat16 halves the time of a step and costs nothing that could be measured.
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                answers = self.model(batch)
+            loss = _loss({name: a.float() for name, a in answers.items()}, chunk, self.recipe)
+            self.optimiser.zero_grad(set_to_none=True)
+            loss.backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(self.trained, 1.0)
+            self.optimiser.step()
+            self.step += 1
+            kept = min(self.recipe.averaging, self.step / (self.step + 10))
+            torch._foreach_lerp_(self.average, [p.detach() for p in self.trained], 1 - kept)
+            total += loss.item() * len(chunk)
+        return total / len(pairs)
+
+    def settle(self) -> None:
+        """Gives the model the average of its weights."""
+        with torch.no_grad():
+            for parameter, mean in zip(self.trained, self.average, strict=True):
+                parameter.copy_(mean)
+
+    def save(self, path: Path) -> None:
+        """Writes everything that the next epoch begins with."""
+        state = {
+            "weights": [p.detach() for p in self.trained],
+            "average": self.average,
+            "optimiser": self.optimiser.state_dict(),
+            "step": self.step,
+        }
+        unready = path.with_suffix(".part")
+        torch.save(state, unready)
+        unready.replace(path)
+
+    def load(self, path: Path) -> None:
+        """Goes on from what ``save`` wrote."""
+        state = torch.load(path, weights_only=True)
+        with torch.no_grad():
+            for parameter, known in zip(self.trained, state["weights"], strict=True):
+                parameter.copy_(known)
+        self.average = state["average"]
+        self.optimiser.load_state_dict(state["optimiser"])
+        self.step = state["step"]
+
+
+def rate_share(progress: float) -> float:
+    """Share of the highest learning rate: a linear rise over a tenth of the way, then a fall.
+
+    Args:
+        progress: Share of the training that is done, 0..1.
+    """
+    return min(progress / WARM_UP, (1.0 - progress) / (1.0 - WARM_UP))
+
+
+def _state_of(recipe: Recipe, epochs: Sequence[Sequence[tuple[TrainingTurn, EncodedPair]]]) -> str:
+    """Name of the state after some epochs: another recipe or another line, another name."""
+    known = hashlib.sha256(repr((recipe, torch.__version__, torch.get_num_threads())).encode())
+    for epoch in epochs:
+        for turn, pair in epoch:
+            row = (pair.ids, pair.kinds, turn.verdict, turn.categories, turn.recall)
+            known.update(repr(row).encode())
+    return known.hexdigest()[:16]
+
+
 def _writings(
-    turns: Sequence[TrainingTurn], recipe: Recipe, rng: random.Random
-) -> list[list[tuple[TrainingTurn, EncodedPair]]]:
-    """What each epoch reads: the turns as they are, then other writings of them.
+    turns: Sequence[TrainingTurn], recipe: Recipe, number: int
+) -> list[tuple[TrainingTurn, EncodedPair]]:
+    """What an epoch reads: the first the turns as they are, the others other writings of them.
 
     A pattern's lines teach less than as many of somebody's own: an epoch reads half of them.
     """
     tokenizer = WordPiece.open()
+    rng = random.Random(f"writings {recipe.seed} {number}")
     strangers = sorted({t.context for t in turns if t.context and "?" not in t.context})
     chatter = companions()
-    epochs = []
-    for number in range(recipe.epochs):
-        due = [
-            turn
-            for turn in turns
-            if turn.file not in recipe.patterned or int(digest(turn.text), 16) % 2 == number % 2
-        ]
-        varied = [vary(turn, rng, strangers, chatter) if number else turn for turn in due]
-        epochs.append([(turn, encode_pair(tokenizer, turn.context, turn.text)) for turn in varied])
-    return epochs
+    due = [
+        turn
+        for turn in turns
+        if (turn.file not in recipe.patterned or int(digest(turn.text), 16) % 2 == number % 2)
+        and (number or turn.file not in recipe.later)
+    ]
+    varied = [vary(turn, rng, strangers, chatter) if number else turn for turn in due]
+    return [(turn, encode_pair(tokenizer, turn.context, turn.text)) for turn in varied]
 
 
 def _groups(model: JudgeModel, recipe: Recipe) -> list[dict[str, Any]]:
@@ -151,6 +227,11 @@ def _groups(model: JudgeModel, recipe: Recipe) -> list[dict[str, Any]]:
         {"params": part, "lr": recipe.rate * recipe.layer_decay ** (len(depths) - 1 - depth)}
         for depth, part in enumerate(depths)
     ]
+    words = set(model.words.parameters())
+    below = [p for p in groups[0]["params"] if p not in words]
+    # Without decay the vectors of words that never occur stay as published.
+    unused = {"params": [p for p in depths[0] if p in words], "weight_decay": 0.0}
+    groups = [{**groups[0], **unused}, {**groups[0], "params": below}, *groups[1:]]
     return [*groups, {"params": list(model.heads.parameters()), "lr": recipe.head_rate}]
 
 

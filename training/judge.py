@@ -46,6 +46,8 @@ DATED = "20261121"
 AGREEMENT = 0.97
 """Least share of turns on which the int8 file and the float model give the same verdict."""
 CHECKED_TURNS = 600
+KEPT = WORK / "epochs"
+"""State after each epoch, so that a training that was broken off goes on (400 MB)."""
 HELD_OUT = 12
 """One conversation of so many is not trained on; calibration and thresholds are chosen on it."""
 
@@ -172,7 +174,7 @@ def make(turns: Sequence[TrainingTurn], recipe: Recipe, folder: Path) -> None:
     """Trains, calibrates, writes and checks the judge."""
     held = [turn for turn in turns if is_held_out(turn)]
     seen = [turn for turn in turns if not is_held_out(turn)]
-    model = fit([*seen, *clause_turns(seen)], recipe)
+    model = fit([*seen, *clause_turns(seen)], recipe, KEPT)
     write_model(model, folder, turns, recipe, figures(held, ask(model, held)))
     settle(folder, held)
     write_nearest(folder, turns)

@@ -1,8 +1,8 @@
 """Writes natural speech of the kinds that measurements showed weak: ``python -m training.talk``.
 
-``talk.toml``, ``asides.toml`` and ``news.toml`` hold lines by what is right for them; each is
-written out a few times with other words, with a fixed seed, into ``n.jsonl``, ``q.jsonl`` and
-``r.jsonl``. Memories only name the category.
+``talk.toml``, ``asides.toml``, ``news.toml``, ``reports.toml`` and ``borders.toml`` hold lines by
+what is right for them; each is written out a few times with other words, with a fixed seed, into
+``n.jsonl`` and those after it (``LINES``). Memories only name the category.
 """
 
 from __future__ import annotations
@@ -18,7 +18,13 @@ from typing import Any
 from training.turns import DATA
 from training.twins import written_out
 
-LINES = {"n": "talk.toml", "q": "asides.toml", "r": "news.toml"}
+LINES = {
+    "n": "talk.toml",
+    "q": "asides.toml",
+    "r": "news.toml",
+    "s": "reports.toml",
+    "t": "borders.toml",
+}
 """File that gets the turns: file with the lines."""
 SEED = 20260308
 
@@ -37,7 +43,7 @@ def rows(lines: Mapping[str, Any], rng: random.Random, name: str = "n") -> list[
     """Every line in ``take`` different writings (fewer where it has fewer).
 
     Args:
-        lines: A file with lines, read.
+        lines: A file with lines, read; ``words`` in it are names for longer choices.
         rng: Source of chance.
         name: Of the file that gets the turns.
 
@@ -45,6 +51,7 @@ def rows(lines: Mapping[str, Any], rng: random.Random, name: str = "n") -> list[
         SystemExit: A line that is to be kept names no category.
     """
     found: list[dict[str, Any]] = []
+    named = lines.get("words", {})
     for kind in ("allow", "hold", "discard", "recall"):
         for line in lines[kind]:
             coded = _CODED.match(line) if kind == "allow" else None
@@ -54,7 +61,7 @@ def rows(lines: Mapping[str, Any], rng: random.Random, name: str = "n") -> list[
                 )
             facts = [[CODES[code], ""] for code in coded[1]] if coded else []
             words = coded[2] if coded else line
-            taken = {written_out(words, {}, rng)[0] for _ in range(lines["take"])}
+            taken = {written_out(words, named, rng)[0] for _ in range(lines["take"])}
             found += [_row(said, kind, facts) for said in sorted(taken)]
     rng.shuffle(found)
     return [{"c": f"{name}-{n:04}", "s": 0, **row} for n, row in enumerate(found, 1)]
