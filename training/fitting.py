@@ -47,8 +47,8 @@ class Recipe:
         train_words: Whether the word vectors learn too.
         layer_decay: What a layer learns slower than the one above it.
         patterned: Files written out from patterns, of which an epoch reads every second turn.
-        later: Files that are read from the second epoch on: short lines of a few kinds, which
-            the first, as everybody wrote, is spared.
+        later: Files that the first epoch does not read: what the second adds, then the third. They
+            are short lines of a few kinds each, written last; the epochs before stay as they were.
         averaging: Decay of the moving average of the weights, which is what is kept; 0 for none.
     """
 
@@ -64,7 +64,7 @@ class Recipe:
     train_words: bool = True
     layer_decay: float = 0.95
     patterned: str = "lm"
-    later: str = "stuv"
+    later: tuple[str, ...] = ("st", "u")
     averaging: float = 0.995
 
 
@@ -210,11 +210,12 @@ def _writings(
     rng = random.Random(f"writings {recipe.seed} {number}")
     strangers = sorted({t.context for t in turns if t.context and "?" not in t.context})
     chatter = companions()
+    not_yet = "".join(recipe.later[number:])
     due = [
         turn
         for turn in turns
         if (turn.file not in recipe.patterned or int(digest(turn.text), 16) % 2 == number % 2)
-        and (number or turn.file not in recipe.later)
+        and turn.file not in not_yet
     ]
     varied = [vary(turn, rng, strangers, chatter) if number else turn for turn in due]
     return [(turn, encode_pair(tokenizer, turn.context, turn.text)) for turn in varied]

@@ -170,11 +170,20 @@ def is_held_out(turn: TrainingTurn) -> bool:
     return int(digest(f"{turn.file} {turn.conversation}"), 16) % HELD_OUT == 0
 
 
-def make(turns: Sequence[TrainingTurn], recipe: Recipe, folder: Path) -> None:
-    """Trains, calibrates, writes and checks the judge."""
+def make(
+    turns: Sequence[TrainingTurn], recipe: Recipe, folder: Path, kept: Path | None = KEPT
+) -> None:
+    """Trains, calibrates, writes and checks the judge.
+
+    Args:
+        turns: All annotated turns.
+        recipe: How to train.
+        folder: Gets the model, its figures and its nearest turns.
+        kept: Folder with the states of epochs that were read before, or None to begin afresh.
+    """
     held = [turn for turn in turns if is_held_out(turn)]
     seen = [turn for turn in turns if not is_held_out(turn)]
-    model = fit([*seen, *clause_turns(seen)], recipe, KEPT)
+    model = fit([*seen, *clause_turns(seen)], recipe, kept)
     write_model(model, folder, turns, recipe, figures(held, ask(model, held)))
     settle(folder, held)
     write_nearest(folder, turns)
@@ -197,13 +206,16 @@ def main() -> None:
     parser.add_argument("--to", type=Path, default=MODEL, help="folder that gets the model")
     parser.add_argument("--epochs", type=int, default=Recipe().epochs)
     parser.add_argument("--threads", type=int, default=THREADS, help="threads of torch")
+    parser.add_argument(
+        "--afresh", action="store_true", help="keep no epoch and go on from none that was kept"
+    )
     options = parser.parse_args()
     begun = time.monotonic()
     torch.set_num_threads(options.threads)
     turns, recipe = read_turns(), Recipe(epochs=options.epochs)
     print(f"{len(turns)} annotated turns of {len({t.file for t in turns})} files", flush=True)
     options.to.mkdir(parents=True, exist_ok=True)
-    make(turns, recipe, options.to)
+    make(turns, recipe, options.to, None if options.afresh else KEPT)
     print(f"done in {(time.monotonic() - begun) / 60:.1f} minutes")
 
 

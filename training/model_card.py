@@ -28,10 +28,10 @@ cannot allow what the factuality, sensitive and injection stages forbid.
 project with language models by several independent writers with themes of their own, and free to
 use under the project's licence (Apache-2.0): **all of it is synthetic**. `l.jsonl` is written out
 from patterns of near-twins (`training/twins.toml`), `m.jsonl` is long written chat put together
-from sentences (`training/chat.toml`), `n.jsonl` and `q.jsonl` to `t.jsonl` are natural speech of
+from sentences (`training/chat.toml`), `n.jsonl` and `q.jsonl` to `u.jsonl` are natural speech of
 kinds that measurements showed weak (`training/talk.toml`, `asides.toml`, `news.toml`,
-`reports.toml`, `borders.toml`): their memories only name the category. {clauses:,} clauses of
-these are learnt as turns of their own (`training/clauses.py`): the binding asks about clauses.
+`reports.toml`, `borders.toml`, `world.toml`): their memories only name the category. {clauses:,}
+clauses are learnt as turns of their own (`training/clauses.py`): the binding asks about clauses.
 English above all; German, French and Spanish in {foreign}. No public corpus was used.
 {left_out} turns near to a measuring set were left out (`python -m training.near_duplicates`).
 Starting weights: all-MiniLM-L6-v2 of the sentence-transformers project (Apache-2.0, `LICENSE`).
@@ -39,9 +39,10 @@ Starting weights: all-MiniLM-L6-v2 of the sentence-transformers project (Apache-
 ## How it is made
 `make judge` (`python -m training.judge`), seed {seed}: {epochs} epochs of other writings of each
 turn (case, punctuation, fillers, recogniser-like errors, chatter around it, with and without
-context; of l and m half an epoch, s and t from the second on), the moving average of the weights
-kept, one conversation in twelve unseen for calibration and thresholds, int8 per channel, compared
-with the float model. On one thread the same machine and versions give the same bytes.
+context; of l and m half an epoch, s and t from the second on, u in the third), the moving average
+of the weights kept, one conversation in twelve unseen for calibration and thresholds, int8 per
+channel, compared with the float model. On one thread the same machine and versions give the same
+bytes.
 
 ## Figures
 On {unseen_turns} unseen turns of the same writers (they flatter it):
@@ -117,7 +118,7 @@ def card(folder: Path, turns: list[TrainingTurn]) -> str:
         files=len({turn.file for turn in turns}),
         verdicts=", ".join(f"{number:,} {name}" for name, number in count.items()),
         recall=sum(turn.recall for turn in turns),
-        foreign="the files i, k, l, n, o and q to t",
+        foreign="the files i, k, l, n, o and q to u",
         clauses=len(clause_turns(turns)),
         left_out=len(LEFT_OUT.read_text().split()),
         seed=manifest["recipe"]["seed"],

@@ -1,8 +1,8 @@
 """Writes natural speech of the kinds that measurements showed weak: ``python -m training.talk``.
 
-``talk.toml``, ``asides.toml``, ``news.toml``, ``reports.toml`` and ``borders.toml`` hold lines by
-what is right for them; each is written out a few times with other words, with a fixed seed, into
-``n.jsonl`` and those after it (``LINES``). Memories only name the category.
+``talk.toml`` and the files after it (``LINES``) hold lines by what is right for them; each is
+written out a few times with other words, with a fixed seed, into ``n.jsonl`` and so on. Memories
+only name the category.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ LINES = {
     "r": "news.toml",
     "s": "reports.toml",
     "t": "borders.toml",
+    "u": "world.toml",
 }
 """File that gets the turns: file with the lines."""
 SEED = 20260308
