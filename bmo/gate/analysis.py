@@ -106,7 +106,7 @@ def analyse(
     analysis = Analysis(language=language, words=repaired)
     if not repaired.norm:
         return analysis
-    discourse = open_discourse(people, context, turn.assistant_before)
+    discourse = open_discourse(people, context, turn.assistant_before, language)
     analysis.discourse = discourse
     of_turn_before = False
     if stages & SAID_OF_ANOTHER:
@@ -139,7 +139,7 @@ def analyse(
         nothing = _settles_nothing(said, repaired, clauses, turn, language)
         if nothing:
             refused[0] = (*refused[0], "hedge")
-        else:
+        elif not clauses or "quotation" not in refused[0]:  # "tom texted i'm bob" is no answer
             used = _read_answer(analysis, reader, clauses)
     ahead = _NO_ORDERS
     if orders:

@@ -121,6 +121,8 @@ class ClauseReader:
     ) -> ClauseAnalysis:
         """One clause, whose speech act (and vetoes) are known."""
         act, behind = said
+        if clause.start:
+            self.discourse.heard = spoken.norm[: clause.start]
         facts: list[Fact] = []
         refused: tuple[Veto, ...] = ()
         is_open = False
@@ -336,6 +338,11 @@ class ClauseReader:
             if fact.slot == "name" and (name := fact.subject.partition(":")[2]):
                 self.discourse.names[name] = fact.subject
                 self.discourse.point_at(self.discourse.person(fact.subject))
+            elif fact.rule_id == "has_another_kin":
+                said = fact.value.split()[1:]
+                relation = self.people.relation_at(said, 0, len(said))
+                if relation is not None and fact.subject == "user":
+                    self.discourse.introduce(relation[0], qualifier="other")
             elif fact.rule_id in ("has_kin", "has_named", "there_is_a_pet"):
                 norm = fact.value.lower().split()
                 for i in range(len(norm)):

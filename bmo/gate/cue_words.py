@@ -17,7 +17,6 @@ from bmo.gate import (
     pointing_orders,
     restarts,
     said_of_another,
-    spoken_of_before,
 )
 from bmo.gate.ellipsis import words_of_days
 from bmo.gate.factuality import factuality_lexicon
@@ -28,6 +27,7 @@ from bmo.gate.packs import load_pack
 from bmo.gate.people import people_lexicon
 from bmo.gate.quoted_words import quoting_lexicon
 from bmo.gate.standing_orders import order_cues
+from bmo.gate.talk_words import talk_words
 from bmo.gate.verbless_wishes import POLITE
 from bmo.language import LanguageCode
 from bmo.language.disfluency import repair_cues
@@ -104,7 +104,7 @@ def _cue_words(language: LanguageCode) -> dict[str, int]:
             (DIALECTAL, dialect.CUES),
             (NAMING, naming_order.CUES),
             (POINTING, pointing_orders.CUES),
-            (BROUGHT_UP, spoken_of_before.SOMEBODY),
+            (BROUGHT_UP, talk_words(language).somebody),
         ]
     table: dict[str, int] = {}
     for stage, words in vocabularies:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from bmo.gate.asked_question import asked_subject
 from bmo.gate.people import NEW, Gender, PeopleLexicon, Relation, label_of, subject_of
-from bmo.gate.spoken_of_before import brings_up, relations_in
+from bmo.gate.spoken_of_before import Mention, Spoken, meant_before, people_in, people_of
+from bmo.language import LanguageCode
 from bmo.turn import DialogueContext
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -23,8 +24,9 @@ _PRONOUN_GENDERS: dict[str, tuple[Gender, ...]] = {
     "them": ("plural", "unknown", "male", "female"),
     "it": ("thing",),
     "its": ("thing",),
+    "either": ("male", "female", "unknown"),
 }
-_SINGULAR = frozenset({"he", "him", "his", "she", "her"})
+_SINGULAR = frozenset({"he", "him", "his", "she", "her", "either"})
 _SEVERAL = frozenset({"they", "their", "them"})
 
 
@@ -60,6 +62,7 @@ class Discourse:
         stranger: Someone was named last of whom nothing is known: no pronoun points past them.
         said_before: What the assistant and the user said before the turn, and whether it was the
             assistant: read only when a pronoun points at nobody of this turn.
+        heard: The words of this turn before the clause that is read.
     """
 
     lexicon: PeopleLexicon
@@ -68,8 +71,10 @@ class Discourse:
     assistant: Person | None = None
     earlier: list[Person] = field(default_factory=list)
 
+    language: LanguageCode = "en"
     stranger: bool = False
     said_before: tuple[tuple[str, bool], ...] = ()
+    heard: list[str] = field(default_factory=list)
     told_apart: dict[str, str] = field(default_factory=dict)
 
     def introduce(
@@ -105,7 +110,10 @@ class Discourse:
             label = plural_label(relation.name)
             if owner != "user":
                 label = f"{label_of(owner)}'s {label.lower()}"
-        person = Person(subject, label, relation.gender, relation.pet, relation.name, name)
+        gender = relation.gender
+        if gender == "unknown" and not relation.pet:
+            gender = self.lexicon.gender_of(subject.partition(":")[2])
+        person = Person(subject, label, gender, relation.pet, relation.name, name)
         self.point_at(person)
         return person
 
@@ -155,6 +163,8 @@ class Discourse:
         gender: Gender = found.gender if found else "unknown"
         pet = found.pet if found else False
         name = subject.partition(":")[2]
+        if gender == "unknown" and name and not pet:
+            gender = self.lexicon.gender_of(name)
         return Person(subject, label_of(subject), gender, pet, relation, name.title())
 
     def antecedent(self, pronoun: str) -> Person | None:
@@ -171,32 +181,59 @@ class Discourse:
             return self.assistant
         if pronoun in _SEVERAL:
             genders = ("plural",)  # "they've pushed it back" is nobody's husband of a turn ago
-        elif pronoun in _SINGULAR and self.said_before and brings_up(self.said_before[-1][0]):
-            return None
-        spoken_of = self._spoken_of_before(genders)
-        if spoken_of is not None:
-            return spoken_of
+        if pronoun not in ("it", "its"):
+            meant = meant_before(self._turns_before(), genders, self._subject_meant)
+            if meant.unclear:
+                return None
+            if meant.mention is not None:
+                return self._known(meant.mention)
         for person in self.earlier:
             if person.gender in genders or (pronoun in ("it", "its") and person.pet):
                 return person
         return None
 
-    def _spoken_of_before(self, genders: tuple[Gender, ...]) -> Person | None:
-        """The one fitting relation that was spoken of just before this turn."""
-        for text, by_assistant in self.said_before:
-            found = relations_in(text, self.lexicon, by_assistant=by_assistant)
-            fitting = [relation for relation in found if relation.gender in genders]
-            if len(fitting) > 1:
-                return None
-            if fitting:
-                return self._one_of(fitting[0])
+    def _turns_before(self) -> Iterator[Spoken]:
+        """The people of this turn's words so far, then of the turns before it, latest first."""
+        if self.heard:
+            yield people_in(self.heard, self.language, self.lexicon, self.names)
+        for said, by_assistant in self.said_before:
+            yield people_of(
+                said, self.language, self.lexicon, self.names, by_assistant=by_assistant
+            )
+
+    def _subject_meant(self, mention: Mention) -> str:
+        """The subject of somebody spoken of before, or what else tells them from others."""
+        person = self._known(mention)
+        if person is not None:
+            return person.subject
+        relation = mention.relation.key if mention.relation is not None else ""
+        return f"{mention.whose}.{mention.which}.{relation}:{mention.name}"
+
+    def _known(self, mention: Mention) -> Person | None:
+        """Somebody spoken of before; None where nobody knows who it is."""
+        relation = mention.relation
+        known = self.names.get(mention.name) if mention.name else None
+        if relation is None:
+            return self.person(known) if known is not None else None
+        if mention.whose == "user":
+            if mention.which and mention.which != NEW and not mention.name:
+                own = subject_of(relation, "", "user", mention.which)
+                return self.person(self.told_apart.get(own) or self._said_with(mention.which, own))
+            if mention.name:
+                return self.person(known or subject_of(relation, mention.name))
+            return self._one_of(relation)
+        for person in self.earlier:  # "her brother is a pilot"
+            path, _, name = person.subject.partition(":")
+            if path.rpartition(".")[2] == relation.key and path.count(".") > 1:
+                if not mention.name or mention.name == name:
+                    return person
         return None
 
     def _one_of(self, relation: Relation) -> Person:
         """The person of a relation: of whom the latest facts tell, else the only one known."""
         subject = subject_of(relation)
         for person in self.earlier:
-            if person.subject.partition(":")[0] == subject:
+            if person.subject.partition(":")[0] == subject and not relation.plural:
                 return person
         known = {s for s in self.names.values() if s.partition(":")[0] == subject}
         label = plural_label(relation.name) if relation.plural else label_of(subject)
@@ -217,16 +254,19 @@ def plural_label(relation: str) -> str:
 
 
 def open_discourse(
-    lexicon: PeopleLexicon, context: DialogueContext, assistant_before: str
+    lexicon: PeopleLexicon,
+    context: DialogueContext,
+    assistant_before: str,
+    language: LanguageCode = "en",
 ) -> Discourse:
     """The discourse at the beginning of a turn.
 
     Whom the assistant named last comes first ("And Kavi, is he in Canada as well?"); otherwise
     the person the latest stored facts are about.
     """
-    discourse = Discourse(lexicon)
+    discourse = Discourse(lexicon, language=language)
     if assistant_before or context.recent_turns:
-        mine = tuple((said, False) for said, _ in context.recent_turns[:1])
+        mine = tuple((said, False) for said, _ in context.recent_turns)
         discourse.said_before = ((assistant_before, True), *mine)
     if context.subjects:
         discourse.names.update(context.subjects)

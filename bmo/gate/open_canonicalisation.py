@@ -208,9 +208,7 @@ class _English:
         if first in self.lexicon.deictic:
             return self._deictic(tokens, question, parts)
         if first in _WHOSE and not parts:
-            owned = self._owned(tokens)
-            if owned is not None:
-                return owned
+            return self._owned(tokens)  # "his name's biscuit" of nobody says nothing
         if has_verb(tokens) or (first in self.lists.anyone and len(tokens) > 2):
             return joined(inner(tokens)), self.people.of(tokens), True
         done = first == "got" or bool(past_lemma(first))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -56,6 +57,8 @@ class PeopleLexicon:
         alone: Those of them that need no relation behind them ("my youngest").
         behind: Those of them that stand behind a relation ("ma soeur aînée").
         taught: Those of them that only tell teachers apart ("my piano teacher").
+        genders: Given name, lower-case -> whose it nearly always is.
+        compounds: Nouns behind a relation with which it is none ("mother tongue").
     """
 
     forms: dict[tuple[str, ...], Relation]
@@ -66,6 +69,12 @@ class PeopleLexicon:
     alone: frozenset[str]
     behind: frozenset[str]
     taught: frozenset[str]
+    genders: Mapping[str, Gender]
+    compounds: frozenset[str]
+
+    def gender_of(self, name: str) -> Gender:
+        """Whose a given name nearly always is; "unknown" of all others."""
+        return self.genders.get(name, "unknown")
 
     def qualifier_in(self, norm: list[str], begin: int, behind: int, relation: Relation) -> str:
         """Which one of a relation the words ``norm[begin:behind]`` mean: "older", "other", "".
@@ -111,13 +120,18 @@ class PeopleLexicon:
         for size in range(min(longest, end - i), 0, -1):
             relation = self.forms.get(tuple(norm[i : i + size]))
             if relation is not None:
+                if i + size < end and norm[i + size] in self.compounds:
+                    return None  # "mother tongue", "dog food"
                 return relation, i + size
         return None
 
 
-def _relation(name: str, plural: bool, raw: dict[str, list[str]]) -> Relation:
+def _relation(
+    name: str, plural: bool, raw: Mapping[str, list[str]], formed: Gender = "unknown"
+) -> Relation:
+    """A relation; ``formed``: the gender that the word for it tells ("kollegin")."""
     pet = name in raw["pets"]
-    gender: Gender = "unknown"
+    gender = formed
     if plural:
         gender = "plural"
     elif name in raw["male"]:
@@ -136,10 +150,12 @@ def people_lexicon(language: LanguageCode) -> PeopleLexicon:
     english = read_table("en", "people.toml")
     own = read_table(language, "people.toml") or english
     forms: dict[tuple[str, ...], Relation] = {}
+    formed: dict[str, Gender] = dict.fromkeys(own.get("male_forms", ()), "male")
+    formed.update(dict.fromkeys(own.get("female_forms", ()), "female"))
     for plural, table in ((False, own["one"]), (True, own.get("many", {}))):
         for name, words in table.items():
-            relation = _relation(name, plural, english)
             for word in words:
+                relation = _relation(name, plural, english, formed.get(word, "unknown"))
                 forms.setdefault(tuple(word.lower().split()), relation)
     first: dict[str, int] = {}
     for form in forms:
@@ -166,7 +182,22 @@ def people_lexicon(language: LanguageCode) -> PeopleLexicon:
         frozenset(told.get("alone", ())),
         frozenset(told.get("behind", ())),
         frozenset(told.get("taught", ())),
+        _name_genders(),
+        frozenset(own.get("compounds", ())),
     )
+
+
+@cache
+def _name_genders() -> Mapping[str, Gender]:
+    """Given names of one gender; names that differ by country or person are in no list."""
+    genders: tuple[Gender, ...] = ("male", "female")
+    told: dict[str, Gender] = {}
+    for gender in genders:
+        lines = read_text("en", f"names_{gender}.txt").splitlines()
+        for line in lines:
+            if not line.startswith("#"):
+                told.update(dict.fromkeys(line.split(), gender))
+    return told
 
 
 def subject_of(relation: Relation, name: str = "", owner: str = "user", qualifier: str = "") -> str:

@@ -1,63 +1,331 @@
-"""Whom the turn before spoke of: "the wife's home today", "she's called maureen".
+"""Whom the talk before spoke of: "the wife's home today", "she's called maureen".
 
 A turn that was only held, or the assistant's "your cat", still says whom the next pronoun means.
+So does somebody of whom nobody knows more: behind "tom came by" the plumber of "he's a plumber" is
+Tom, and no brother of some turns ago. Where two fit, nobody is meant: what is unclear is held.
 """
 
 from __future__ import annotations
 
-from bmo.gate.people import PeopleLexicon, Relation
-from bmo.language import words
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Literal, NamedTuple
 
-_OWN = frozenset({"my", "our", "the"})
-_YOURS = frozenset({"your"})
-_COUNTS = frozenset("two three four five six both little old new".split())
+from bmo.gate.people import Gender, PeopleLexicon, Relation
+from bmo.gate.talk_words import TalkWords, talk_words
+from bmo.language import LanguageCode, words
+
+_LEAD = 2
+"""Index of a turn's word from which somebody is its subject no more ("so my sister ...")."""
+_REACH = 3
 
 
-def relations_in(text: str, people: PeopleLexicon, *, by_assistant: bool) -> list[Relation]:
-    """The relations of the user that a text speaks of, each once.
+class Mention(NamedTuple):
+    """Somebody a turn speaks of.
+
+    Attributes:
+        relation: What they are to the user, or to somebody else; None where only a name is known.
+        name: Their name, lower-case, or "".
+        whose: "user", "other" (his, her, tom's) or "" for somebody of no relation.
+        which: The qualifier that tells them from others ("other").
+        gender: Which pronouns may point at them.
+        leads: They are the subject of the turn's first clause.
+        owner: The head of a chain is spoken of, this is only whose they are ("my sister's son").
+        new: They are brought up at the end, where what follows is likelier about them.
+    """
+
+    relation: Relation | None
+    name: str
+    whose: Literal["user", "other", ""]
+    which: str
+    gender: Gender
+    leads: bool
+    owner: bool
+    new: bool
+
+
+class Spoken(NamedTuple):
+    """A turn, as far as it speaks of people.
+
+    Attributes:
+        mentions: Everybody, in the order they were named.
+        pronouns: Genders of the pronouns that no mention of the same turn explains.
+    """
+
+    mentions: tuple[Mention, ...]
+    pronouns: frozenset[Gender]
+
+
+class Meant(NamedTuple):
+    """Whom a pronoun means as one turn goes.
+
+    Attributes:
+        mention: The one who fits, or None.
+        unclear: Several fit, or somebody of whom nothing is known.
+    """
+
+    mention: Mention | None
+    unclear: bool = False
+
+
+_NOBODY = Meant(None)
+_UNCLEAR = Meant(None, True)
+
+
+def people_of(
+    text: str,
+    language: LanguageCode,
+    people: PeopleLexicon,
+    names: Collection[str],
+    *,
+    by_assistant: bool = False,
+) -> Spoken:
+    """Everybody a text speaks of.
 
     Args:
         text: A turn of the user's, or the assistant's words.
+        language: In which it was said.
         people: What relations are called.
+        names: Lower-case names of known people.
         by_assistant: Whether the assistant said it ("your sister").
     """
-    owners = _YOURS if by_assistant else _OWN
-    norm = words(text, "en").norm
-    if owners.isdisjoint(norm):
-        return []
-    found: list[Relation] = []
+    norm = words(text, language).norm
+    return people_in(norm, language, people, names, by_assistant=by_assistant)
+
+
+def people_in(
+    norm: list[str],
+    language: LanguageCode,
+    people: PeopleLexicon,
+    names: Collection[str],
+    *,
+    by_assistant: bool = False,
+) -> Spoken:
+    """The same of words in normal form."""
+    said = talk_words(language)
+    owners = said.yours if by_assistant else said.own
+    found: list[Mention] = []
+    pronouns: list[tuple[int, Gender]] = []
+    taken = -1
     for i, word in enumerate(norm):
-        if word not in owners:
+        if i <= taken:
             continue
-        first = i + 2 if norm[i + 1 : i + 2] and norm[i + 1] in _COUNTS else i + 1
-        relation = people.relation_at(norm, first, len(norm))
-        if relation is None or (word == "the" and norm[relation[1] : relation[1] + 1] == ["of"]):
+        gender = said.pronouns.get(word) or said.possessives.get(word)
+        if gender is not None and not by_assistant:
+            pronouns.append((i, gender))
+        if word in owners or word in said.possessives or word in said.new:
+            joined = found != [] and i - 2 == taken and norm[i - 1] in said.joins
+            joined = joined and found[-1].whose == "user"
+            read = _related(norm, i, people, said, owners, beside=joined)
+            if read is not None:
+                mention, taken = read
+                if found and mention.whose == "other" and norm[i - 1] == "'s":
+                    found[-1] = found[-1]._replace(owner=True)
+                found.append(mention)
+                continue
+        if word == "'s" and found and i - 1 == taken:
+            read = _related(norm, i, people, said, frozenset({"'s"}))
+            if read is not None:  # "my brother's girlfriend": she, and only then him
+                mention, taken = read
+                found[-1] = found[-1]._replace(owner=True)
+                found.append(mention._replace(whose="other", leads=found[-1].leads))
+                continue
+        if by_assistant:
             continue
-        if relation[0] not in found:
-            found.append(relation[0])
-    return found
+        if word in said.somebody and _is_new(norm, i, said):
+            found.append(_somebody(norm, i, said.somebody[word], said))
+        elif word in said.trades and _is_met(norm, i, said):
+            found.append(_somebody(norm, i, "unknown", said))
+        elif word in names or (word in people.names and word not in said.not_names):
+            taken = i
+            who = people.gender_of(word)
+            found.append(Mention(None, word, "", "", who, _leads(norm, i, said), False, False))
+    return Spoken(*_explained(norm, found, pronouns, said))
 
 
-def brings_up(text: str) -> bool:
-    """Whether a turn brings up somebody of whom no relation is told: "a new lad called ollie"."""
-    return introduces(words(text, "en").norm)
+def _related(
+    norm: list[str],
+    i: int,
+    people: PeopleLexicon,
+    said: TalkWords,
+    owners: Collection[str],
+    *,
+    beside: bool = False,
+) -> tuple[Mention, int] | None:
+    """The relation behind a possessive or "a" at ``i``, and the index of its last word.
+
+    ``beside``: one of the user's was named just before ("a brother and a sister").
+    """
+    word, size = norm[i], len(norm)
+    first = i + 1
+    while first < size and first - i < _REACH and people.relation_at(norm, first, size) is None:
+        if norm[first] not in said.between and norm[first] not in people.qualifiers:
+            return None
+        first += 1
+    read = people.relation_at(norm, first, size)
+    if read is None:
+        return None
+    relation, behind = read
+    if word in said.definite and norm[behind : behind + 1] == ["of"]:
+        return None
+    which = people.qualifier_in(norm, i, behind, relation)
+    whose: Literal["user", "other", ""] = "user" if word in owners else "other"
+    if word in said.new and word not in owners:
+        if _told_of_subject(norm, i, said):
+            return None  # "is a friend", "as a teacher": no person is brought up
+        whose = "user" if _has(norm, i, said) or beside else ""
+    name = ""
+    if behind < size and not relation.plural and norm[behind] in people.names:
+        name, behind = norm[behind], behind + 1
+    gender = relation.gender
+    if gender == "unknown" and name:
+        gender = people.gender_of(name)
+    new = whose == "" and behind >= size
+    leads = _leads(norm, i, said)
+    return Mention(relation, name, whose, which, gender, leads, False, new), behind - 1
+
+
+def _has(norm: list[str], i: int, said: TalkWords) -> bool:
+    """Whether the user says to have whoever stands behind "a" at ``i``."""
+    front = norm[max(0, i - _REACH) : i]
+    return not said.first.isdisjoint(front) and not said.having.isdisjoint(front)
+
+
+def _told_of_subject(norm: list[str], i: int, said: TalkWords) -> bool:
+    return i > 0 and norm[i - 1] in said.copulas
+
+
+def _is_new(norm: list[str], i: int, said: TalkWords) -> bool:
+    """Whether "a", "some", "the" or "this" stands before a noun for somebody."""
+    for at in range(i - 1, max(i - _REACH - 1, -1), -1):
+        if norm[at] in said.new:
+            return not _told_of_subject(norm, at, said)
+        if norm[at] in said.definite:
+            return True
+        if norm[at] in said.own or norm[at] in said.possessives or norm[at] in said.yours:
+            return False
+    return False
+
+
+def _is_met(norm: list[str], i: int, said: TalkWords) -> bool:
+    """Whether a trade is somebody's who is met or had: "my boss has a new secretary"."""
+    for at in range(i - 1, max(i - _REACH - 1, -1), -1):
+        if norm[at] in said.new or norm[at] in said.definite:
+            return at > 0 and norm[at - 1] in said.meeting
+    return False
+
+
+def _leads(norm: list[str], i: int, said: TalkWords) -> bool:
+    """Whether whoever stands at ``i`` opens the turn: "i told my mum" is about the user."""
+    front = norm[:i]
+    return i <= _LEAD and said.first.isdisjoint(front) and said.pronouns.keys().isdisjoint(front)
+
+
+def _somebody(norm: list[str], i: int, gender: Gender, said: TalkWords) -> Mention:
+    leads = _leads(norm, i, said)
+    return Mention(None, "", "", "", gender, leads, False, i >= len(norm) - 1)
+
+
+def _explained(
+    norm: list[str], found: list[Mention], pronouns: list[tuple[int, Gender]], said: TalkWords
+) -> tuple[tuple[Mention, ...], frozenset[Gender]]:
+    """The mentions, and the genders of pronouns that carry on from a turn before.
+
+    "She is my sister" says who she is, "she's not my mum" speaks of nobody else, and in "my
+    brother sold his car" he is the one just named.
+    """
+    if pronouns and found and pronouns[0][0] <= _LEAD:
+        first = pronouns[0][0]
+        behind = norm[first + 1 : first + 4]
+        if norm[first] in said.possessives and not said.naming.isdisjoint(behind[:1]):
+            return tuple(found), frozenset()  # "his name's paul"
+        if behind and behind[0] in said.copulas and not said.own.isdisjoint(behind):
+            if not said.negations.isdisjoint(behind):
+                return tuple(found[1:]), frozenset({pronouns[0][1]})
+            return tuple(found), frozenset()
+        return tuple(found), frozenset({pronouns[0][1]})
+    left = {g for _, g in pronouns if not any(_fits(m.gender, (g,)) for m in found)}
+    return tuple(found), frozenset(left)
+
+
+def _fits(gender: Gender, genders: Sequence[Gender]) -> bool:
+    return gender in genders or gender == "unknown"
+
+
+def _is_topic(mention: Mention) -> bool:
+    return mention.leads and mention.gender != "unknown"
+
+
+def meant_before(
+    turns: Iterable[Spoken], genders: Sequence[Gender], same: Callable[[Mention], str]
+) -> Meant:
+    """Whom a pronoun means as the turns before it go.
+
+    Somebody named in passing ("i told my mum about it") is meant only where the turn before that
+    one did not tell of another.
+
+    Args:
+        turns: The people of each turn, the latest first.
+        genders: Which the pronoun may point at.
+        same: As of ``meant_in``.
+    """
+    passing: Mention | None = None
+    for spoken in turns:
+        meant = meant_in(spoken, genders, same)
+        if passing is not None:
+            rival = meant.mention
+            clear = rival is None or not _is_topic(rival) or same(rival) == same(passing)
+            return Meant(passing) if clear else _UNCLEAR
+        if meant.unclear:
+            return meant
+        if meant.mention is not None and (meant.mention.leads or meant.mention.new):
+            return meant
+        passing = meant.mention
+    return Meant(passing)
+
+
+def meant_in(spoken: Spoken, genders: Sequence[Gender], same: Callable[[Mention], str]) -> Meant:
+    """Whom a pronoun means as a turn before it goes.
+
+    Args:
+        spoken: The people of that turn.
+        genders: Which the pronoun may point at.
+        same: A mention -> the subject it stands for; one person may be named twice.
+    """
+    fitting = [m for m in spoken.mentions if m.gender in genders]
+    carried = not spoken.pronouns.isdisjoint(genders)
+    heads = [m for m in fitting if not m.owner] or fitting
+    heads = list({same(m): m for m in heads}.values())
+    if not heads:
+        return _NOBODY
+    if carried:
+        return _UNCLEAR
+    if len(heads) > 1:
+        first = heads[0]
+        others = heads[1:]
+        if not _is_topic(first) or any(m.new for m in others):
+            return _UNCLEAR
+        if any(m.gender != "unknown" for m in others):
+            return _UNCLEAR
+        return Meant(first)
+    return Meant(heads[0])
 
 
 def introduces(norm: list[str]) -> bool:
-    """The same of words in normal form.
+    """Whether words bring up somebody of no relation: "a new lad called ollie".
 
     "He" behind them is that one, and nobody of whom the talk knew before.
     """
-    if SOMEBODY.isdisjoint(norm):
+    said = talk_words("en")
+    if said.somebody.keys().isdisjoint(norm):
         return False
     for i, word in enumerate(norm):
-        if word in SOMEBODY and _is_new(norm, i):
+        if word in said.somebody and _brings_up(norm, i):
             return True
     return False
 
 
-def _is_new(norm: list[str], i: int) -> bool:
-    """Whether "a", "some" or "this" stands before somebody, no possessive, and no "i am"."""
+def _brings_up(norm: list[str], i: int) -> bool:
+    """Whether "a" or "some" stands before somebody, no possessive, and no "i am"."""
     for at in range(i - 1, max(i - 4, -1), -1):
         if norm[at] in ("a", "an", "some", "another"):
             told = norm[at - 1 : at] if at else []
@@ -65,12 +333,3 @@ def _is_new(norm: list[str], i: int) -> bool:
         if norm[at] in ("my", "our", "the", "his", "her", "their", "your"):
             return False
     return False
-
-
-SOMEBODY = frozenset(
-    (
-        "apprentice bloke chap client colleague customer doctor fella fellow girl guy lady lad "
-        "lass lodger man nurse patient person physio plumber pupil student tenant volunteer woman"
-    ).split()
-)
-"""Nouns for somebody of no relation."""

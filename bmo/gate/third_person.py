@@ -203,6 +203,8 @@ def _is_no_word(word: str) -> bool:
     lexicon = third_person_lexicon()
     if not word.isalpha() or len(word) < 3 or word.endswith(("s", "ed", "ing", "ly")):
         return False
+    if word in lexicon.people.compounds or word in lexicon.people.last:
+        return False  # "mother tongue", "baby sitter"
     known = lexicon.adverbs | lexicon.prepositions | lexicon.carried | lexicon.bare_verbs
     return word not in known and word not in surface_lexicon("en").classes and not past_lemma(word)
 

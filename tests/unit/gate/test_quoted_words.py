@@ -98,7 +98,7 @@ def test_a_figure_of_speech_is_told_from_an_illness(gate: WriteGate) -> None:
     "text",
     [
         "my cat allergy is gone",
-        "my cat sitter is called jo",
+        "my cat food is called jo",
         "my mother tongue is polish",
         "my father figure is my uncle bob",
         "my dog and my cat fight",
