@@ -46,6 +46,7 @@ from bmo.gate.known_effects import (
     with_what_is_known,
 )
 from bmo.gate.late_names import with_late_names
+from bmo.gate.left_open import leaves_open
 from bmo.gate.naming_order import with_names_in_order
 from bmo.gate.negation_scope import may_be_beyond
 from bmo.gate.non_answers import settles_nothing
@@ -372,6 +373,10 @@ def _settled(analysis: Analysis, context: DialogueContext) -> tuple[Fact, ...]:
     told = [fact for clause in analysis.clauses for fact in clause.facts]
     if not told and not context.recent_facts:
         return ()
+    if analysis.language == "en" and not _OBJECTS.isdisjoint(analysis.words.norm):
+        told = [
+            f for f in told if f.op != "assert" or not leaves_open(f.text, people_lexicon("en"))
+        ]
     facts = without_doubles([_sorted_in(fact) for fact in told])
     if len(facts) > 1 and any(f.op == "retract" and f.scope == "last" for f in facts):
         # "im not saving for that any more so you can lose that too" ends one thing, not two.
@@ -393,6 +398,7 @@ def _sorted_in(fact: Fact) -> Fact:
     return fact if category == fact.category else replace(fact, category=category)
 
 
+_OBJECTS = frozenset({"him", "her"})
 _MANY_CLAUSES = 12
 """In a turn of more clauses one that was said before is not read again."""
 

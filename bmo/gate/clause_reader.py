@@ -347,9 +347,13 @@ class ClauseReader:
                 norm = fact.value.lower().split()
                 for i in range(len(norm)):
                     found = self.people.relation_at(norm, i, len(norm))
-                    if found is not None and not found[0].plural and fact.subject == "user":
+                    if found is None or found[0].plural:
+                        continue
+                    if fact.subject == "user":
                         self.discourse.introduce(found[0])
-                        break
+                    elif ":" in fact.subject or "." in fact.subject:
+                        self.discourse.introduce(found[0], owner=fact.subject)
+                    break
             elif fact.slot in ("owns", "drives") and fact.subject == "user" and fact.value:
                 thing = fact.value.split()[-1]
                 label = thing[:1].upper() + thing[1:]

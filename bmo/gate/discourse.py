@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bmo.gate.asked_question import asked_subject
 from bmo.gate.people import NEW, Gender, PeopleLexicon, Relation, label_of, subject_of
@@ -62,6 +62,8 @@ class Discourse:
         stranger: Someone was named last of whom nothing is known: no pronoun points past them.
         said_before: What the assistant and the user said before the turn, and whether it was the
             assistant: read only when a pronoun points at nobody of this turn.
+        shared: Names of two people, of whom one name alone does not tell which is meant.
+        lately: Subjects of whom the latest facts and this turn tell.
         heard: The words of this turn before the clause that is read.
     """
 
@@ -75,6 +77,8 @@ class Discourse:
     stranger: bool = False
     said_before: tuple[tuple[str, bool], ...] = ()
     heard: list[str] = field(default_factory=list)
+    shared: set[str] = field(default_factory=set)
+    lately: set[str] = field(default_factory=set)
     told_apart: dict[str, str] = field(default_factory=dict)
 
     def introduce(
@@ -94,15 +98,19 @@ class Discourse:
         """
         subject = subject_of(relation, name, owner, qualifier)
         if name:
+            known = self.names.get(name.lower(), subject)
+            if known != subject and known in self.lately:
+                self.shared.add(name.lower())
+            self.lately.add(subject)
             self.names[name.lower()] = subject
             if qualifier:
                 self.told_apart[subject_of(relation, "", owner, qualifier)] = subject
         elif qualifier:
             subject = self.told_apart.get(subject) or self._said_with(qualifier, subject)
         elif not relation.plural:
-            known = {s for s in self.names.values() if s.partition(":")[0] == subject}
-            if len(known) == 1:
-                subject = known.pop()
+            ones = {s for s in self.names.values() if s.partition(":")[0] == subject}
+            if len(ones) == 1:
+                subject = ones.pop()
         label = label_of(subject, name)
         if qualifier == NEW and not name and label == label_of(subject_of(relation, "", owner)):
             label = f"New {label[:1].lower()}{label[1:]}"
@@ -151,7 +159,9 @@ class Discourse:
     def by_name(self, name: str) -> Person | None:
         """The person of that name, if ledger or turn know one."""
         subject = self.names.get(name)
-        return self.person(subject) if subject is not None else None
+        if subject is None or name in self.shared:
+            return None
+        return self.person(subject)
 
     def person(self, subject: str) -> Person:
         """The person behind a subject, as far as the subject tells."""
@@ -274,6 +284,9 @@ def open_discourse(
         name = fact.subject.partition(":")[2]
         if name:
             discourse.names.setdefault(name, fact.subject)
+            if any(s != fact.subject and s.partition(":")[2] == name for s in discourse.lately):
+                discourse.shared.add(name)
+            discourse.lately.add(fact.subject)
     if "?" in assistant_before:
         # "does Clar still come?", "no, he is abroad": he is Clar, and nobody known by relation.
         asked = asked_subject(assistant_before)
@@ -285,9 +298,13 @@ def open_discourse(
             if word in discourse.names:
                 discourse.assistant = discourse.person(discourse.names[word])
                 break
-    for subject in dict.fromkeys(fact.subject for fact in context.recent_facts):
+    for subject, text in {fact.subject: fact.text for fact in context.recent_facts}.items():
         if subject.startswith("user."):
-            discourse.earlier.append(discourse.person(subject))
+            person = discourse.person(subject)
+            several = plural_label(person.relation)
+            if ":" not in subject and text.startswith(f"{several} "):
+                person = replace(person, label=several, gender="plural")
+            discourse.earlier.append(person)
     return discourse
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bmo.gate.analysis import Analysis, ClauseAnalysis, without_doubles
+from bmo.gate.left_open import leaves_open, opens_with_part
 from bmo.gate.open_canonicalisation import canonicalise
 from bmo.gate.open_category import (
     asks_for_a_choice,
@@ -207,6 +208,8 @@ def memory_of(asked: Asked, group: Sequence[ClauseAnalysis]) -> Fact | None:
     if not found:
         return None
     text = "; ".join([found[0].text, *(lowered(more.text) for more in found[1:])])
+    if asked.analysis.language == "en" and _left_open(asked, group[0], text):
+        return None
     said = " ".join(clause.text for clause in group)
     odds = asked.odds(said)
     if odds.allow < CARRIED:
@@ -230,6 +233,15 @@ def memory_of(asked: Asked, group: Sequence[ClauseAnalysis]) -> Fact | None:
         span=(group[0].span[0], group[-1].span[1]),
         entities=tuple(dict.fromkeys(w.lower() for w in _CAPITAL.findall(text) if w[0].isupper())),
     )
+
+
+def _left_open(asked: Asked, first: ClauseAnalysis, text: str) -> bool:
+    """Whether nobody could tell later whom a memory speaks of."""
+    discourse = asked.analysis.discourse
+    shared = discourse.shared if discourse is not None else set()
+    name = text.split()[0].lower().removesuffix("'s")
+    unclear = name in shared or opens_with_part(first.norm)
+    return unclear or leaves_open(text, third_person_lexicon().people)
 
 
 def lowered(text: str) -> str:

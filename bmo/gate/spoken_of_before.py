@@ -136,6 +136,10 @@ def people_in(
         elif word in said.trades and _is_met(norm, i, said):
             found.append(_somebody(norm, i, "unknown", said))
         elif word in names or (word in people.names and word not in said.not_names):
+            if found and found[-1].relation and not found[-1].name and norm[i - 1] in said.called:
+                taken = i  # "my youngest is called ivy" speaks of one
+                found[-1] = _named(found[-1], word, people)
+                continue
             taken = i
             who = people.gender_of(word)
             found.append(Mention(None, word, "", "", who, _leads(norm, i, said), False, False))
@@ -182,6 +186,14 @@ def _related(
     new = whose == "" and behind >= size
     leads = _leads(norm, i, said)
     return Mention(relation, name, whose, which, gender, leads, False, new), behind - 1
+
+
+def _named(mention: Mention, name: str, people: PeopleLexicon) -> Mention:
+    """Somebody whose name the turn tells."""
+    gender = mention.gender
+    if gender == "unknown" and mention.relation is not None and not mention.relation.pet:
+        gender = people.gender_of(name)
+    return mention._replace(name=name, gender=gender)
 
 
 def _has(norm: list[str], i: int, said: TalkWords) -> bool:
@@ -244,7 +256,16 @@ def _explained(
             return tuple(found), frozenset()
         return tuple(found), frozenset({pronouns[0][1]})
     left = {g for _, g in pronouns if not any(_fits(m.gender, (g,)) for m in found)}
+    # "My sister visits her": nobody visits herself.
+    left |= {g for i, g in pronouns if _is_object(norm, i, said) and len(found) == 1}
     return tuple(found), frozenset(left)
+
+
+def _is_object(norm: list[str], i: int, said: TalkWords) -> bool:
+    """Whether a pronoun is an object: "visits her on sundays", and not "her dog"."""
+    if norm[i] not in said.objects or i == 0:
+        return False
+    return norm[i] not in said.possessives or norm[i + 1 : i + 2] == [] or norm[i + 1] in said.ends
 
 
 def _fits(gender: Gender, genders: Sequence[Gender]) -> bool:

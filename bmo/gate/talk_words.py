@@ -48,6 +48,9 @@ class TalkWords:
         meeting: Such verbs and prepositions.
         naming: Words for a name ("his name's paul").
         joins: "and".
+        called: What stands between somebody and the name they have.
+        objects: Pronouns that may be objects.
+        ends: Words behind an object that may be a possessive elsewhere ("her on sundays").
         not_names: Names that are no names in talk without case.
     """
 
@@ -67,6 +70,9 @@ class TalkWords:
     meeting: frozenset[str]
     naming: frozenset[str]
     joins: frozenset[str]
+    called: frozenset[str]
+    objects: frozenset[str]
+    ends: frozenset[str]
     not_names: frozenset[str]
 
 
@@ -119,5 +125,8 @@ def talk_words(language: LanguageCode) -> TalkWords:
         meeting=of("meeting"),
         naming=of("naming"),
         joins=of("joins"),
+        called=of("called"),
+        objects=of("objects"),
+        ends=of("ends"),
         not_names=of("not_names"),
     )
