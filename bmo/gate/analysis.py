@@ -29,6 +29,7 @@ from bmo.gate.cue_words import (
     SCOPED,
     STANDING,
     TAKEN_BACK,
+    TITLED,
     VETOED,
     stages_of,
 )
@@ -52,13 +53,15 @@ from bmo.gate.negation_scope import may_be_beyond
 from bmo.gate.non_answers import settles_nothing
 from bmo.gate.open_category import WIDE, rule_category
 from bmo.gate.other_topics import with_topics
-from bmo.gate.own_people import with_own_people
+from bmo.gate.own_people import with_in_laws, with_own_people
 from bmo.gate.packs import Pack, load_pack
 from bmo.gate.people import PeopleLexicon, people_lexicon
+from bmo.gate.person_names import without_stops_of_titles
 from bmo.gate.pointing_orders import with_pointers_resolved
 from bmo.gate.professional_word import without_professional
 from bmo.gate.quoted_words import words_not_the_users
 from bmo.gate.relation_answers import YES, confirmed, relation_answer
+from bmo.gate.reply_no import may_be_reply, without_reply
 from bmo.gate.restarts import without_restart
 from bmo.gate.said_of_another import told_of, with_verb_said
 from bmo.gate.self_introduction import introduced
@@ -95,6 +98,8 @@ def analyse(
     people = people_lexicon(language)
     said = spoken if spoken is not None else words(turn.text, language)
     stages = stages_of(said.norm, language)
+    if stages & TITLED:
+        said = without_stops_of_titles(said)
     repaired = repair(said, language, cued=stages & REPAIRED != 0)
     if language == "en":
         if stages & DIALECTAL:
@@ -104,6 +109,8 @@ def analyse(
         if stages & ORDERED or '"' in turn.text:
             repaired = _in_order(repaired, stages, people, context)
         repaired = _in_clauses(repaired, stages, turn, pack, people)
+    elif repaired.norm:
+        repaired = without_reply(repaired, language)
     analysis = Analysis(language=language, words=repaired)
     if not repaired.norm:
         return analysis
@@ -139,6 +146,10 @@ def analyse(
     if "?" in turn.assistant_before:
         nothing = _settles_nothing(said, repaired, clauses, turn, language)
         if nothing:
+            refused[0] = (*refused[0], "hedge")
+        elif (
+            language != "en" and clauses and may_be_reply(repaired, turn.assistant_before, language)
+        ):
             refused[0] = (*refused[0], "hedge")
         elif not clauses or "quotation" not in refused[0]:  # "tom texted i'm bob" is no answer
             used = _read_answer(analysis, reader, clauses)
@@ -195,7 +206,7 @@ def _in_order(spoken: Words, stages: int, people: PeopleLexicon, context: Dialog
     if '"' in spoken.text:
         spoken = _without_quotes(spoken)
     if stages & RELATED:
-        spoken = without_cleft(with_own_people(spoken, people, context), people)
+        spoken = without_cleft(with_own_people(with_in_laws(spoken), people, context), people)
         spoken = with_late_names(spoken, people)
     if stages & NAMING:
         spoken = with_names_in_order(spoken)

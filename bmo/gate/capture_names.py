@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bmo.gate.captures import Capture, CaptureContext, lex, strip_tail, trim
+from bmo.gate.other_grammar import grammar
 from bmo.gate.person_names import ABBREVIATED_TITLES, is_cased, is_name_at
 
 
@@ -74,9 +75,13 @@ def _name(context: CaptureContext, start: int, end: int, strict: bool) -> Captur
         and context.source[start + limit - at] == limit
     ):
         limit += 1
+    if context.language != "en" and grammar(context.language).form(context.words.norm, at):
+        return None  # "eine schwester die wohnt in bonn"
     size = is_name_at(context.words, at, limit, context.people, stops, strict)
     if not size:
         return None
+    if limit > at + size and context.words.norm[at + size] == "'s":
+        return None  # "this is anna's husband speaking"
     return Capture(start, start + size, start + size)
 
 

@@ -25,6 +25,7 @@ from bmo.gate.negation_scope import scope_cues
 from bmo.gate.open_lexicon import open_lexicon
 from bmo.gate.packs import load_pack
 from bmo.gate.people import people_lexicon
+from bmo.gate.person_names import ABBREVIATED_TITLES
 from bmo.gate.quoted_words import quoting_lexicon
 from bmo.gate.standing_orders import order_cues
 from bmo.gate.talk_words import talk_words
@@ -71,9 +72,11 @@ DIALECTAL = 131072
 """A word that a dialect uses for another: see ``with_my``."""
 DATED = 262144
 """A word of days and times of day: see ``completed``."""
+TITLED = 524288
+"""A title that is written with a full stop: see ``without_stops_of_titles``."""
 ORDERED = RELATED | NAMING | POINTING
 """What talk orders otherwise than writing."""
-ANYTHING = 524287
+ANYTHING = 1048575
 """All of them, for words that nobody has looked up."""
 
 
@@ -95,6 +98,7 @@ def _cue_words(language: LanguageCode) -> dict[str, int]:
         days = words_of_days(load_pack(language).lexicons.get("recurring", frozenset()))
         vocabularies += [
             (DATED, days[0] | days[1]),
+            (TITLED, ABBREVIATED_TITLES),
             (NAMED, people_lexicon(language).names),
             (OWNED, OWN),
             (REPORTED, open_lexicon().professionals),

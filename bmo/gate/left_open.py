@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from bmo.gate.people import PeopleLexicon
 
 _OBJECTS = frozenset({"him", "her"})
+_OF_ANOTHER = frozenset({"his", "her"})
 _BEHIND_OBJECT = frozenset(
     (
         "a about after again all also an and as at because before but by daily down every for from "
@@ -47,6 +48,8 @@ def leaves_open(text: str, people: PeopleLexicon) -> bool:
         people: Relations and names.
     """
     norm = [word.strip(".,;:!?").lower() for word in text.split()]
+    if norm[:1] == ["is"] and norm[1:2] and norm[1] in _OF_ANOTHER:
+        return True  # "i'm his twin"
     return _bare(norm, people) or bool(_OWNED.match(text)) or _dangles(norm, people)
 
 

@@ -58,6 +58,8 @@ def mentions(
             discourse.introduce(relation, name)
             facts.append(name_fact(relation, name, "user", _span(spoken, i, behind + size)))
             continue
+        if behind < clause.end and norm[behind] == "'s":
+            continue  # "rosa, my sister's nanny": the nanny
         before = i - 1
         if norm[before] in discourse.lexicon.names and norm[before] not in discourse.names:
             name = proper(spoken.raw(before))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bmo.gate.open_lexicon import open_lexicon
-from bmo.gate.third_person import Token, inner, joined, predicate
+from bmo.gate.third_person import Token, inner, joined, predicate, third_person_lexicon
 from bmo.language import past_lemma
 
 _SHORTEST = 4
@@ -76,8 +76,22 @@ def _done_by_them(tokens: Sequence[Token], norms: Sequence[str]) -> str:
     return f"{passive[verb]} {said}" if verb in passive else ""
 
 
+def _without_interjection(tokens: Sequence[Token]) -> Sequence[Token]:
+    """From "my mate, god, he never pays" to "my mate he never pays"."""
+    interjections = third_person_lexicon().interjections
+    for at in range(2, min(len(tokens) - 1, _FARTHEST)):
+        if tokens[at].norm in interjections and tokens[at - 1].comma:
+            front = [*tokens[: at - 1], replace(tokens[at - 1], comma=False)]
+            return [*front, *tokens[at + 1 :]]
+    return tokens
+
+
+_FARTHEST = 4
+
+
 def without_double_subject(tokens: Sequence[Token]) -> list[Token]:
     """From "paddy is he is my relief" to "paddy is my relief"."""
+    tokens = _without_interjection(tokens)
     norms = [token.norm for token in tokens]
     for at in range(1, len(norms) - 3):
         if norms[at] == norms[at + 2] == "is" and norms[at + 1] in ("he", "she", "it"):

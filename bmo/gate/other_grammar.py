@@ -74,6 +74,8 @@ class Grammar:
         dropped: An ending that speech leaves out beside the subject ("ich fahr").
         lead_ins: What may stand before a statement without being one ("on a découvert que").
         no_verbs: Two words of which the second is no verb here ("que viene").
+        replies: Words that answer no and that deny as well ("no").
+        question_words: Words of questions that no cannot answer ("dónde").
         adverbs: Adverbs before a verb, which belong to its clause.
     """
 
@@ -118,6 +120,8 @@ class Grammar:
     lead_ins: Phrases
     no_verbs: frozenset[tuple[str, ...]]
     adverbs: frozenset[str]
+    replies: frozenset[str]
+    question_words: frozenset[str]
 
     def form(self, norm: list[str], i: int) -> VerbForm | None:
         """What word ``i`` says as a verb; beside its subject it may have lost its ending."""
@@ -195,4 +199,6 @@ def grammar(language: LanguageCode) -> Grammar:
         lead_ins=phrase_table(raw.get("lead_ins", [])),
         no_verbs=frozenset(tuple(p.split()) for p in raw.get("no_verbs", ())),
         adverbs=frozenset(raw.get("adverbs", ())),
+        replies=frozenset(raw.get("replies", ())),
+        question_words=frozenset(raw.get("question_words", ())),
     )

@@ -9,6 +9,7 @@ from bmo.gate.person_names import proper
 
 _OTHERS_PAST = ("ó", "aron", "ieron")
 _OTHERS_FORMS = frozenset({"fue", "dijo", "tuvo", "hizo", "vino", "puso", "quiso", "estuvo"})
+_AND = frozenset({"und", "et", "y"})
 _POINTING = frozenset({"das", "ce"})
 
 
@@ -155,6 +156,8 @@ class SubjectFinder(PeopleFinder):
         if not relation.plural:
             behind += self._article_before_name(behind)
         size = 0 if relation.plural else self._name_size(behind)
+        if size and self._one_of_two(i) and self.norm[behind] not in lexicon.names:
+            size = 0  # "mi hermano y mi padre pescan"
         name = ""
         if size:
             name = self._written_name(behind, size)
@@ -169,6 +172,12 @@ class SubjectFinder(PeopleFinder):
         if self._behind_preposition(i):
             used.add(i - 1)
         return ClauseSubject(person, relation.name, used, plural=relation.plural), behind + size
+
+    def _one_of_two(self, i: int) -> bool:
+        """Whether "and" stands before a possessive and another one somewhere before that."""
+        if i <= self.start + 1 or self.norm[i - 1] not in _AND:
+            return False
+        return any(word in self.rules.own for word in self.norm[self.start : i])
 
     def _stands_alone(self, i: int) -> bool:
         """Whether an adjective before ``i`` has no noun: "meine kleine ist", "mon petit il a"."""

@@ -45,6 +45,8 @@ _GOES_ON = frozenset(
         "with would yet you"
     ).split()
 )
+_OF_MARRIAGE = frozenset("brother daughter father mother sister son".split())
+_OF_SEVERAL = frozenset("and are both do have live were who".split())
 _OTHERS = frozenset("a an another her his 's that their this whose your every some any".split())
 _TALE = frozenset(
     (
@@ -54,6 +56,28 @@ _TALE = frozenset(
 )
 _WHOSE_DESCRIBED = frozenset("in of from with who that which whose next".split())
 _GENERAL = frozenset("a an the man's".split())
+
+
+def with_in_laws(words: Words) -> Words:
+    """The recogniser's "my sister in laws a nurse" as "my sister-in-law's a nurse".
+
+    Args:
+        words: English words of a turn.
+
+    Returns:
+        ``words`` itself where none stands.
+    """
+    while "laws" in words.norm:
+        norm = words.norm
+        at = norm.index("laws") - 2
+        if at < 0 or norm[at + 1] != "in" or norm[at] not in _OF_MARRIAGE or at + 3 >= len(norm):
+            return words
+        if norm[at + 3] in _OF_SEVERAL:
+            return words  # "my brother in laws are nice"
+        found = words.select([*range(at + 1), *range(at + 2, len(norm))])
+        changed = [*norm[:at], f"{norm[at]}-in-law", "'s", *norm[at + 3 :]]
+        words = Words(found.text, changed, found.start, found.end, found.after, found.before)
+    return words
 
 
 def with_own_people(words: Words, people: PeopleLexicon, context: DialogueContext) -> Words:

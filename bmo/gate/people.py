@@ -16,6 +16,8 @@ NEW = "new"
 BY_SIZE = {"big": "older", "little": "younger"}
 """Qualifiers of brothers and sisters, and how they are written."""
 
+_KINDS_OF_QUALIFIER = frozenset({"alone", "behind", "sized", "worn", "held"})
+
 Gender = Literal["male", "female", "thing", "plural", "unknown"]
 """Which pronouns may point at someone."""
 
@@ -58,6 +60,9 @@ class PeopleLexicon:
         behind: Those of them that stand behind a relation ("ma soeur aînée").
         taught: Those of them that only tell teachers apart ("my piano teacher").
         genders: Given name, lower-case -> whose it nearly always is.
+        sized: More relations than brothers and sisters of whom "big" and "little" tell which.
+        worn: Words that tell a former one only of ``held`` ("my old boss", not "my old dog").
+        held: Relations that one has for a time.
         compounds: Nouns behind a relation with which it is none ("mother tongue").
     """
 
@@ -71,6 +76,9 @@ class PeopleLexicon:
     taught: frozenset[str]
     genders: Mapping[str, Gender]
     compounds: frozenset[str]
+    sized: frozenset[str]
+    worn: frozenset[str]
+    held: frozenset[str]
 
     def gender_of(self, name: str) -> Gender:
         """Whose a given name nearly always is; "unknown" of all others."""
@@ -92,9 +100,11 @@ class PeopleLexicon:
             said = self.qualifiers.get(norm[i], "")
             if not said or not self._beside_kin(norm, i, begin, behind, relation):
                 continue
-            if said in BY_SIZE and not siblings:
+            if said in BY_SIZE and not siblings and relation.name not in self.sized:
                 continue
             if norm[i] in self.taught and relation.name != "teacher":
+                continue
+            if norm[i] in self.worn and relation.name not in self.held:
                 continue
             return BY_SIZE.get(said, said)
         return ""
@@ -176,7 +186,7 @@ def people_lexicon(language: LanguageCode) -> PeopleLexicon:
         {
             word: word if said == "taught" else said
             for said, words in told.items()
-            if said not in ("alone", "behind")
+            if said not in _KINDS_OF_QUALIFIER
             for word in words
         },
         frozenset(told.get("alone", ())),
@@ -184,6 +194,9 @@ def people_lexicon(language: LanguageCode) -> PeopleLexicon:
         frozenset(told.get("taught", ())),
         _name_genders(),
         frozenset(own.get("compounds", ())),
+        frozenset(told.get("sized", ())),
+        frozenset(told.get("worn", ())),
+        frozenset(told.get("held", ())),
     )
 
 

@@ -15,6 +15,7 @@ COPULAS = frozenset(
 
 _INNER_CAPITAL = re.compile(r"(?<=[\s\W])[^\W\d_a-z](?=[^\W\d_A-Z])")
 
+_STOP_OF_TITLE = re.compile(r"\b(mr|mrs|ms|dr)\. ", re.IGNORECASE)
 _TITLES = frozenset(
     (
         "aunt auntie baba captain doctor dr father mama miss mr mrs ms nana papa pastor prof "
@@ -24,6 +25,27 @@ _TITLES = frozenset(
 
 ABBREVIATED_TITLES = frozenset({"dr", "mr", "mrs", "ms"})
 """Titles that stand before a name and nowhere else: "my landlord is mr singh"."""
+
+
+def without_stops_of_titles(words: Words) -> Words:
+    """The words without the full stop behind a title, which ends no sentence ("mr. okafor").
+
+    Args:
+        words: English words of a turn.
+
+    Returns:
+        ``words`` itself where none stands.
+    """
+    last = len(words.norm) - 1
+    places = [
+        i
+        for i, word in enumerate(words.norm)
+        if word in ABBREVIATED_TITLES and words.after[i] == "." and i < last
+    ]
+    if not places:
+        return words
+    after = ["" if i in places else mark for i, mark in enumerate(words.after)]
+    return Words(words.text, words.norm, words.start, words.end, after, words.before)
 
 
 def is_name_at(
@@ -118,6 +140,8 @@ def _followed_by_verb(norm: list[str], i: int, end: int) -> bool:
 
 def proper(raw: str) -> str:
     """A name as it is written: title case unless the speaker's case says more ("McDonald")."""
+    if "." in raw:
+        raw = _STOP_OF_TITLE.sub(r"\1 ", raw)
     if raw.islower() or (raw.isupper() and len(raw) > 3):
         return " ".join(part[:1].upper() + part[1:].lower() for part in raw.split())
     return raw

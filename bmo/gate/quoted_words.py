@@ -32,6 +32,7 @@ class QuotingLexicon:
         joins: Conjunctions, behind which the user goes on.
         when: Words before the verb with which it only tells the time.
         behind: Words that may stand between the verb and what is quoted.
+        orders: Words behind the verb at once that tell what somebody wants done.
         prepositions: Words behind the verb that take some more ("in his essay").
         reports: Verbs with which the user tells what he or she said.
         takes_back: Clauses that take it back ("i told him i am a doctor but i am not").
@@ -54,6 +55,7 @@ class QuotingLexicon:
     joins: frozenset[str]
     when: frozenset[str]
     behind: frozenset[str]
+    orders: frozenset[str]
     prepositions: frozenset[str]
     reports: frozenset[str]
     takes_back: frozenset[tuple[str, ...]]
@@ -91,6 +93,7 @@ def quoting_lexicon(language: LanguageCode) -> QuotingLexicon:
         joins=of("joins"),
         when=of("when"),
         behind=of("behind"),
+        orders=of("orders"),
         prepositions=of("prepositions"),
         reports=of("reports"),
         takes_back=frozenset(tuple(phrase.split()) for phrase in raw.get("takes_back", ())),
@@ -210,6 +213,8 @@ def _speaks_behind(
         if _ends_sentence(spoken, at - 1):
             return False
         word = norm[at]
+        if at == first and word in lexicon.orders:
+            return True  # "messaged please call me bob"
         if taken == 0 or word in lexicon.speakers:
             if word in lexicon.speakers:
                 paused = "," in spoken.after[at - 1]

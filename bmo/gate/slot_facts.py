@@ -132,8 +132,28 @@ def _naming(match: RuleMatch, values: dict[str, str]) -> Fact | None:
     relation, owner = whose
     rule = match.rule
     value = _fill_value(rule.data.value, values)
+    who = match.head.who
+    if isinstance(who, Person) and ":" in who.subject and match.head.tokens[1:3] == ["go", "by"]:
+        return _second_name(who, value, rule.data.id, match)
     found = name_fact(relation, value, owner, _span(match.context), rule.confidence)
     return replace(found, rule_id=rule.data.id, extraction_method=f"pattern:{rule.data.id}")
+
+
+def _second_name(who: Person, name: str, rule_id: str, match: RuleMatch) -> Fact | None:
+    """Reads "Son Alexander goes by Sasha": another name of somebody, and nobody else."""
+    if who.subject.endswith(f":{name.lower()}"):
+        return None
+    return Fact(
+        text=f"{who.label} goes by {name}",
+        category="relationships",
+        value=name,
+        subject=who.subject,
+        confidence=match.rule.confidence,
+        rule_id=rule_id,
+        extraction_method=f"pattern:{rule_id}",
+        span=_span(match.context),
+        entities=(name.lower(),),
+    )
 
 
 def _fact(

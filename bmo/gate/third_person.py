@@ -71,6 +71,7 @@ class ThirdPersonLexicon:
     bare_verbs: frozenset[str]
     tails: tuple[tuple[str, ...], ...]
     asides: frozenset[str]
+    interjections: frozenset[str]
     aside_phrases: Phrases
     announcements: Phrases
     requests: frozenset[str]
@@ -112,6 +113,7 @@ def third_person_lexicon() -> ThirdPersonLexicon:
                 "base",
                 "bare_verbs",
                 "asides",
+                "interjections",
                 "creole",
                 "creole_pairs",
                 "requests",
@@ -169,7 +171,9 @@ def tokens_of(words: Words, start: int, end: int, names: Mapping[str, str]) -> l
             shown = norm
         if shown.islower():
             behind = norms[i + 1] if i + 1 < size else ""
-            shown = _cased(norm, norms[i - 1] if i else "", behind, names, lexicon)
+            aside = norm in lexicon.interjections and i > 0 and "," in after[i - 1]
+            before = norms[i - 1] if i and not aside else ""
+            shown = _cased(norm, before, behind, names, lexicon)
         elif shown.isupper() and len(shown) > 4 and text.isupper():
             shown = shown.lower()
         if i and after[i - 1].endswith("(") and after[i].startswith(")"):
