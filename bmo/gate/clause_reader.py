@@ -188,6 +188,8 @@ class ClauseReader:
                 is_open = not facts and (act != "statement" or body.end - body.start > 1)
                 is_open = is_open or _tells_more(facts, body)
         discourse = self.discourse
+        if facts and facts[0].rule_id == "announced" and discourse.recent:
+            facts = []  # "my brother's name isn't tom | it's tim"
         if self.stages & NAMES and self.language == "en" and not discourse.stranger:
             discourse.stranger = self._names_a_stranger(spoken, clause)
         if self.stages & BROUGHT_UP and not facts and not discourse.stranger:
@@ -336,7 +338,7 @@ class ClauseReader:
         """What a fact brings up may be "he" or "it" in the next clause."""
         for fact in facts:
             if fact.slot == "name" and (name := fact.subject.partition(":")[2]):
-                self.discourse.names[name] = fact.subject
+                self.discourse.name(name, fact.subject)
                 self.discourse.point_at(self.discourse.person(fact.subject))
             elif fact.rule_id == "has_another_kin":
                 said = fact.value.split()[1:]

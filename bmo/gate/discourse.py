@@ -98,11 +98,7 @@ class Discourse:
         """
         subject = subject_of(relation, name, owner, qualifier)
         if name:
-            known = self.names.get(name.lower(), subject)
-            if known != subject and known in self.lately:
-                self.shared.add(name.lower())
-            self.lately.add(subject)
-            self.names[name.lower()] = subject
+            self.name(name.lower(), subject)
             if qualifier:
                 self.told_apart[subject_of(relation, "", owner, qualifier)] = subject
         elif qualifier:
@@ -124,6 +120,19 @@ class Discourse:
         person = Person(subject, label, gender, relation.pet, relation.name, name)
         self.point_at(person)
         return person
+
+    def name(self, name: str, subject: str) -> None:
+        """Notes whose a name is; of two people of whom the talk tells it is neither's alone.
+
+        Args:
+            name: The name, lower-case.
+            subject: Who bears it.
+        """
+        known = self.names.get(name, subject)
+        if known != subject and known in self.lately:
+            self.shared.add(name)
+        self.lately.add(subject)
+        self.names[name] = subject
 
     def _said_with(self, qualifier: str, subject: str) -> str:
         """Whom the talk just named with a qualifier ("my younger daughter ann"), else ``subject``.
@@ -232,6 +241,9 @@ class Discourse:
             if mention.name:
                 return self.person(known or subject_of(relation, mention.name))
             return self._one_of(relation)
+        owner = self._known(mention.of) if mention.of is not None else None
+        if owner is not None:
+            return self.person(subject_of(relation, mention.name, owner.subject))
         for person in self.earlier:  # "her brother is a pilot"
             path, _, name = person.subject.partition(":")
             if path.rpartition(".")[2] == relation.key and path.count(".") > 1:

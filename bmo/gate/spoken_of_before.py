@@ -31,6 +31,7 @@ class Mention(NamedTuple):
         leads: They are the subject of the turn's first clause.
         owner: The head of a chain is spoken of, this is only whose they are ("my sister's son").
         new: They are brought up at the end, where what follows is likelier about them.
+        of: Whose they are, where the turn names that ("my son has a girlfriend").
     """
 
     relation: Relation | None
@@ -41,6 +42,7 @@ class Mention(NamedTuple):
     leads: bool
     owner: bool
     new: bool
+    of: Mention | None = None
 
 
 class Spoken(NamedTuple):
@@ -118,8 +120,8 @@ def people_in(
             read = _related(norm, i, people, said, owners, beside=joined)
             if read is not None:
                 mention, taken = read
-                if found and mention.whose == "other" and norm[i - 1] == "'s":
-                    found[-1] = found[-1]._replace(owner=True)
+                if mention.whose == "" and len(found) == 1 and _has_one(norm, i, said):
+                    mention = mention._replace(whose="other", of=found[0])
                 found.append(mention)
                 continue
         if word == "'s" and found and i - 1 == taken:
@@ -127,7 +129,8 @@ def people_in(
             if read is not None:  # "my brother's girlfriend": she, and only then him
                 mention, taken = read
                 found[-1] = found[-1]._replace(owner=True)
-                found.append(mention._replace(whose="other", leads=found[-1].leads))
+                owned = mention._replace(whose="other", leads=found[-1].leads, of=found[-1])
+                found.append(owned)
                 continue
         if by_assistant:
             continue
@@ -200,6 +203,11 @@ def _has(norm: list[str], i: int, said: TalkWords) -> bool:
     """Whether the user says to have whoever stands behind "a" at ``i``."""
     front = norm[max(0, i - _REACH) : i]
     return not said.first.isdisjoint(front) and not said.having.isdisjoint(front)
+
+
+def _has_one(norm: list[str], i: int, said: TalkWords) -> bool:
+    """Whether somebody else has whoever stands behind "a" at ``i``."""
+    return not said.having.isdisjoint(norm[max(0, i - 2) : i])
 
 
 def _told_of_subject(norm: list[str], i: int, said: TalkWords) -> bool:
