@@ -64,7 +64,8 @@ RetractScope = Literal["value", "memory", "slot", "subject", "last", "all"]
 - ``memory``: the one live fact of (subject, slot) whose canonical text is ``text``.
 - ``slot``: every fact of (subject, slot).
 - ``subject``: every fact about a person or thing (``subject`` or, unresolved, ``value`` names it).
-- ``last``: what the latest allowed turn of the session stored.
+- ``last``: what the latest allowed turn of the session stored; of rule ``TAKEN_BACK`` what the
+  turn just before did, which is undone: what it ended lives on.
 - ``all``: everything known of the user.
 """
 
@@ -119,6 +120,10 @@ class Turn:
     language: str | None = None
     confidence: float | None = None
     id: str = field(default_factory=new_id)
+
+
+TAKEN_BACK = "taken_back"
+"""The rule of a retraction that undoes the turn just before ("just kidding")."""
 
 
 @quickly_made
@@ -186,12 +191,14 @@ class DialogueContext:
         subjects: Lower-case name -> subject of every person or pet the ledger knows
             ("sam" -> "user.brother:sam").
         known: Live facts of the user, for corrections and slotless supersession; may be empty.
+        last_facts: What the turn just before this one told or ended; empty when it was nothing.
     """
 
     recent_facts: tuple[Fact, ...] = ()
     recent_turns: tuple[tuple[str, str], ...] = ()
     subjects: Mapping[str, str] = field(default_factory=dict)
     known: tuple[Fact, ...] = ()
+    last_facts: tuple[Fact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,7 @@ from bmo.gate.said_of_another import told_of, with_verb_said
 from bmo.gate.self_introduction import introduced
 from bmo.gate.speech_act import SpeechAct, speech_act
 from bmo.gate.standing_orders import StandingOrder, standing_orders
+from bmo.gate.taken_back import TakenBack, objection, taken_back
 from bmo.language import Clause, LanguageCode, Words, repair, segment, words
 from bmo.turn import DialogueContext, Fact, Turn
 
@@ -97,6 +98,10 @@ def analyse(
     pack = load_pack(language)
     people = people_lexicon(language)
     said = spoken if spoken is not None else words(turn.text, language)
+    if context.last_facts and said.norm:
+        undone = taken_back(said, context, turn.assistant_before, language)
+        if undone is not None:
+            return _undone(undone, said, turn, context, language)
     stages = stages_of(said.norm, language)
     if stages & TITLED:
         said = without_stops_of_titles(said)
@@ -165,6 +170,25 @@ def analyse(
         analysis.facts = tuple(replace(fact, confidence=KNOWN) for fact in analysis.facts)
     _with_talk_before(analysis, turn, context, spoken, settles_nothing=nothing)
     return analysis
+
+
+def _undone(
+    undone: TakenBack, said: Words, turn: Turn, context: DialogueContext, language: LanguageCode
+) -> Analysis:
+    """What is left when the turn before is taken back, and what this one tells instead."""
+    without = replace(context, last_facts=())
+    if undone.behind >= len(said.norm):
+        return Analysis(language=language, words=said, facts=undone.facts)
+    rest = said.select([*range(undone.behind, len(said.norm))])
+    told = analyse(turn, without, language, rest)
+    if not told.facts:
+        rest = objection(rest, language)
+        again = analyse(turn, without, language, rest)
+        told = again if again.facts else told
+    # A correction names what it puts right: the rest of the turn before stands.
+    right = any(fact.op == "correct" for fact in told.facts)
+    told.facts = told.facts if right else (*undone.facts, *told.facts)
+    return told
 
 
 def _with_talk_before(

@@ -16,6 +16,7 @@ from bmo.gate.open_coverage import incomplete, untold
 from bmo.gate.packs import load_pack, pack_version
 from bmo.gate.published_signals import is_work_advice, signals_and_sarcasm
 from bmo.gate.skip_rules import is_loop, match_skip
+from bmo.gate.taken_back import taken_back
 from bmo.gate.verdict import RulesVerdict, rules_verdict
 from bmo.language import LANGUAGES, LanguageCode, identify, words
 from bmo.language.by_piece import PiecesThat
@@ -212,7 +213,7 @@ class WriteGate:
         if not asked and len(turn.text) < 120:
             limit = self.settings.gatekeeper_greeting_length_limit
             skipped = match_skip(turn.text, turn.language, greeting_limit=limit, pieces=pieces)
-        if skipped is not None:
+        if skipped is not None and not self._takes_back(turn, context):
             verdict = RulesVerdict(
                 "discard", (skipped.signal,), skipped.reason, 0.99, skipped.rule_id
             )
@@ -247,6 +248,16 @@ class WriteGate:
             verdict = _without_identifiers(verdict, turn.text)
         verdict = self._with_published_signals(verdict, turn)
         return tuple.__new__(_Rules, (verdict, analysis, turn))
+
+    def _takes_back(self, turn: Turn, context: DialogueContext) -> bool:
+        """Whether a turn that else would carry nothing undoes the one before ("no, not true")."""
+        language = self._language_of(turn, None) if context.last_facts else None
+        if language is None:
+            return False
+        said = words(turn.text, language)
+        return bool(said.norm) and (
+            taken_back(said, context, turn.assistant_before, language) is not None
+        )
 
     def _beside_secret(self, masked: Turn, context: DialogueContext) -> RulesVerdict:
         """What a turn with a secret tells in other clauses; nothing judges it further."""

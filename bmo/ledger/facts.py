@@ -387,6 +387,15 @@ def end(
         link_turn(connection, fact_id, turn_id, "ended")
 
 
+def reopen(connection: Connection, fact_id: str) -> None:
+    """Makes an ended fact live again: what ended it was not so."""
+    change(
+        connection,
+        fact_id,
+        {"valid_until": None, "ended_at": None, "end_reason": "", "superseded_by": None},
+    )
+
+
 def change(connection: Connection, fact_id: str, values: Mapping[str, object]) -> None:
     """Changes columns of one fact."""
     given = {"fact": fact_id, **{f"new_{name}": value for name, value in values.items()}}

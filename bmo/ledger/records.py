@@ -105,7 +105,8 @@ class Recorded:
         added: New facts, past ones included.
         confirmed: Facts that were known already.
         ended: Facts that are no longer live, with the reason.
-        changed: Facts whose words changed in place (an unnamed person got a name).
+        changed: Facts whose words changed in place (an unnamed person got a name), or whose end was
+            taken back.
         conflicts: Live facts that contradict each other and cannot be ordered.
         pending_erasure: A wide request to forget, to be confirmed.
         receipt: What was erased at once.

@@ -18,7 +18,7 @@ from bmo.ledger.schema import erasures, facts
 from bmo.ledger.subject_search import subjects_of
 from bmo.ledger.subjects import is_person, last_relation, name_of, relation_of, within
 from bmo.ledger.values import asked_slots, content_words, value_key
-from bmo.turn import Fact, StoredFact, Turn, new_id
+from bmo.turn import TAKEN_BACK, Fact, StoredFact, Turn, new_id
 
 _CANDIDATES = 60
 """Facts looked at when a fact names no slot."""
@@ -50,6 +50,9 @@ def retract(
         now: The present moment, for the outbox.
         outcome: Where the result goes.
     """
+    if fact.rule_id == TAKEN_BACK:
+        _undo(connection, turn, fact, now, outcome)
+        return
     target = _target(connection, turn, fact, near, ended_too=forget, again=outcome.again)
     if not target.facts:
         if forget and target.scope == "all":
@@ -73,6 +76,30 @@ def retract(
     outcome.ended += [
         Ended(known, "forgotten") for known in target.facts if known.valid_until is None
     ]
+
+
+def _undo(connection: Connection, turn: Turn, fact: Fact, now: datetime, outcome: Outcome) -> None:
+    """What the turn just before told was never so; what it ended lives on."""
+    before = turn_log.turn_before(connection, turn)
+    told = turn_log.stated(connection, before) if before is not None else []
+    over = turn_log.ended(connection, before) if before is not None else []
+    query = rows.select_facts().where(
+        facts.c.user_id == turn.user_id, facts.c.withdrawn_by.is_(None)
+    )
+    live = _those(connection, query.where(facts.c.valid_until.is_(None)), told)
+    # What ended again since did so for another reason (a turn may be recorded anew).
+    ended = query.where(facts.c.valid_until.is_not(None), facts.c.ended_at <= turn.at)
+    gone = [known for known in _those(connection, ended, over) if known.id not in told]
+    if not live and not gone:
+        outcome.unmatched.append(fact)
+    for known in live:
+        rows.end(connection, known.id, at=turn.at, why="corrected", turn_id=turn.id)
+        outbox.put(connection, "delete", turn.user_id, known.id, now, index_id=known.index_id)
+        outcome.ended.append(Ended(known, "corrected"))
+    for known in gone:
+        rows.reopen(connection, known.id)
+        outbox.put(connection, "add", turn.user_id, known.id, now)
+        outcome.changed += rows.by_ids(connection, turn.user_id, [known.id])
 
 
 def _ask_first(connection: Connection, turn: Turn, target: Target, now: datetime) -> PendingErasure:

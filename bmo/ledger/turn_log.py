@@ -196,6 +196,31 @@ def stated(connection: Connection, turn_id: str) -> list[str]:
     return [str(fact_id) for fact_id in connection.execute(query).scalars()]
 
 
+def ended(connection: Connection, turn_id: str) -> list[str]:
+    """Ids of the facts a turn ended."""
+    query = sa.select(fact_turns.c.fact_id).where(
+        fact_turns.c.turn_id == turn_id, fact_turns.c.role == "ended"
+    )
+    return [str(fact_id) for fact_id in connection.execute(query).scalars()]
+
+
+def turn_before(connection: Connection, turn: Turn) -> str | None:
+    """Id of the session's turn just before this one."""
+    own = sa.select(turns.c.seq).where(turns.c.id == turn.id).scalar_subquery()
+    query = (
+        sa.select(turns.c.id)
+        .where(
+            turns.c.user_id == turn.user_id,
+            turns.c.session_id == turn.session_id,
+            turns.c.seq < own,
+        )
+        .order_by(turns.c.seq.desc())
+        .limit(1)
+    )
+    found = connection.execute(query).scalar()
+    return None if found is None else str(found)
+
+
 def resolve(connection: Connection, user_id: str, turn_id: str, resolution: HeldResolution) -> None:
     """Notes what was made of a held turn; it no longer waits for a model."""
     connection.execute(

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bmo.turn import Decision, DialogueContext, Fact, StoredFact, Turn
+from bmo.turn import TAKEN_BACK, Decision, DialogueContext, Fact, StoredFact, Turn
 
 RECENT_TURNS = 6
 """Turns of the visit the write gate may look back on."""
@@ -49,6 +49,7 @@ class Dialogue:
         self.turns = 0
         self._said: deque[tuple[str, str, str]] = deque(maxlen=RECENT_TURNS)
         self._facts: deque[Fact] = deque(maxlen=RECENT_FACTS)
+        self._last: tuple[Fact, ...] = ()
         self._ledgers_subjects: Mapping[str, str] = {}
         self._known: tuple[Fact, ...] = ()
 
@@ -61,6 +62,13 @@ class Dialogue:
         """A turn was gated."""
         self.turns += 1
         self._said.appendleft((turn.id, decision.text or turn.text, turn.assistant_after))
+        if any(fact.rule_id == TAKEN_BACK for fact in decision.facts):
+            undone = {(fact.subject, fact.text) for fact in self._last}
+            self._facts = deque(
+                (fact for fact in self._facts if (fact.subject, fact.text) not in undone),
+                maxlen=RECENT_FACTS,
+            )
+        self._last = decision.facts if decision.verdict == "allow" else ()
         for fact in reversed(decision.facts):
             if fact.op != "retract":
                 self._facts.appendleft(fact)
@@ -83,6 +91,7 @@ class Dialogue:
             (fact for fact in self._facts if (fact.subject, fact.text) not in gone),
             maxlen=RECENT_FACTS,
         )
+        self._last = tuple(fact for fact in self._last if (fact.subject, fact.text) not in gone)
         told = [word for fact in facts for word in (fact.value, *fact.entities)]
         words = {word.casefold() for word in told if len(word) > 2}
         for place, (turn_id, *texts) in enumerate(self._said):
@@ -107,6 +116,7 @@ class Dialogue:
             recent_turns=tuple((said, reply) for _, said, reply in self._said),
             subjects=self.subjects,
             known=self._known,
+            last_facts=self._last,
         )
 
 

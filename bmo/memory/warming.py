@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from bmo import telemetry
 from bmo.gate.beside_known import beside_cues
+from bmo.gate.taken_back import taking_back
 from bmo.language import LANGUAGES, LanguageCode
 from bmo.ledger.otherwise import words_of_now
 from bmo.memory.visit import read_known
@@ -92,6 +93,7 @@ def _gates(service: MemoryService) -> None:
     )
     for language in LANGUAGES:
         beside_cues(language)
+        taking_back(language)
         for text in SAID[language]:
             turn = Turn(text, user_id=WHO, language=language, assistant_before="And who is Sam?")
             service.write_gate.decide(turn, known)

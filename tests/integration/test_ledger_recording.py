@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bmo.ledger import Backlog, Ledger, OutboxOp, Recorded
-from bmo.turn import Decision, Fact, StoredFact, Turn
+from bmo.turn import TAKEN_BACK, Decision, Fact, StoredFact, Turn
 from tests.fakes.speaker import (
     START,
     allowed,
@@ -526,3 +526,33 @@ def test_goal_is_replaced_when_the_turn_tells_of_a_change(
         turn(words, at=day(3)), allowed(words, new), near=lambda user, text: [(old.id, 0.7)]
     )
     assert live(ledger) == left
+
+
+def taken_back(text: str) -> Fact:
+    return fact(text, op="retract", scope="last", rule_id=TAKEN_BACK)
+
+
+def test_what_is_taken_back_was_never_so_and_what_it_ended_lives_on(ledger: Ledger) -> None:
+    say(ledger, "i live in leeds", lives_in("Leeds"))
+    say(ledger, "i live in york", lives_in("York"), at=day(1))
+    undone = say(ledger, "just kidding", taken_back("Lives in York"), at=day(2))
+    assert why_ended(undone) == [("Lives in York", "corrected")]
+    assert [found.text for found in undone.changed] == ["Lives in Leeds"]
+    assert live(ledger) == {"Lives in Leeds"}
+    (leeds,) = ledger.live_facts("ana")
+    assert (leeds.valid_until, leeds.end_reason, leeds.superseded_by) == (None, "", None)
+    asked: list[str] = []
+    while entries := ledger.claim_outbox("me", 20):
+        asked += [entry.op for entry in entries if entry.fact_id == leeds.id]
+        for entry in entries:
+            ledger.applied(entry)
+    assert asked == ["add", "delete", "add"]
+
+
+def test_only_the_turn_just_before_is_taken_back(ledger: Ledger) -> None:
+    say(ledger, "i live in york", lives_in("York"))
+    ledger.record(turn("hm", at=day(1)), decided("discard", "hm"))
+    undone = say(ledger, "just kidding", taken_back("Lives in York"), at=day(2))
+    assert undone.ended == ()
+    assert [found.text for found in undone.unmatched] == ["Lives in York"]
+    assert live(ledger) == {"Lives in York"}

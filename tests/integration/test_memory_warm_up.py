@@ -31,6 +31,7 @@ TALKS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "hi im lena and i teach maths in bremen",
             "my sister hanna has a dog called pickle",
             "im vegetarian no wait vegan",
+            "just kidding",
             "the alarm code is 5 8 0 2",
             "whats my sisters dog called",
             "we moved to hamburg last week",
@@ -46,9 +47,27 @@ TALKS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "what should i get her for her birthday",
         ),
     ),
-    ("de", ("ich wohne in bremen", "wo wohne ich", "ich bin nach kiel gezogen", "vergiss das mit")),
-    ("fr", ("j'habite à lyon", "où est-ce que j'habite", "j'ai déménagé à lille", "oublie ça")),
-    ("es", ("vivo en sevilla", "dónde vivo", "me mudé a cádiz", "olvida lo de cádiz")),
+    (
+        "de",
+        (
+            "ich wohne in bremen",
+            "wo wohne ich",
+            "ich bin nach kiel gezogen",
+            "nur spaß",
+            "vergiss das mit",
+        ),
+    ),
+    (
+        "fr",
+        (
+            "j'habite à lyon",
+            "où est-ce que j'habite",
+            "j'ai déménagé à lille",
+            "je rigole",
+            "oublie ça",
+        ),
+    ),
+    ("es", ("vivo en sevilla", "dónde vivo", "me mudé a cádiz", "es broma", "olvida lo de cádiz")),
 )
 
 OF_DATA = {
