@@ -45,6 +45,9 @@ def with_number(text: str, counted: str, new: str, table: KnownChanges) -> str |
             continue
         if _number(text[start:end]) == _number(new):
             return None
+        thing = found[last + 1 + behind.index(head)]
+        if _number(new) == "1":  # "two approvals", of which one is enough: "one approval"
+            text = f"{text[: thing[1]]}{asked[-1]}{text[thing[2] :]}"
         return f"{text[:start]}{new}{text[end:]}"
     return None
 

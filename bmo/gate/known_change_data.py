@@ -56,6 +56,7 @@ class ChangeRule:
         anyones: It may end what is known of anybody, not of the user and the team alone.
         single: It ends nothing where more than one memory is named.
         says: Words of which a memory it ends has one; empty for any.
+        lacks: Words of which a memory it ends has none.
         allows: Words that elsewhere tell that something is so for now only, and here do not.
     """
 
@@ -77,6 +78,7 @@ class ChangeRule:
     anyones: bool = False
     single: bool = False
     says: frozenset[str] = frozenset()
+    lacks: frozenset[str] = frozenset()
     allows: frozenset[str] = frozenset()
 
     def may_end(self, old: Fact) -> bool:
@@ -87,6 +89,8 @@ class ChangeRule:
         if not self.negative and (old.polarity == "negative" or _DENIES.search(old.text)):
             return False
         if self.says and self.says.isdisjoint(old.text.lower().split()):
+            return False
+        if self.lacks and not self.lacks.isdisjoint(old.text.lower().split()):
             return False
         if old.slot is None and old.category in self.categories:
             return True
@@ -243,6 +247,7 @@ def _rule(one: Mapping[str, Any], raw: Mapping[str, Any], macros: Mapping[str, s
         anyones=bool(one.get("anyones", False)),
         single=bool(one.get("single", False)),
         says=frozenset(one.get("says", "").split()),
+        lacks=frozenset(one.get("lacks", "").split()),
         allows=frozenset(one.get("allows", ())),
     )
 

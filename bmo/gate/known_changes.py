@@ -47,6 +47,9 @@ _TELLS_MORE = 3
 
 CONFIDENCE = 0.95
 
+ANY_OF_SORT = "*"
+"""What a construction ``means`` that names its sort alone ("the trip's off")."""
+
 
 @dataclass(frozen=True, slots=True)
 class KnownChange:
@@ -260,7 +263,7 @@ def _meant(
     table: KnownChanges,
 ) -> Iterator[tuple[Fact, str]]:
     """The memories a change names, each with the part of its text that is meant."""
-    asked = table.words_of(named)
+    asked = table.words_of(named) if named != ANY_OF_SORT else [named]
     while len(asked) > 1 and asked[0] in table.light:
         asked = asked[1:]
     if rule.loose:
@@ -305,6 +308,8 @@ def _is_meant(named: _Named, old: Fact, table: KnownChanges) -> bool:
     if named.relation is not None and old.subject.partition(":")[0] == named.relation:
         # "mum's birthday" of "Mother's birthday is ...", whose subject is the mother
         return rule.may_end(old) and _names(asked[1:], wanted - {table.stem(asked[0])}, core, table)
+    if rule.means == ANY_OF_SORT:
+        return (rule.anyones or old.subject in named.whose) and rule.may_end(old)
     alias, person = named.alias, named.person
     other = alias is not None and (
         old.slot in alias.slots or not alias.words.isdisjoint(core.words)

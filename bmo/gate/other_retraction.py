@@ -13,8 +13,9 @@ from functools import lru_cache
 from bmo.gate.discourse import Discourse
 from bmo.gate.other_grammar import grammar
 from bmo.gate.pack_tables import read_table
-from bmo.gate.retraction import retraction_fact
+from bmo.gate.retraction import proposes_another, retraction_fact
 from bmo.language import Clause, LanguageCode, Words
+from bmo.language.lexicon import Phrases, phrase_table
 from bmo.turn import Fact, RetractScope
 
 _MAX_TOPIC = 4
@@ -31,6 +32,8 @@ class ForgetWords:
         me: Words for the user, behind which "everything" means everything.
         last: Words that point at what was just said.
         not_memory: Things an assistant has that are no memory ("wecker").
+        rather: What is proposed in its place: nothing is to be forgotten then ("vergiss den tee,
+            lass uns kaffee trinken").
     """
 
     filler: frozenset[str]
@@ -38,6 +41,7 @@ class ForgetWords:
     me: frozenset[str]
     last: frozenset[str]
     not_memory: frozenset[str]
+    rather: Phrases
 
 
 @lru_cache(maxsize=4)
@@ -45,7 +49,8 @@ def forget_words(language: LanguageCode) -> ForgetWords:
     """The words of ``language``, read on first use; empty where the pack has none."""
     raw = read_table(language, "forget.toml")
     return ForgetWords(
-        *(frozenset(raw.get(name, ())) for name in ("filler", "wide", "me", "last", "not_memory"))
+        *(frozenset(raw.get(name, ())) for name in ("filler", "wide", "me", "last", "not_memory")),
+        rather=phrase_table(raw.get("rather", [])),
     )
 
 
@@ -83,6 +88,8 @@ def other_retraction(
     asked = spoken.norm[clause.start : clause.end]
     rest = spoken.norm[behind : clause.end]
     if not known.not_memory.isdisjoint(rest):
+        return None
+    if proposes_another(spoken.norm, behind, clause, known.rather):
         return None
     topic = topic_words(rest, language)
     wide = not known.wide.isdisjoint(asked)

@@ -8,6 +8,7 @@ from functools import lru_cache
 from bmo.gate.discourse import Discourse
 from bmo.gate.pack_tables import read_table
 from bmo.language import Clause, Words
+from bmo.language.lexicon import Phrases, match_phrase, phrase_table
 from bmo.turn import DialogueContext, Fact, RetractScope, Turn
 
 
@@ -24,6 +25,7 @@ class RetractionWords:
         not_memory: Things an assistant has that are no memory.
         own: What of oneself may be deleted or removed ("my birthday").
         filler: Words around what is meant.
+        rather: What is proposed in its place.
     """
 
     verbs: frozenset[str]
@@ -34,6 +36,7 @@ class RetractionWords:
     not_memory: frozenset[str]
     own: frozenset[str]
     filler: frozenset[str]
+    rather: Phrases
 
 
 _OF_FILES = frozenset({"delete", "remove"})
@@ -52,6 +55,7 @@ def retraction_words() -> RetractionWords:
         not_memory=frozenset(raw["not_memory"]),
         own=frozenset(raw["own"]),
         filler=frozenset(raw["filler"]),
+        rather=phrase_table(raw["rather"]),
     )
 
 
@@ -82,6 +86,8 @@ def retraction(
             return None  # "delete my photos"
     if not rest or not known.not_memory.isdisjoint(rest):
         return None
+    if proposes_another(norm, clause.start + verb, clause, known.rather):
+        return None
     if tuple(rest) in known.everything:
         return fact("all")
     if tuple(rest) in known.last or (
@@ -94,6 +100,23 @@ def retraction(
         return fact("last")
     scope, value, subject = _meant(rest, discourse)
     return fact(scope, value, subject)
+
+
+def proposes_another(norm: list[str], begin: int, clause: Clause, rather: Phrases) -> bool:
+    """Whether something else is proposed in the place of what to "forget".
+
+    Args:
+        norm: The turn's words.
+        begin: Index behind the words that ask.
+        clause: The clause that asks.
+        rather: What leads to the proposal.
+    """
+    stop = min(clause.end + _BEFORE_PROPOSAL, len(norm))
+    return any(match_phrase(rather, norm, place) for place in range(begin, stop))
+
+
+_BEFORE_PROPOSAL = 2
+"""Words behind the clause that asks at which what is proposed may begin ("ach, lass uns ...")."""
 
 
 def retraction_fact(
