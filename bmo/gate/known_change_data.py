@@ -140,6 +140,8 @@ class KnownChanges:
     same_kind: Mapping[str, str] = field(default_factory=dict)
     pointing: re.Pattern[str] | None = None
     no_longer: re.Pattern[str] | None = None
+    bare: re.Pattern[str] | None = None
+    doings: tuple[str, ...] = ()
     still: frozenset[str] = frozenset()
 
     def is_content(self, word: str) -> bool:
@@ -205,6 +207,8 @@ def known_changes(language: LanguageCode) -> KnownChanges:
         refusing=re.compile(rf"(?:^|\s)({'|'.join(raw['words']['refuses'])})(?=\s|$)"),
         pointing=_any_of(raw, macros, "patterns"),
         no_longer=_any_of(raw, macros, "answers"),
+        bare=_any_of(raw, macros, "bare"),
+        doings=tuple(raw.get("pointing", {}).get("doings", ())),
         still=frozenset(raw.get("pointing", {}).get("still", "").split()),
         same_kind={
             name: kind for kind, names in raw.get("same_kind", {}).items() for name in names

@@ -31,6 +31,7 @@ from bmo.gate.known_parts import parts_of, rest_without
 from bmo.gate.memory_core import MemoryCore, core_of, stems_of
 from bmo.gate.packs import load_pack
 from bmo.language import LanguageCode, find_times
+from bmo.language.times import NUMBER_WORDS
 from bmo.turn import Fact
 
 _MOST_WORDS = 5
@@ -160,7 +161,7 @@ def _read(
         retracted = [*parted(rows), *retracted]
     if rule.kind in ("over", "gone", "taken") or not new or meant[0][1] != rows[0].text:
         return retracted
-    if rule.kind == "moved" and not _is_time(new, at):
+    if rule.kind == "moved" and not (_is_time(new, at) or _is_an_hour(hit)):
         return []
     told = _in_place(rule, rows[0], new, table, at)
     if told is None:
@@ -225,6 +226,16 @@ def _other_word(rule: ChangeRule, old: Fact, part: str, named: str, new: str) ->
 
 def _is_time(value: str, at: datetime) -> bool:
     return bool(find_times(value.lower().split(), at)) or any(char.isdigit() for char in value)
+
+
+def _is_an_hour(hit: re.Match[str]) -> bool:
+    """Whether what takes the place is an hour in words ("standup's at ten now")."""
+    spoken = hit["new"].split()
+    led = hit.string[: hit.start("new")].split()[-1:]
+    return led in (["at"], ["to"], ["till"], ["until"]) and all(
+        word in NUMBER_WORDS or word in ("half", "quarter", "past", "to", "noon", "midnight")
+        for word in spoken
+    )
 
 
 def _as_said(value: str, said: str) -> str:

@@ -49,7 +49,11 @@ def forget_words(language: LanguageCode) -> ForgetWords:
     """The words of ``language``, read on first use; empty where the pack has none."""
     raw = read_table(language, "forget.toml")
     return ForgetWords(
-        *(frozenset(raw.get(name, ())) for name in ("filler", "wide", "me", "last", "not_memory")),
+        filler=frozenset(raw.get("filler", ())),
+        wide=frozenset(raw.get("wide", ())),
+        me=frozenset(raw.get("me", ())),
+        last=frozenset(raw.get("last", ())),
+        not_memory=frozenset(raw.get("not_memory", ())),
         rather=phrase_table(raw.get("rather", [])),
     )
 

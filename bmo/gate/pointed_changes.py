@@ -45,17 +45,27 @@ def pointed_at(
     bare = table.no_longer is not None and table.no_longer.search(line) is not None
     if bare and not ("?" in last and table.still.intersection(_WORD.findall(last))):
         return None
+    said_before = [said for said, _ in context.recent_turns[:1]]
     if not bare and table.pointing.search(line) is None:
+        if table.bare is None or table.bare.search(line) is None:
+            return None
+        # "i quit" alone: of what was just asked about, or told
+        for heard in (last if "?" in last else "", *said_before):
+            meant = _meant(heard.lower(), context, table, table.doings)
+            if meant is not None:
+                return meant
         return None
-    for heard in (last, assistant_before, *(said for said, _ in context.recent_turns[:1])):
+    for heard in (last, assistant_before, *said_before):
         meant = _meant(heard.lower(), context, table)
         if meant is not None:
             return meant
     return None
 
 
-def _meant(heard: str, context: DialogueContext, table: KnownChanges) -> Fact | None:
-    """The one memory whose words were heard, or None."""
+def _meant(
+    heard: str, context: DialogueContext, table: KnownChanges, opens: tuple[str, ...] = ()
+) -> Fact | None:
+    """The one memory whose words were heard, or None; of those that begin with ``opens``."""
     stems = {table.stem(word) for word in table.words_of(heard)}
     if not stems:
         return None
@@ -63,6 +73,8 @@ def _meant(heard: str, context: DialogueContext, table: KnownChanges) -> Fact | 
     most = 0
     for old in {(f.subject, f.text): f for f in (*context.known, *context.recent_facts)}.values():
         if old.op == "retract" or old.subject not in ("user", "team") or old.slot in _NEVER:
+            continue
+        if opens and not old.text.lower().startswith((*opens, "said in ")):
             continue
         core = core_of(old.text, table, old.subject)
         if not any(part and part[-1] in stems for part in core.parts):

@@ -238,6 +238,8 @@ def _group_fits(rule: Rule, group: SaidHow | None) -> bool:
             return False
         if need == "any_more" and group.change != "any_more":
             return False
+        if need == "started" and group.change != "started":
+            return False
         if need == "progressive" and group.aspect != "progressive":
             return False
         if need == "perfect" and group.aspect != "perfect":

@@ -319,12 +319,23 @@ def _with_carried_verbs(tokens: Sequence[Token]) -> list[Token]:
     return [token for token in found if token.norm or token.shown]
 
 
+_NO_VERBS = frozenset(
+    "neither no none nor not both each either all another enough every few half".split()
+)
+"""Words that open what is no predicate ("no more like beer than wine"): none has a third person."""
+
+_PAST_RATHER = frozenset("found saw fell felt ground wound bound".split())
+"""Past forms that are base forms of rare verbs too ("found a job at the mill")."""
+
+
 def _agreeing(verb: str, rest: Sequence[Token]) -> str:
     """A verb's form behind the person left out."""
     lexicon = third_person_lexicon()
     if verb in lexicon.verbs:
         return lexicon.verbs[verb]
     if verb in lexicon.fixed or verb in lexicon.past or verb in lexicon.adverbs:
+        return verb
+    if verb in _NO_VERBS or verb in _PAST_RATHER:
         return verb
     if verb == "got":
         return "has" if rest and _opens_noun_phrase(rest[0].norm) else "got"

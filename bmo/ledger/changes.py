@@ -72,12 +72,20 @@ def reach(fact: Fact) -> Reach:
         relations = (relation_of(fact.subject),)
     if fact.slot == "marital_status" and fact.subject == "user":
         relations = _partners(tables["alone"].get(value_key(fact.value), ""))
-    slots += tables["over_with"].get(fact.slot, {}).get(value_key(fact.value), ())
+    slots += _over_with(fact)
     slots += tables["no_longer"].get(fact.slot, {})
     if fact.slot in tables["closes"] and _polarity_fits(fact):
         slots += [slot for slot in tables["closes"][fact.slot] if slot != SLOTLESS]
         words = content_words([fact.value])
     return Reach(tuple(slots), relations, words)
+
+
+def _over_with(fact: Fact) -> Sequence[str]:
+    """Slots of the same subject that are over with this value."""
+    values = _tables()["over_with"].get(fact.slot, {})
+    if fact.polarity == "negative":
+        return ()
+    return tuple(values.get(value_key(fact.value), values.get("*", ())))
 
 
 def _reach_of_topic(fact: Fact) -> Reach:
@@ -121,6 +129,30 @@ TOPICS = frozenset(
 """Slots of retractions that have a rule of their own in ``over``."""
 
 
+def is_together_again(fact: Fact) -> bool:
+    """Whether a fact says that a couple that had parted is one again."""
+    return fact.slot == "marital_status" and value_key(fact.value).startswith("together")
+
+
+def rejoined(fact: Fact, ended: Sequence[StoredFact]) -> tuple[StoredFact, ...]:
+    """What is so again when a couple is together again: what ended with the partner last.
+
+    Args:
+        fact: "Is back together with Aron".
+        ended: Facts about partners that somebody said were over, and what ended with them.
+    """
+    partners = _partners("relations")
+    theirs = [row for row in ended if within(row.subject, partners) and row.slot == "name"]
+    named = content_words([fact.value]) - content_words(["together", "partner"])
+    if named and not named <= content_words(_tables()["partner"]["relations"]):
+        theirs = [row for row in theirs if content_words([row.value]) <= named]
+    if not theirs:
+        return ()
+    last = max(theirs, key=lambda row: row.valid_until or row.valid_from)
+    about = [row for row in ended if row.valid_until == last.valid_until]
+    return tuple(row for row in about if within(row.subject, (last.subject.partition(":")[0],)))
+
+
 def also_ended(fact: Fact, at: datetime, live: Sequence[StoredFact]) -> list[StoredFact]:
     """The facts a new statement ends beside those of its own slot.
 
@@ -144,7 +176,7 @@ def also_ended(fact: Fact, at: datetime, live: Sequence[StoredFact]) -> list[Sto
         gone = _partners(tables["alone"].get(value_key(fact.value), ""))
         ended += [row for row in before if within(row.subject, gone)]
     own = [row for row in before if row.subject == fact.subject]
-    over = tables["over_with"].get(fact.slot, {}).get(value_key(fact.value), ())
+    over = _over_with(fact)
     ended += [row for row in own if row.slot in over]
     for slot, values in tables["no_longer"].get(fact.slot, {}).items():
         if fact.polarity == "positive" and _rules_out(fact):
@@ -393,3 +425,7 @@ def _polarity_fits(fact: Fact) -> bool:
 
 def _once(rows: Sequence[StoredFact]) -> tuple[StoredFact, ...]:
     return tuple({row.id: row for row in rows}.values())
+
+
+PARTNERS: tuple[str, ...] = _partners("relations")
+"""Subjects of partners without their names."""

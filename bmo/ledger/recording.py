@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection
 
 from bmo.ledger import erasure, model_queue, outbox, redaction, turn_log, word_search
 from bmo.ledger import facts as rows
-from bmo.ledger.changes import reach
+from bmo.ledger.changes import is_together_again, reach
 from bmo.ledger.fact_plan import Plan, Rewrite
 from bmo.ledger.facts import Stamp
 from bmo.ledger.outcome import Outcome
@@ -18,7 +18,7 @@ from bmo.ledger.reconcile import plan_fact
 from bmo.ledger.records import Ended, Receipt, Recorded
 from bmo.ledger.subject_search import of_people
 from bmo.ledger.subjects import is_person, name_of, relation_of, states_name
-from bmo.ledger.taking_back import retract
+from bmo.ledger.taking_back import rejoin, retract
 from bmo.ledger.values import (
     content_words,
     ended_with,
@@ -84,6 +84,8 @@ def record_turn(
                 retract(connection, turn, fact, similar, forget, now, outcome)
             else:
                 told = _as_correction(fact, decision)
+                if is_together_again(told):
+                    rejoin(connection, turn.user_id, told, now, outcome)
                 _store(connection, stamp, told, similar, now, outcome, change=change)
         if forget and not outcome.forgotten and not outcome.pending:
             # "Forget that ..." keeps none of its words, found or not.

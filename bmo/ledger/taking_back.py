@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection
 
 from bmo.ledger import facts as rows
 from bmo.ledger import outbox, turn_log, word_search
-from bmo.ledger.changes import TOPICS, names_in, reach
+from bmo.ledger.changes import PARTNERS, TOPICS, names_in, reach, rejoined
 from bmo.ledger.outcome import Outcome
 from bmo.ledger.records import Ended, PendingErasure
 from bmo.ledger.retraction import ASKED, Target, scope_of, target_of
@@ -97,9 +97,30 @@ def _undo(connection: Connection, turn: Turn, fact: Fact, now: datetime, outcome
         outbox.put(connection, "delete", turn.user_id, known.id, now, index_id=known.index_id)
         outcome.ended.append(Ended(known, "corrected"))
     for known in gone:
-        rows.reopen(connection, known.id)
-        outbox.put(connection, "add", turn.user_id, known.id, now)
-        outcome.changed += rows.by_ids(connection, turn.user_id, [known.id])
+        _live_again(connection, turn.user_id, known.id, now, outcome)
+
+
+def rejoin(
+    connection: Connection, user_id: str, fact: Fact, now: datetime, outcome: Outcome
+) -> None:
+    """Makes live again what ended with a partner, when the couple is together again."""
+    theirs = subjects_of(connection, user_id, lambda s: within(s, PARTNERS))
+    over = rows.select_facts().where(
+        facts.c.user_id == user_id,
+        facts.c.withdrawn_by.is_(None),
+        facts.c.end_reason == "retracted",
+        facts.c.subject.in_(theirs),
+    )
+    for known in rejoined(fact, rows.fetch(connection, over)):
+        _live_again(connection, user_id, known.id, now, outcome)
+
+
+def _live_again(
+    connection: Connection, user_id: str, fact_id: str, now: datetime, outcome: Outcome
+) -> None:
+    rows.reopen(connection, fact_id)
+    outbox.put(connection, "add", user_id, fact_id, now)
+    outcome.changed += rows.by_ids(connection, user_id, [fact_id])
 
 
 def _ask_first(connection: Connection, turn: Turn, target: Target, now: datetime) -> PendingErasure:
