@@ -8,7 +8,7 @@ from itertools import repeat
 
 from bmo.gate.analysed_turn import Analysis, without_doubles
 from bmo.gate.appositives import written_out
-from bmo.gate.beside_known import beside_known
+from bmo.gate.beside_known import beside_known, not_long_over
 from bmo.gate.clause_reader import LIFTING, ClauseAnalysis, ClauseReader, asked
 from bmo.gate.clause_speech_acts import speech_acts
 from bmo.gate.clefts_of_kin import without_cleft
@@ -208,6 +208,7 @@ def _with_talk_before(
     if context.recent_facts and not told and not analysis.answered and not settles_nothing:
         with_bare_correction(analysis, turn, context, spoken)
     with_known_changes(analysis, turn, context)
+    analysis.facts = not_long_over(analysis.facts, analysis.words, analysis.language, turn.at)
 
 
 def _in_clauses(spoken: Words, stages: int, turn: Turn, pack: Pack, people: PeopleLexicon) -> Words:

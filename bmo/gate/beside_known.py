@@ -71,6 +71,29 @@ def beside_known(
     return tuple(fact for fact in told if fact is not None)
 
 
+def not_long_over(
+    facts: tuple[Fact, ...], spoken: Words, language: LanguageCode, at: datetime
+) -> tuple[Fact, ...]:
+    """The facts without ends of long ago: what was sold in 2010 is not what is owned now.
+
+    Args:
+        facts: What the turn says.
+        spoken: Its words.
+        language: Whose words tell.
+        at: When it was said.
+    """
+    if not any(fact.op == "retract" and fact.rule_id in _PARTED_WITH for fact in facts):
+        return facts
+    line = " ".join(spoken.norm)
+    if not (_long_ago(line, at) or beside_cues(language)["young"].search(line)):
+        return facts
+    return tuple(fact for fact in facts if fact.op != "retract" or fact.rule_id not in _PARTED_WITH)
+
+
+_PARTED_WITH = frozenset({"thing_gone", "vehicle_gone", "possession_gone"})
+"""Rules by which a thing is no longer there."""
+
+
 def _leaves_a_shop(fact: Fact, spoken: Words, cue: re.Pattern[str]) -> bool:
     """Whether a place of work was only left for the day: "i left ikea with a new sofa"."""
     left = fact.op == "retract" and fact.slot == "employer"

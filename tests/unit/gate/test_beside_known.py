@@ -50,3 +50,23 @@ def test_a_stay_is_no_home(gate: WriteGate) -> None:
     for said in ("i'm in paris now for the weekend", "i'm in paris now for a few days"):
         facts = gate.decide_by_rules(Turn(text=said, at=AT, language="en"), known).facts
         assert not [fact for fact in facts if fact.slot == "lives_in"]
+
+
+@pytest.mark.parametrize(
+    ("said", "ends"),
+    [
+        ("i sold my piano last week", True),
+        ("i sold my piano in 2025", True),
+        ("i sold my piano", True),
+        ("i sold my old piano in 2010", False),
+        ("i sold my piano when i was nineteen", False),
+    ],
+)
+def test_what_was_sold_long_ago_is_not_what_is_owned_now(
+    gate: WriteGate, said: str, ends: bool
+) -> None:
+    piano = Fact(text="Has a piano", category="personal_facts", slot="has", value="piano")
+    decision = gate.decide_by_rules(
+        Turn(text=said, at=AT, language="en"), DialogueContext(known=(piano,))
+    )
+    assert any(fact.op == "retract" for fact in decision.facts) is ends

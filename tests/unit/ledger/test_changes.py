@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from bmo.ledger.changes import TOPICS, also_ended, over, reach
+from bmo.ledger.changes import TOPICS, also_ended, is_together_again, over, reach, rejoined
 from bmo.turn import Fact, StoredFact
 from tests.fakes.speaker import START, fact
 from tests.unit.ledger.test_reconcile import stored
@@ -152,3 +153,54 @@ def test_who_eats_it_again_is_on_no_diet_against_it(food: str, diet: str, ends: 
     known = of_user(f"Is {diet}", "diet", diet)
     said = Fact(text=f"Eats {food} again", category="preferences", slot="eats", value=food)
     assert bool(also_ended(said, LATER, [known])) is ends
+
+
+MARRIED_TO = of_user("Is married to joe", "married_to", "joe")
+ENGAGED_TO = of_user("Is engaged to leo", "engaged_to", "leo")
+
+
+@pytest.mark.parametrize(
+    ("slot", "value", "polarity", "gone"),
+    [
+        ("marital_status", "divorced", "positive", {"Is married to joe", "Is engaged to leo"}),
+        ("marital_status", "married", "positive", {"Is engaged to leo"}),
+        ("married_to", "leo", "positive", {"Is engaged to leo"}),
+        ("marital_status", "divorced", "negative", set()),
+        ("marital_status", "together tom", "positive", set()),
+    ],
+)
+def test_a_state_of_a_couple_ends_what_it_rules_out(
+    slot: str, value: str, polarity: Any, gone: set[str]
+) -> None:
+    said = fact("Is so", "relationships", slot=slot, value=value, polarity=polarity)
+    assert texts(also_ended(said, LATER, [MARRIED_TO, ENGAGED_TO])) == gone
+    assert {"married_to", "engaged_to"} >= set(reach(said).slots) or not gone
+
+
+def over_since(days: int, *rows: StoredFact) -> list[StoredFact]:
+    return [replace(row, valid_until=START + timedelta(days=days)) for row in rows]
+
+
+ARON = person("user.boyfriend:aron", "Has a boyfriend named Aron", slot="name", value="Aron")
+HIS_JOB = person("user.boyfriend:aron", "Boyfriend Aron is a vet", slot="occupation", value="vet")
+TIM = person("user.boyfriend:tim", "Has a boyfriend named Tim", slot="name", value="Tim")
+
+
+@pytest.mark.parametrize(
+    ("value", "again"),
+    [
+        ("together", {"Has a boyfriend named Aron", "Boyfriend Aron is a vet"}),
+        ("together Tim", {"Has a boyfriend named Tim"}),
+        ("together Ken", set()),
+    ],
+)
+def test_who_is_together_again_is_who_parted_last(value: str, again: set[str]) -> None:
+    said = fact("Is back together", "relationships", slot="marital_status", value=value)
+    assert is_together_again(said)
+    ended = [*over_since(1, TIM), *over_since(2, ARON, HIS_JOB)]
+    assert texts(rejoined(said, ended)) == again
+
+
+def test_who_is_divorced_is_not_together_again() -> None:
+    said = fact("Is divorced", "relationships", slot="marital_status", value="divorced")
+    assert not is_together_again(said)
