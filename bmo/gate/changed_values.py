@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bmo.gate.known_change_data import ChangeRule, KnownChanges
 from bmo.language.times import NUMBER_WORDS
@@ -117,6 +118,33 @@ def _tool_in(old: Fact, table: KnownChanges) -> str:
 
 def _is_about(old: Fact, wanted: set[str], table: KnownChanges) -> bool:
     return wanted <= {table.stem(word) for word in table.words_of(old.text)}
+
+
+def moved_on(fact: Fact, norm: Sequence[str]) -> Fact:
+    """The end of a tool, or what has taken its place ("jenkins is gone", "it's all buildkite").
+
+    Args:
+        fact: An end of a memory.
+        norm: The words behind those that end it.
+    """
+    found = _IT_IS_NOW.match(" ".join(norm))
+    if found is None or fact.op != "retract" or fact.slot != "technology" or not fact.value:
+        return fact
+    name = found["new"]
+    text = with_tool(fact.text, fact.value, name)
+    if text == fact.text or not _NO_TOOL.isdisjoint(name.split()):
+        return fact
+    return replace(fact, op="assert", scope=None, text=text, value=name, replaces=fact.text)
+
+
+_IT_IS_NOW = re.compile(
+    r"^(?:so |and |now )*(?:it is|we are on|we use|we are using|we have got|we are all on)"
+    r"(?: all| now| just)* (?P<new>[\w.-]+(?: [\w.-]+)??)(?: now| these days| for everything)*$"
+)
+_NO_TOOL = frozenset(
+    "a an the it that this great fine good bad better worse over off all nothing none so not very "
+    "really quite just too sad annoying slow down".split()
+)
 
 
 def with_tool(text: str, old: str, new: str) -> str:

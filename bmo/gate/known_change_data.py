@@ -14,12 +14,23 @@ from bmo.language import LanguageCode
 from bmo.turn import Fact
 
 ChangeKind = Literal[
-    "over", "swap", "moved", "gone", "forget", "count", "tool", "place", "taken", "couple", "word"
+    "over",
+    "swap",
+    "moved",
+    "gone",
+    "forget",
+    "count",
+    "tool",
+    "place",
+    "taken",
+    "couple",
+    "word",
+    "value",
 ]
 """``over`` ends, ``swap`` puts another thing, ``moved`` another time, ``count`` another number,
 ``tool`` another tool of the same kind, ``place`` another home; ``taken`` is of what somebody else
 does from now on, ``couple`` of two people who are a couple no longer, ``word`` puts
-another word in the place of one; ``gone`` is of people;
+another word in the place of one, ``value`` in the place of a memory's value; ``gone`` is of people;
 ``forget`` asks that no record is kept."""
 
 _WORD = re.compile(r"[^\W_]+(?:['’:][^\W_]+)*")

@@ -154,12 +154,15 @@ def _read(
         return [_forgotten(rule, named, rows[0])]
     if rule.kind == "word":
         return _other_word(rule, *meant[0], named, new)
+    if rule.kind == "value" and new and rows[0].value:
+        text = with_tool(rows[0].text, rows[0].value, new)
+        return [_replacing(rule, rows[0], text, new)] if text != rows[0].text else []
     if rule.kind == "count":
         return _other_number(rule, rows, hit, named, table)
     retracted = [ended_part(rule, old, part, table) for old, part in meant]
     if rule.id == "parted_from":
         retracted = [*parted(rows), *retracted]
-    if rule.kind in ("over", "gone", "taken") or not new or meant[0][1] != rows[0].text:
+    if rule.kind in ("over", "gone", "taken", "value") or not new or meant[0][1] != rows[0].text:
         return retracted
     if rule.kind == "moved" and not (_is_time(new, at) or _is_an_hour(hit)):
         return []

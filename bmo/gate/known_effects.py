@@ -8,8 +8,10 @@ from itertools import pairwise, zip_longest
 
 from bmo.gate.analysed_turn import Analysis, without_doubles
 from bmo.gate.bare_corrections import bare_correction
+from bmo.gate.changed_values import moved_on
 from bmo.gate.clause_reader import ClauseAnalysis
 from bmo.gate.corrections import restated
+from bmo.gate.known_births import child_named
 from bmo.gate.known_changes import KnownChange, changes_in, ended_memory
 from bmo.gate.known_holders import taken_up
 from bmo.gate.people import subject_of
@@ -100,7 +102,10 @@ def with_known_changes(analysis: Analysis, turn: Turn, context: DialogueContext)
         if change is not None:
             ended += _beside(change, clause)
             if behind is not None:
-                before, ended = ended, [taken_up(fact, change.who, behind.norm) for fact in ended]
+                before = ended
+                ended = [
+                    moved_on(taken_up(fact, change.who, behind.norm), behind.norm) for fact in ended
+                ]
                 if ended != before:  # "it's dave now": nobody introduces himself
                     only_changes += [fact for fact in behind.facts if fact.slot == "name"]
                     _close(analysis, [behind])
@@ -124,6 +129,9 @@ def with_known_changes(analysis: Analysis, turn: Turn, context: DialogueContext)
         ended = _pointed_at(analysis, stated, turn, context)
     if ended:
         told_still = [fact for fact in analysis.facts if fact not in only_changes]
+        child = child_named(ended, analysis.words.norm)
+        if child is not None and not any(f.value == child.value != "" for f in told_still):
+            told_still.append(child)
         analysis.facts = without_doubles([*ended, *told_still])
 
 
