@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from bmo.gate.people import label_of
 from bmo.turn import Fact
 
-BORN = "baby_is_here"
-"""The construction of change that tells of a birth."""
+BORN = ("baby_is_here", "she_had_the_baby")
+"""The constructions of change that tell of a birth."""
 
 _CALLED = re.compile(
     r"\b(?:called|named|call (?:her|him|it|them)|calling (?:her|him|it)|(?:her|his|the|its) name is"
@@ -34,7 +34,7 @@ def child_named(ended: Sequence[Fact], norm: Sequence[str]) -> Fact | None:
         "Has a daughter named Iris", of a sister's "Sister has a baby named Ailsa"; None where no
         name is told.
     """
-    over = next((fact for fact in ended if fact.rule_id == BORN), None)
+    over = next((fact for fact in ended if fact.rule_id in BORN), None)
     found = _CALLED.search(" ".join(norm)) if over is not None else None
     if over is None or found is None or found["name"] in _NO_NAME:
         return None
@@ -58,7 +58,7 @@ def _told(over: Fact, subject: str, text: str, slot: str | None, value: str) -> 
         value=value,
         subject=subject,
         confidence=over.confidence,
-        rule_id=BORN,
-        extraction_method=f"pattern:{BORN}",
+        rule_id=over.rule_id,
+        extraction_method=over.extraction_method,
         entities=(text.rpartition(" ")[2].lower(),),
     )

@@ -36,6 +36,7 @@ class TakingBack:
         wrong: Phrases that call something wrong: the assistant's last words, if it said anything.
         tails: What may stand behind a phrase.
         goes_on: Words with which another clause begins.
+        objecting: Those pointers that need no objection before them ("i meant").
         pointers: What leads to whom it is true of ("that is", "i meant").
         myself: Words for the user ("me").
         owners: Words before a relation of the user's.
@@ -49,6 +50,7 @@ class TakingBack:
     wrong: Phrases
     tails: Phrases
     goes_on: frozenset[str]
+    objecting: Phrases
     pointers: Phrases
     myself: frozenset[str]
     owners: frozenset[str]
@@ -82,6 +84,7 @@ def taking_back(language: LanguageCode) -> TakingBack | None:
         wrong=phrase_table(raw["wrong"]),
         tails=phrase_table(raw["tails"]),
         goes_on=frozenset(raw["goes_on"]),
+        objecting=phrase_table(raw["objecting"]),
         pointers=phrase_table(raw["pointers"]),
         myself=frozenset(raw["myself"]),
         owners=frozenset(raw["owners"]),
@@ -115,7 +118,7 @@ def taken_back(
             size = match_phrase(table.wrong, norm, first)
         if size:
             break
-        if objected:
+        if objected or match_phrase(table.objecting, norm, first):
             another = _another(norm, first, table, people_lexicon(language), context)
             if another is not None:
                 return another
