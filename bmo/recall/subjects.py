@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-
 _CALLED: Final = {
     "mother": ("mum", "mom", "mam"),
     "father": ("dad",),
