@@ -86,7 +86,8 @@ class Pattern:
         captures: (name, type) in order.
         entry_at: Where in the head the entry of a lexicon may begin that the first capture takes;
             empty when that may be anywhere.
-        entry_words: The first words of that lexicon's entries.
+        entry_words: The first words of that lexicon's entries, each with the words of which one
+            must follow, or none where the word alone is an entry.
         needed: Words of which one stands in every head that matches; empty when none is certain.
     """
 
@@ -94,7 +95,7 @@ class Pattern:
     regex: re.Pattern[str]
     captures: tuple[tuple[str, str], ...]
     entry_at: tuple[int, ...] = ()
-    entry_words: frozenset[str] = frozenset()
+    entry_words: Mapping[str, frozenset[str]] = field(default_factory=dict)
     needed: frozenset[str] = frozenset()
 
 
@@ -207,7 +208,7 @@ def compile_pattern(
     keys = _Keys()
     exact: int | None = 0  # words before this element, while that is certain
     places = {0}  # numbers of words that may stand before this element, while they are few
-    entry_at, entry_words = tuple[int, ...](), frozenset[str]()
+    entry_at, entry_words = tuple[int, ...](), dict[str, frozenset[str]]()
     needed = frozenset[str]()
     elements = list(_ELEMENT.finditer(source))
     for position, element in enumerate(elements):
@@ -217,7 +218,7 @@ def compile_pattern(
             parts.append(f"(?P<{name}>{_REST if last else _REST + '?'})")
             if not captures and places and kind.islower() and _closed(lexicons.get(kind)):
                 entry_at = tuple(sorted(places))
-                entry_words = frozenset(e[0] for e in lexicons[kind])
+                entry_words = _first_words(lexicons[kind])
             places = set()
             captures.append((name, kind))
             keys.close(_closed(lexicons.get(kind)) if kind.islower() else None)
@@ -255,6 +256,16 @@ def compile_pattern(
         raise PackError(f"pattern {source!r} begins with a capture: put a word before it")
     regex = re.compile("".join(parts))
     return Pattern(source, regex, tuple(captures), entry_at, entry_words, needed), found
+
+
+def _first_words(entries: frozenset[tuple[str, ...]]) -> dict[str, frozenset[str]]:
+    """The first words of entries, as ``Pattern.entry_words``."""
+    seconds: dict[str, set[str]] = {}
+    for entry in entries:
+        seconds.setdefault(entry[0], set()).add("".join(entry[1:2]))
+    return {
+        word: frozenset() if "" in follow else frozenset(follow) for word, follow in seconds.items()
+    }
 
 
 def _rarer(known: frozenset[str], choices: Sequence[tuple[str, ...]]) -> frozenset[str]:

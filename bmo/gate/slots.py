@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -116,7 +116,7 @@ def _first_match(
     kinds, said = _subject_kinds(head), _said_how(head)
     for rule, pattern in _candidates(pack, front, kinds, weak, said):
         if pattern.entry_at and (
-            pattern.entry_words.isdisjoint(tokens) or not _may_be_entry(pattern, tokens)
+            pattern.entry_words.keys().isdisjoint(tokens) or not _may_be_entry(pattern, tokens)
         ):
             continue
         if pattern.needed and pattern.needed.isdisjoint(tokens):
@@ -166,12 +166,20 @@ def _may_be_entry(pattern: Pattern, tokens: list[str]) -> bool:
     for at in pattern.entry_at:
         if at >= size:
             return False
-        word = tokens[at]
-        if word in words:
+        if _opens_entry(words, tokens, at):
             return True
-        if word in SKIPPED_BEFORE_ENTRY and at + 1 < size and tokens[at + 1] in words:
-            return True
+        if tokens[at] in SKIPPED_BEFORE_ENTRY and at + 1 < size:
+            if _opens_entry(words, tokens, at + 1):
+                return True
     return False
+
+
+def _opens_entry(words: Mapping[str, frozenset[str]], tokens: list[str], at: int) -> bool:
+    """Whether an entry with these first words may begin at ``at``."""
+    follow = words.get(tokens[at])
+    if not follow:
+        return follow is not None
+    return at + 1 < len(tokens) and tokens[at + 1] in follow
 
 
 _WE = frozenset({"user", "team"})
