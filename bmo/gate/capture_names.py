@@ -32,6 +32,7 @@ def certain_name(context: CaptureContext, start: int, end: int) -> Capture | Non
     return None
 
 
+_AND = frozenset({"and", "und", "et", "y"})
 _ANNOUNCING = frozenset({"again", "calling", "here", "speaking"})
 
 
@@ -53,7 +54,7 @@ def names(context: CaptureContext, start: int, end: int) -> Capture | None:
     i = start
     last = start
     while i < end:
-        if context.tokens[i] in ("and", "und", "et", "y") and i > start:
+        if context.tokens[i] in _AND and i > start:
             i += 1
             continue
         found = _name(context, i, end, strict=False)
@@ -75,6 +76,8 @@ def _name(context: CaptureContext, start: int, end: int, strict: bool) -> Captur
         and context.source[start + limit - at] == limit
     ):
         limit += 1
+    if context.tokens[start] in _AND:
+        return None
     if context.language != "en" and grammar(context.language).form(context.words.norm, at):
         return None  # "eine schwester die wohnt in bonn"
     size = is_name_at(context.words, at, limit, context.people, stops, strict)

@@ -18,10 +18,12 @@ from bmo.gate.judge_commands import REQUESTED, memories_of_command, told_for_goo
 from bmo.gate.judge_memories import Asked, is_wish, may_carry, open_memories
 from bmo.gate.open_coverage import missing
 from bmo.gate.other_moments import soon_over
+from bmo.gate.people import Gender
 from bmo.gate.personal_words import orders, tells_of_the_user
 from bmo.gate.requests import is_request
 from bmo.gate.rest_of_turn import with_rest_of_turn
 from bmo.gate.said_of_another import told_of
+from bmo.gate.talk_words import talk_words
 from bmo.gate.told_beside_requests import told_part
 from bmo.turn import CATEGORY_SIGNALS, Category, Decision, DialogueContext, Fact, Signal, Turn
 
@@ -184,8 +186,21 @@ def _of_nobody(asked: Asked) -> bool:
     likely = max(asked.whole.categories, key=lambda name: asked.whole.categories[name])
     if likely in ORDERED and orders(norm, language):
         return False
+    if _leans(asked):
+        return True
     named = likely in OF_ANYBODY or likely in ORDERED
     return named and not tells_of_the_user(norm, language, asked.context.subjects)
+
+
+_POINTS: dict[Gender, str] = {"male": "he", "female": "she", "unknown": "either"}
+
+
+def _leans(asked: Asked) -> bool:
+    """Whether a statement opens with "she" or "her" of whom the talk knows nobody."""
+    said = talk_words(asked.analysis.language)
+    first = asked.analysis.words.norm[0]
+    pronoun = _POINTS.get(said.pronouns.get(first) or said.possessives.get(first, "thing"))
+    return pronoun is not None and asked.whom(pronoun) is None
 
 
 def _allowed(rules: Decision, asked: Asked, memories: Sequence[Fact]) -> Decision:

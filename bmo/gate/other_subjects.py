@@ -97,6 +97,8 @@ class SubjectFinder(PeopleFinder):
         before = [i for i in range(self.start, verb) if self.norm[i] not in passed]
         if len(before) != 1 or not self._may_name(self.norm[before[0]]):
             return False
+        if self.discourse.lexicon.relation_at(self.norm, before[0], before[0] + 1) is not None:
+            return False  # "no es mi hermano, es mi primo"
         relation = self.discourse.lexicon.forms.get(tuple(subject.who.relation.split()))
         if relation is None:
             return False

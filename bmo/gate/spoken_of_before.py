@@ -107,6 +107,7 @@ def people_in(
     owners = said.yours if by_assistant else said.own
     found: list[Mention] = []
     pronouns: list[tuple[int, Gender]] = []
+    clitics: set[Gender] = set()
     taken = -1
     for i, word in enumerate(norm):
         if i <= taken:
@@ -114,6 +115,11 @@ def people_in(
         gender = said.pronouns.get(word) or said.possessives.get(word)
         if gender is not None and not by_assistant:
             pronouns.append((i, gender))
+        elif found and word in said.clitics:
+            object_of = _clitic(norm, i, taken, said)
+            if object_of is not None:
+                clitics.add(object_of)
+                continue
         if word in owners or word in said.possessives or word in said.new:
             joined = found != [] and i - 2 == taken and norm[i - 1] in said.joins
             joined = joined and found[-1].whose == "user"
@@ -146,7 +152,8 @@ def people_in(
             taken = i
             who = people.gender_of(word)
             found.append(Mention(None, word, "", "", who, _leads(norm, i, said), False, False))
-    return Spoken(*_explained(norm, found, pronouns, said))
+    mentions, left = _explained(norm, found, pronouns, said)
+    return Spoken(mentions, left | clitics)
 
 
 def _related(
@@ -186,7 +193,7 @@ def _related(
     gender = relation.gender
     if gender == "unknown" and name:
         gender = people.gender_of(name)
-    new = whose == "" and behind >= size
+    new = word in said.new and word not in owners and behind >= size
     leads = _leads(norm, i, said)
     return Mention(relation, name, whose, which, gender, leads, False, new), behind - 1
 
@@ -274,6 +281,15 @@ def _is_object(norm: list[str], i: int, said: TalkWords) -> bool:
     if norm[i] not in said.objects or i == 0:
         return False
     return norm[i] not in said.possessives or norm[i + 1 : i + 2] == [] or norm[i + 1] in said.ends
+
+
+def _clitic(norm: list[str], i: int, taken: int, said: TalkWords) -> Gender | None:
+    """Whom an object before its verb means that could be an article ("elle va la voir")."""
+    gender = said.clitics.get(norm[i])
+    if gender is None or i + 1 >= len(norm) or taken < 0:
+        return None
+    before_verb = norm[i + 1].endswith(said.infinitives) if said.infinitives else False
+    return gender if i - 1 == taken or before_verb else None
 
 
 def _fits(gender: Gender, genders: Sequence[Gender]) -> bool:

@@ -50,6 +50,8 @@ class TalkWords:
         joins: "and".
         called: What stands between somebody and the name they have.
         objects: Pronouns that may be objects.
+        clitics: Objects before their verb that may be articles -> whom they point at.
+        infinitives: Endings of the verbs behind them.
         ends: Words behind an object that may be a possessive elsewhere ("her on sundays").
         not_names: Names that are no names in talk without case.
     """
@@ -72,6 +74,8 @@ class TalkWords:
     joins: frozenset[str]
     called: frozenset[str]
     objects: frozenset[str]
+    clitics: Mapping[str, Gender]
+    infinitives: tuple[str, ...]
     ends: frozenset[str]
     not_names: frozenset[str]
 
@@ -127,6 +131,8 @@ def talk_words(language: LanguageCode) -> TalkWords:
         joins=of("joins"),
         called=of("called"),
         objects=of("objects"),
+        clitics=_gendered(raw, "clitics"),
+        infinitives=tuple(raw.get("infinitives", ())),
         ends=of("ends"),
         not_names=of("not_names"),
     )

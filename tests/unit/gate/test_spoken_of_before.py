@@ -57,6 +57,11 @@ def _meant(
         ("she", ["my boss has a new secretary"], ["user.boss"], ""),
         ("she", ["my boss is a secretary"], ["user.boss"], "user.boss"),
         ("she", ["my friend carl is a vet"], ["user.friend:carl"], ""),
+        ("she", ["my sister visits her on sundays"], ["user.sister"], ""),
+        ("she", ["my sister loves her dog"], ["user.sister"], "user.sister"),
+        ("she", ["my son has a girlfriend"], ["user.son"], "user.son.girlfriend"),
+        ("she", ["my youngest is called ivy"], ["user.child:ivy"], "ivy"),
+        ("he", ["my youngest is called ivy"], ["user.child:ivy"], ""),
         ("they", ["my parents live in york"], ["user.parent"], "user.parent"),
         ("they", ["my husband is a vet"], ["user.husband"], ""),
     ],
@@ -78,6 +83,11 @@ def test_a_pronoun_means_who_was_spoken_of_and_nobody_where_two_fit(
         ("fr", "either", ["mon frère et ma soeur sont là"], ["user.brother", "user.sister"], ""),
         ("es", "she", ["mi hermana es médica"], ["user.sister"], "user.sister"),
         ("es", "either", ["mi hermano es piloto"], ["user.brother"], "user.brother"),
+        ("es", "she", ["mi hermana la visita los domingos"], ["user.sister"], ""),
+        ("fr", "she", ["ma soeur va la voir"], ["user.sister"], ""),
+        ("fr", "she", ["ma soeur vend la maison"], ["user.sister"], "user.sister"),
+        ("de", "she", ["meine schwester besucht sie"], ["user.sister"], ""),
+        ("de", "he", ["mein mann und ich haben einen hund"], ["user.husband"], ""),
     ],
 )
 def test_the_same_in_other_languages(

@@ -40,6 +40,9 @@ def _texts(gate: WriteGate, text: str, before: str = "", language: str | None = 
         ("my flatmate, well she's more of a lodger", "Flatmate is more of a lodger"),
         ("rosa my sister is a vet", "Has a sister named Rosa"),
         ("my daughter's called niamh", "Has a daughter named Niamh"),
+        ("my twin sons are called abel and enoch", "Has a son named Abel"),
+        ("my stepkids are called mason and ruby", "Has a stepchild named Ruby"),
+        ("hi it's tim", "Is named Tim"),
     ],
 )
 def test_who_is_told_of(gate: WriteGate, text: str, told: str) -> None:
@@ -56,6 +59,8 @@ def test_who_is_told_of(gate: WriteGate, text: str, told: str) -> None:
         ("our sister company is in lyon", "Sister Company"),
         ("i married my wife in 2010", "married to wife"),
         ("my son alexander goes by sasha", "son named Sasha"),
+        ("my brother's name isn't tom it's tim", "Is named Tim"),
+        ("my twin sons are called abel and enoch", "named Sons"),
         ("im not sam im his twin", "Is his twin."),
     ],
 )
@@ -73,6 +78,9 @@ def test_what_is_of_nobody(gate: WriteGate, text: str, untrue: str) -> None:
         ("es", "mi hermano y mi padre pescan", "", None),
         ("fr", "mon frère et mon père pêchent", "", None),
         ("de", "unsere kleine tochter ist vier", "", ["Younger daughter (tochter) is 4 years old"]),
+        ("fr", "mes jumeaux s'appellent ben et ida", "", None),
+        ("es", "no es mi hermano, es mi primo", "", None),
+        ("es", "ella está enferma", "", []),
         ("de", "ich hab noch eine schwester die wohnt in bonn", "", None),
     ],
 )
