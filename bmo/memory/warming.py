@@ -41,11 +41,27 @@ TELLS = "my brother is called sam"
 OPEN = "nobody said this aloud"
 FORGETS = "forget that my brother is called sam"
 SAID: dict[LanguageCode, tuple[str, ...]] = {
-    "en": (TELLS, OPEN, FORGETS),
-    "de": ("mein bruder heißt sam", "das hat keiner laut gesagt", "vergiss das mit sam"),
-    "fr": ("mon frère s'appelle sam", "personne ne l'a dit", "oublie ce que j'ai dit sur sam"),
-    "es": ("mi hermano se llama sam", "nadie lo dijo en voz alta", "olvida lo de sam"),
+    "en": (TELLS, OPEN, FORGETS, "she lives in kiel"),
+    "de": (
+        "mein bruder heißt sam",
+        "das hat keiner laut gesagt",
+        "vergiss das mit sam",
+        "sie wohnt in kiel",
+    ),
+    "fr": (
+        "mon frère s'appelle sam",
+        "personne ne l'a dit",
+        "oublie ce que j'ai dit sur sam",
+        "elle habite à lille",
+    ),
+    "es": (
+        "mi hermano se llama sam",
+        "nadie lo dijo en voz alta",
+        "olvida lo de sam",
+        "ella vive en lugo",
+    ),
 }
+"""The last of each asks whom a pronoun means, in the turns before."""
 KNOWN = Fact(
     text="Has a brother named Sam",
     category="relationships",
