@@ -19,7 +19,7 @@ from bmo.turn import TAKEN_BACK, DialogueContext, Fact
 
 _MEANS_ANOTHER = "another_person"
 _CONFIDENCE = 0.95
-_SHORT_REPLY = 6
+_SHORT_REPLY = 4
 """Words of an answer that only takes note; a longer one may be what is called wrong."""
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
@@ -34,6 +34,7 @@ class TakingBack:
         objections: Those of them that object: "that's my brother" corrects only behind one.
         own: Phrases by which somebody takes back their own words.
         wrong: Phrases that call something wrong: the assistant's last words, if it said anything.
+        you: Words by which the assistant repeats what it was told.
         tails: What may stand behind a phrase.
         goes_on: Words with which another clause begins.
         objecting: Those pointers that need no objection before them ("i meant").
@@ -48,6 +49,7 @@ class TakingBack:
     objections: frozenset[str]
     own: Phrases
     wrong: Phrases
+    you: frozenset[str]
     tails: Phrases
     goes_on: frozenset[str]
     objecting: Phrases
@@ -82,6 +84,7 @@ def taking_back(language: LanguageCode) -> TakingBack | None:
         objections=frozenset(raw["objections"]),
         own=phrase_table(raw["own"]),
         wrong=phrase_table(raw["wrong"]),
+        you=frozenset(raw["you"]),
         tails=phrase_table(raw["tails"]),
         goes_on=frozenset(raw["goes_on"]),
         objecting=phrase_table(raw["objecting"]),
@@ -114,7 +117,7 @@ def taken_back(
     objected = False
     while True:
         size = match_phrase(table.own, norm, first)
-        if not size and _may_be_wrong(assistant_before, context):
+        if not size and _may_be_wrong(table, assistant_before, context):
             size = match_phrase(table.wrong, norm, first)
         if size:
             break
@@ -160,13 +163,17 @@ def objection(rest: Words, language: LanguageCode) -> Words:
     )
 
 
-def _may_be_wrong(assistant_before: str, context: DialogueContext) -> bool:
+def _may_be_wrong(table: TakingBack, assistant_before: str, context: DialogueContext) -> bool:
     """Whether what is called wrong is what the user told: the assistant took note, or repeated."""
-    heard = _WORD.findall(assistant_before.lower())
-    if len(heard) <= _SHORT_REPLY:
+    asked = "?" in assistant_before
+    last = re.split(r"[.!?]\s+", assistant_before.strip())[-1] if asked else assistant_before
+    heard = _WORD.findall(last.lower())
+    if len(heard) <= _SHORT_REPLY and not asked:
         return True
+    # The question is what is called wrong, if it does not say what was told.
     told = {word for fact in context.last_facts for word in _WORD.findall(fact.value.lower())}
-    return bool(told) and told <= set(heard) and len(heard) <= 2 * _SHORT_REPLY
+    repeated = bool(told) and told <= set(heard) and not table.you.isdisjoint(heard)
+    return repeated and len(heard) <= 3 * _SHORT_REPLY
 
 
 def _retraction(context: DialogueContext) -> Fact:
