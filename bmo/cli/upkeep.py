@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
@@ -47,11 +48,13 @@ def reindex_command(
     ] = False,
 ) -> None:
     """Make the search index anew from the ledger; interrupted, the next run goes on."""
-    from bmo.index import IndexUnavailable
+    from bmo.index import IndexUnavailable, discard_damaged
     from bmo.memory import MemoryUnavailable
     from bmo.recorder import rebuild
 
     settings = settings_for(None)
+    if discard_damaged(settings):
+        print("the index could not be read: it is made anew", file=sys.stderr)
     with opened_reader(settings, owner=True) as reader:
         if reader.index is None:
             raise CommandError(" ".join(reader.notices), 1)

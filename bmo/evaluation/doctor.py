@@ -281,7 +281,7 @@ def check_qdrant(settings: Settings) -> Iterator[Check]:
     if settings.qdrant_url is not None:
         yield _qdrant_server(settings)
         return
-    from bmo.index import IndexUnavailable, StoreInUse
+    from bmo.index import IndexDamaged, IndexUnavailable, StoreInUse
 
     quiet_third_parties(settings.bmo_home)
     edge = _importable("qdrant_edge")
@@ -302,8 +302,10 @@ def check_qdrant(settings: Settings) -> Iterator[Check]:
     except StoreInUse as error:
         owner = str(error).partition(";")[0].rpartition(" by ")[2]
         yield Check("qdrant", "ok", f"embedded ({backend}), in use by {owner}")
+    except IndexDamaged as error:
+        yield Check("qdrant", "fail", str(error), "bmo reindex.")
     except IndexUnavailable as error:
-        yield Check("qdrant", "fail", str(error), "bmo reindex, after moving the directory away.")
+        yield Check("qdrant", "fail", str(error), "do what it says.")
     else:
         yield Check("qdrant", "ok", f"embedded ({backend}), free, {count} memories")
 

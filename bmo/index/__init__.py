@@ -4,8 +4,9 @@ Mem0, Qdrant and the embedding model are imported when an index is opened, not b
 """
 
 from bmo.index.backends import collection_name
+from bmo.index.damaged_stores import discard_damaged
 from bmo.index.embedders import Embedder, EmbedderUnavailable, open_embedder
-from bmo.index.errors import IndexUnavailable, InferenceFailed, StoreInUse
+from bmo.index.errors import IndexDamaged, IndexUnavailable, InferenceFailed, StoreInUse
 from bmo.index.free_pages import release_free_pages
 from bmo.index.gemini_service import gemini_service_errors
 from bmo.index.hits import IndexHit
@@ -15,6 +16,7 @@ from bmo.index.memory_index import MemoryIndex
 __all__ = [
     "Embedder",
     "EmbedderUnavailable",
+    "IndexDamaged",
     "IndexHit",
     "IndexUnavailable",
     "InferenceFailed",
@@ -22,6 +24,7 @@ __all__ = [
     "MemoryIndex",
     "StoreInUse",
     "collection_name",
+    "discard_damaged",
     "gemini_service_errors",
     "open_embedder",
     "read_mem0_collection",

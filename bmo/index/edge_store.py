@@ -16,7 +16,7 @@ from mem0.vector_stores.base import VectorStoreBase
 from bmo.index.disk_room import bytes_of, check_room
 from bmo.index.edge_failures import edge_failures, first_line
 from bmo.index.entries import PAYLOAD_INDEXES, Entry, Filters, conditions
-from bmo.index.errors import IndexUnavailable
+from bmo.index.errors import IndexDamaged, IndexUnavailable
 from bmo.index.shared_lock import SharedLock
 from bmo.index.vector_cache import Page
 
@@ -47,7 +47,8 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
             dims: Length of the vectors.
 
         Raises:
-            IndexUnavailable: The files are damaged or cannot be written.
+            IndexDamaged: The files cannot be read.
+            IndexUnavailable: They cannot be written.
         """
         self._directory = directory
         self._dims = dims
@@ -66,9 +67,10 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
         except IndexUnavailable:
             raise
         except Exception as error:  # whatever it is, the ledger can build it anew
-            raise IndexUnavailable(
+            raise IndexDamaged(
                 f"The index in {directory} cannot be opened ({first_line(error)}); "
-                "run `bmo reindex` to rebuild it from the ledger."
+                "run `bmo reindex` to rebuild it from the ledger.",
+                directory,
             ) from None
 
     # -- what Mem0 calls -----------------------------------------------------------------------

@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 
 class IndexUnavailable(RuntimeError):
     """The index cannot be reached or opened now; the ledger keeps what it has to learn."""
+
+
+class IndexDamaged(IndexUnavailable):
+    """The embedded store's files cannot be read; the ledger can make them anew.
+
+    Attributes:
+        directory: Where they are.
+    """
+
+    def __init__(self, sentence: str, directory: Path) -> None:
+        """Says what is wrong.
+
+        Args:
+            sentence: Names the directory and the fix.
+            directory: The store's own directory.
+        """
+        super().__init__(sentence)
+        self.directory = directory
 
 
 class InferenceFailed(RuntimeError):

@@ -209,6 +209,15 @@ def test_reindex_makes_the_index_anew(home: Path) -> None:
     assert "0 memories written" in again.out
 
 
+def test_reindex_makes_an_index_anew_that_cannot_be_opened(home: Path) -> None:
+    assert bmo(home, "reindex").code == 0
+    (config,) = (home / "qdrant-edge").rglob("edge_config.json")
+    config.write_text("{ not json")
+    ran = bmo(home, "reindex")
+    assert (ran.code, "could not be read" in ran.err) == (0, True)
+    assert "could not be read" not in bmo(home, "reindex", "--missing").err
+
+
 def test_an_interrupted_reindex_goes_on(home: Path) -> None:
     from bmo.index import MemoryIndex, open_embedder
     from bmo.ledger import Ledger
