@@ -32,9 +32,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("bmo.memory")
 
-SWITCH_INTERVAL_S = 0.0005
+SWITCH_INTERVAL_S = 0.001
 """Longest a thread keeps the interpreter while another waits for it, in seconds. Python's own 5 ms
-add up: recall, recorder and gate may each keep it once before the event loop's turn comes."""
+add up: recall, judge and the index's threads may each keep it once before the event loop's turn
+comes. With half of it the loop loses it twice as often while it works itself, to whoever waits."""
 
 CLOCK_BEHIND = timedelta(minutes=1)
 """How far the clock may be behind the last turn before somebody is told."""

@@ -3,8 +3,8 @@
 Python runs one thread at a time, and one that waits gets its turn only when those before it had
 theirs: with ten threads of memory at work, the event loop waits for up to ten of them, each for as
 long as ``SWITCH_INTERVAL_S``. More of them do not compute faster either, so rules, recall, what is
-read of the ledger and what is written to it go through here one by one. A reply waits for the first
-three, and for writing only the disk: who writes goes behind.
+read of the ledger and what is written to it go through here one by one. Replies wait for what is
+read, so what else is written, and the index that follows, goes behind it.
 """
 
 from __future__ import annotations

@@ -102,7 +102,8 @@ class Recorder:
             raw_elsewhere=self._inference is not None,
         )
         self._upkeep = upkeep
-        self._writer = WriterThread(upkeep)
+        round_of_it = one_by_one.behind(upkeep.catch_up) if one_by_one is not None else None
+        self._writer = WriterThread(upkeep, round_of_it)
         self._turn_users: OrderedDict[str, str] = OrderedDict()
         self._lock = threading.Lock()
         self._recorded = 0

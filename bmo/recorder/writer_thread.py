@@ -53,13 +53,15 @@ class Job:
 class WriterThread:
     """Does jobs one after the other until it is closed. ``put`` is safe from any thread."""
 
-    def __init__(self, upkeep: Upkeep) -> None:
+    def __init__(self, upkeep: Upkeep, catch_up: Callable[[], None] | None = None) -> None:
         """Starts nothing yet.
 
         Args:
             upkeep: What is done when no job waits.
+            catch_up: How a round of it is done; None: ``upkeep.catch_up`` as it is.
         """
         self._upkeep = upkeep
+        self._round = catch_up if catch_up is not None else upkeep.catch_up
         self._queue: SimpleQueue[Job | None] = SimpleQueue()
         self._deferred: deque[tuple[float, Job]] = deque(maxlen=KEPT_TURNS)
         self._lock = threading.Lock()
@@ -171,7 +173,7 @@ class WriterThread:
 
     def _catch_up(self) -> None:
         self._retry_deferred()
-        self._upkeep.catch_up()
+        self._round()
 
     def _do(self, job: Job) -> None:
         try:
