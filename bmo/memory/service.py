@@ -37,6 +37,11 @@ SWITCH_INTERVAL_S = 0.001
 add up: recall, judge and the index's threads may each keep it once before the event loop's turn
 comes. With half of it the loop loses it twice as often while it works itself, to whoever waits."""
 
+PYTHONS_THRESHOLDS = (10, 10)
+MIDDLE_AFTER = 3
+"""After how many young collections the middle generation's turn comes, and after how many of those
+a full one's; and after how many young ones here, unless the application chose otherwise."""
+
 CLOCK_BEHIND = timedelta(minutes=1)
 """How far the clock may be behind the last turn before somebody is told."""
 
@@ -160,6 +165,7 @@ class MemoryService:
             service.notices = (*service.notices, *service._model_notices())
         _freeze_what_stays()
         sys.setswitchinterval(min(sys.getswitchinterval(), SWITCH_INTERVAL_S))
+        _collect_less_at_a_time()
         return service
 
     def session(
@@ -281,6 +287,17 @@ def _freeze_what_stays() -> None:
     gc.collect()
     gc.freeze()
     release_free_pages()
+
+
+def _collect_less_at_a_time() -> None:
+    """Lets the garbage collector look through its middle generation after 3 young ones, not 10.
+
+    What eight conversations make between two of them took 3 to 6 ms, in which every thread stands
+    still. Full collections stay as rare as they were. An application's own choice stands.
+    """
+    young, middle, old = gc.get_threshold()
+    if (middle, old) == PYTHONS_THRESHOLDS:
+        gc.set_threshold(young, MIDDLE_AFTER, old * middle // MIDDLE_AFTER)
 
 
 def open_ledger(settings: Settings) -> Ledger:
