@@ -11,8 +11,9 @@ as a voice agent:
   ungated agent does on every turn.
 
 Each line shows wall time and processor time, on a busy machine the better measure: of one thread
-where one does the work, of the whole process for an awaited recall, whose index is asked on a
-second thread (the recorder's note of the recall before is in it as well).
+where one does the work, of the whole process for an awaited recall, which reads the ledger on a
+second thread (the recorder's note of the recall before is in it as well). On Linux ``chrt -r 1``
+before the command keeps what other processes do out of the wall time.
 """
 
 from __future__ import annotations
