@@ -427,8 +427,13 @@ def _is_question(ask: _Ask) -> bool:
     words = ask.reading.words
     if words.asked:
         return True
-    first = ask.pack.lexer.classes_of(words.words[0])
-    return bool(first & _AUXILIARIES) or "q" in first
+    first, *rest = words.words
+    classes = ask.pack.lexer.classes_of(first)
+    if "q" in classes:
+        return True
+    # "cant meet them at weekends", "were calling her addie": no apostrophe tells these apart.
+    states = rest[:1] == ["not"] or (first == "were" and rest and rest[0].endswith("ing"))
+    return bool(classes & _AUXILIARIES) and not states
 
 
 def _names_somebody(words: Words, subjects: Mapping[str, str]) -> bool:

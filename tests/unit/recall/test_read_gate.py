@@ -349,6 +349,8 @@ def test_what_memory_holds_moves_the_bar(
         ("is the carbonara okay for the flat", 0.1, True),
         ("is the carbonara okay for the flat", -0.1, False),
         ("when is standup", 0.1, True),
+        ("cant meet them at weekends", 0.5, False),
+        ("were calling her addie at home now", 0.5, False),
     ],
 )
 def test_an_occasion_or_question_recalls_where_some_memory_fits(
