@@ -170,7 +170,13 @@ def fitting(
     if plan.trigger == "forced":
         return found
     theirs = {fact.id for fact, row in weighed if asked.people and row.about}
-    mattering = {fact.id for fact, row in weighed if row.soft and row.topics > 0.0}
+    if any(_sought_for(fact, plan, asked, row) for fact, row in weighed):
+        theirs = set()  # for a gift, what is known of the person is what it depends on
+    mattering = {
+        fact.id
+        for fact, row in weighed
+        if row.soft and row.topics > 0.0 and (row.about or not asked.people)
+    }
     found = _with_what_matters(_with_best_few(found, plan, odds, theirs), plan, odds, mattering)
     return _with_named(found, _held(plan, asked, weighed), odds)
 
