@@ -413,7 +413,9 @@ def _settled(analysis: Analysis, context: DialogueContext) -> tuple[Fact, ...]:
         told = [
             f for f in told if f.op != "assert" or not leaves_open(f.text, people_lexicon("en"))
         ]
-    facts = without_doubles([_sorted_in(fact) for fact in told])
+    if not WIDE.isdisjoint([fact.rule_id for fact in told]):
+        told = [_sorted_in(fact) for fact in told]
+    facts = without_doubles(told)
     if len(facts) > 1 and any(f.op == "retract" and f.scope == "last" for f in facts):
         # "im not saving for that any more so you can lose that too" ends one thing, not two.
         facts = tuple(f for f in facts if not (f.op == "retract" and f.scope == "last"))

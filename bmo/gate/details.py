@@ -26,7 +26,8 @@ def with_details(facts: tuple[Fact, ...], norm: Sequence[str]) -> tuple[Fact, ..
         facts: What the clauses say, each on its own.
         norm: The turn's words in normal form.
     """
-    facts = _with_breed(facts, norm)
+    if "name" in [fact.slot for fact in facts]:
+        facts = _with_breed(facts, norm)
     if not _OF_A_LANGUAGE.isdisjoint(norm):
         facts = tuple(_with_language(fact, norm) for fact in facts)
     if len(facts) > 1:

@@ -48,9 +48,11 @@ def rules_verdict(analysis: Analysis, turn: Turn, spoken: Words) -> RulesVerdict
             return asks  # most turns to an assistant
     signals = _signals(analysis, facts)
     if facts:
-        first = next((fact for fact in facts if fact.op != "retract"), facts[0])
-        sure = max([f.confidence for f in facts])
-        still_open = bool(analysis.open_clauses)
+        first, sure = facts[0], facts[0].confidence
+        if len(facts) > 1:
+            first = next((fact for fact in facts if fact.op != "retract"), first)
+            sure = max([fact.confidence for fact in facts])
+        still_open = True in [clause.open for clause in analysis.clauses]
         told = ("allow", signals, _reason(first), sure, first.rule_id, facts, still_open, "")
         return _made(RulesVerdict, told)
     if turn.assistant_before and not analysis.answered and len(spoken.norm) <= 14:
