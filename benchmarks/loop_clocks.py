@@ -133,6 +133,11 @@ class LoopClock:
             for owner, name, call in patched:
                 setattr(owner, name, call)
 
+    def forget(self) -> None:
+        """Forgets what was counted so far, so that looking through it takes nothing."""
+        self.callbacks.clear()
+        self.memorys.clear()
+
     @contextlib.contextmanager
     def memory(self) -> Iterator[None]:
         """What runs inside is memory's."""

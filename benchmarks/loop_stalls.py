@@ -159,6 +159,7 @@ class Watch:
     async def _beat(self, clock: LoopClock, collections: Collections) -> None:
         queue, models = _QueueClock(), self._models
         while True:
+            clock.forget()
             began = time.perf_counter()
             waited, loop, every = queue(), time.thread_time(), time.process_time() - models.spent
             self._looked, self._first = False, ("", ())
