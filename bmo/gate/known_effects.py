@@ -130,9 +130,15 @@ def with_known_changes(analysis: Analysis, turn: Turn, context: DialogueContext)
     if ended:
         told_still = [fact for fact in analysis.facts if fact not in only_changes]
         child = child_named(ended, analysis.words.norm)
-        if child is not None and not any(f.value == child.value != "" for f in told_still):
-            told_still.append(child)
+        if child is not None:
+            told_still = _with_child(told_still, child)
         analysis.facts = without_doubles([*ended, *told_still])
+
+
+def _with_child(told: list[Fact], child: Fact) -> list[Fact]:
+    """What is told with who was born; "the baby" that was named is the daughter or the son."""
+    others = [f for f in told if f.subject != f"user.child:{child.value.lower()}"]
+    return others if any(f.value == child.value != "" for f in others) else [*others, child]
 
 
 def _pointed_at(
