@@ -73,7 +73,7 @@ def test_what_is_there_instead_is_told(known: Fact, said: str, expected: tuple[s
     ("known", "said"),
     [
         (OWN, "the baby's here, named after his grandad"),
-        (OWN, "the baby's kicking, she's called iris in our heads"),
+        (OWN, "the baby's kicking, a name will come"),
         (CI, "jenkins is gone, it's a shame"),
         (CI, "jenkins is gone, it's all over"),
     ],
