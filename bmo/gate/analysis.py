@@ -74,6 +74,7 @@ from bmo.turn import DialogueContext, Fact, Turn
 __all__ = ["Analysis", "ClauseAnalysis", "analyse", "without_doubles"]
 
 
+_NOBODY: frozenset[str] = frozenset()
 _NO_ORDERS: dict[int, StandingOrder] = {}
 _NOT_THE_USERS: frozenset[Veto] = frozenset(("quotation", "third_party", "joke", "sarcasm"))
 """What bars an order for good like any other statement."""
@@ -128,7 +129,8 @@ def analyse(
         analysis.words = repaired
     if repaired is not said:
         stages = stages_of(repaired.norm, language)
-    clauses = segment(repaired, language, frozenset(discourse.names))
+    names = frozenset(discourse.names) if discourse.names else _NOBODY
+    clauses = segment(repaired, language, names)
     if language != "en":
         clauses = with_topics(repaired, clauses, language)
     elif stages & LEADING:

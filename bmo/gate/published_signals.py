@@ -114,7 +114,9 @@ def _plain(text: str) -> bytes:
 
 def is_work_advice(text: str) -> bool:
     """Whether an imperative advises on work ("use Expo for apps") rather than asks a tool."""
-    return _load().advice.search(_plain(text)) is not None
+    rules = _load()
+    first = text.partition(" ")[0].strip(".,:;!*\"'-").lower()
+    return first in rules.advising and rules.advice.search(_plain(text)) is not None
 
 
 def is_sarcastic(text: str) -> bool:
@@ -135,6 +137,7 @@ class _SignalRules:
     quick: Any
     owners: tuple[Signal | None, ...]
     advice: Any
+    advising: frozenset[str]
 
 
 def load_pack() -> dict[str, Any]:
@@ -164,6 +167,7 @@ def _load() -> _SignalRules:
         quick=quick,
         owners=tuple(owners),
         advice=re2.compile("^" + _any_of(pack["advice"]["patterns"]), options),
+        advising=frozenset(pack["advice"]["verbs"]),
     )
 
 

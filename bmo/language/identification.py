@@ -164,7 +164,10 @@ def _by_words(words: list[str]) -> tuple[LanguageCode | None, float, bool]:
     Without a leader the code is None.
     """
     weights = function_words()
-    known = [weights.get(word) or weights.get(word.partition("'")[0]) for word in words]
+    known = [weights.get(word) for word in words]
+    for place, word in enumerate(words):
+        if "'" in word and known[place] is None:
+            known[place] = weights.get(word.partition("'")[0])
     if not any(known):
         return None, 0.0, False
     scores, seen = dict(_NO_SCORES), dict[str, int]()
