@@ -14,12 +14,24 @@ from typing import TYPE_CHECKING, Final
 from bmo.recall.addressing import address
 from bmo.recall.budget import prefers_accuracy, token_budget
 from bmo.recall.classify import Classification, classify
-from bmo.recall.lexer import Words
+from bmo.recall.judged_need import (
+    FAMILIAR,
+    FAMILIAR_NEED,
+    FITS_NEED,
+    NOT_STRANGE,
+    OVERRULED,
+    STRANGE_NEED,
+    STRANGE_OWN_NEED,
+    answers,
+    may_fit,
+    overrules,
+)
+from bmo.recall.leaning import is_whole, leans
+from bmo.recall.lexer import ABOUT_SOMEBODY, OF_ONESELF, Words
 from bmo.recall.packs import (
     LANGUAGES,
     Pack,
     Reading,
-    function_words,
     guess_language,
     load_pack,
 )
@@ -34,70 +46,6 @@ if TYPE_CHECKING:
 OPEN: Final = "open"
 """Trigger of a plan that the rules could not settle: a judge may look."""
 
-FOLLOW_UP_WORDS: Final = 7
-"""A turn of at most this many words may lean on the one before it."""
-
-BARE_WORDS: Final = 2
-"""One of at most this many words leans on it whatever they are."""
-
-WHOLE_WORDS: Final = 2
-"""Content words from which a question that leans on nothing is about something of its own; in one
-of the speaker's own ("who do i report to") a single one does."""
-
-_GOES_ON = frozenset("and or but so also same und oder aber et ou mais y o pero".split())
-"""First words by which a short question goes on from the turn before."""
-
-_LEANING = frozenset(
-    (
-        "one ones that those it else other others another same first last second older younger "
-        "das die der anderer andere älter jünger celui celle autre plus ese esa otro otra mayor"
-    ).split()
-)
-"""Words by which a short question leans on the turn before."""
-
-OVERRULED: Final[Mapping[str, float]] = {
-    "statement": 0.9,
-    "command": 0.9,
-    "general_knowledge": 0.96,
-}
-"""Read-need from which the judge overrules a rule that saw no need, where the speaker or somebody
-of theirs is in the turn ("Propose a composer for our concert" begins with no word the rules know).
-Of the 2,027 lines of read_negative it overrules 3."""
-
-OVERRULED_FITTING: Final = 0.8
-"""The same where some memory may be what the turn is about ..."""
-
-MAY_BE_MEANT: Final = -1.0
-"""... by at least these log odds, nearness included."""
-
-FAMILIAR: Final = 2.0
-"""Familiarity (``bmo.recall.relevance``) from which a turn is about what memory holds ..."""
-
-FAMILIAR_NEED: Final = 0.32
-"""... and the read-need that is enough then."""
-
-STRANGE_NEED: Final = 0.97
-"""The read-need that a turn must have which shares nothing with memory ..."""
-
-STRANGE_OWN_NEED: Final = 0.7
-"""... and where "my" or a person of the speaker's is in it."""
-
-FITS: Final = -0.8
-"""Log odds of some memory, nearness included, from which it may be what a turn is about ..."""
-
-FITS_NEED: Final = 0.08
-"""... and the read-need that is enough then."""
-
-FITS_QUESTION: Final = 0.0
-"""The same for a question, whatever the judge says: "whats on tuesdays" and "is the carbonara okay
-for the flat" read like general knowledge to whoever has no memory."""
-
-FITS_OCCASION: Final = 0.3
-"""The same for what is about to happen ("im ordering lunch", "mums coming on friday")."""
-
-NOT_STRANGE: Final = -1.5
-"""Log odds from which a turn that shares no word with memory is no stranger to it."""
-
 WEAK_MARGIN = 0.2
 """Turns without "my" or a person in them must clear this share of what is left above the
 threshold: the judge's false alarms are mostly services and general knowledge asked with "i"."""
@@ -105,8 +53,6 @@ threshold: the judge's false alarms are mostly services and general knowledge as
 _STRONG = frozenset({"my", "mine", "kin", "ownkin", "barekin", "pet", "pronoun"})
 """Words that say whose life it is about; "can i ..." and "tell me ..." alone do not."""
 
-_ABOUT_SOMEBODY = frozenset({"self", "kin", "ownkin", "barekin", "pet", "pronoun"})
-_OF_ONESELF = _ABOUT_SOMEBODY - {"pronoun"}
 _STANDS = frozenset({"remember_this", "forget_request", "annoyed_repeat", "set_reminder"})
 """Rules that no judge overrules: what they read is said in so many words."""
 
@@ -246,7 +192,7 @@ class ReadGate:
         if self._judge is None or plan.recall or plan.trigger not in OVERRULED:
             return False
         rule = ask.reading.rule()
-        return bool(ask.reading.words.classes & _OF_ONESELF) and (
+        return bool(ask.reading.words.classes & OF_ONESELF) and (
             rule is None or rule.id not in _STANDS
         )
 
@@ -255,7 +201,7 @@ class ReadGate:
         plan = self._ruled(ask, previous)
         if plan.trigger != OPEN:
             return plan
-        about = ask.reading.words.classes & _ABOUT_SOMEBODY
+        about = ask.reading.words.classes & ABOUT_SOMEBODY
         return replace(plan, trigger="no_trigger" if about else "general_knowledge")
 
     def _ruled(self, ask: _Ask, previous: RecallPlan | None) -> RecallPlan:
@@ -277,7 +223,7 @@ class ReadGate:
             return _not(kind, OPEN, depth)
         if rule is not None and not (named and rule.id == "assistant_itself"):
             return _not(kind, rule.trigger, depth)
-        if previous is not None and previous.recall and _follows(words):
+        if previous is not None and previous.recall and leans(words):
             return self._inherited(ask, previous)
         if words.smalltalk_only:
             return _not(kind, "smalltalk", depth)
@@ -313,14 +259,14 @@ class ReadGate:
         known = None
         if familiar is not None and (asking or need >= FITS_NEED):
             known = familiar(ask.turn.text)
-        overruling = bool(classes & _OF_ONESELF) and silent.trigger in OVERRULED
+        overruling = bool(classes & OF_ONESELF) and silent.trigger in OVERRULED
         if known is not None and known.named and asking and not overruling:
             return replace(self._wanted(ask, "own_fact_question"), read_need=need)
         if assessment is None:
             return silent
         threshold = self._read_threshold(bool(classes & _STRONG))
         if overruling:
-            threshold = max(threshold, _overrules(need, known, OVERRULED[silent.trigger]))
+            threshold = max(threshold, overrules(need, known, OVERRULED[silent.trigger]))
         elif known is not None and known.score >= FAMILIAR:
             threshold = min(threshold, FAMILIAR_NEED)
         elif known is not None and known.score <= 0.0:
@@ -331,7 +277,7 @@ class ReadGate:
             known is not None
             and not overruling
             and need < threshold
-            and (_may_fit(need, known) or _answers(known, question, occasion))
+            and (may_fit(need, known) or answers(known, question, occasion))
         )
         if need < threshold and not fits:
             return replace(silent, read_need=need)
@@ -385,7 +331,7 @@ class ReadGate:
 
     def _inherited(self, ask: _Ask, previous: RecallPlan) -> RecallPlan:
         plan = self._wanted(ask, "follow_up", include_all=previous.include_all)
-        if _is_whole(ask.reading.words):
+        if is_whole(ask.reading.words):
             return replace(plan, include_all=False)
         return replace(
             plan,
@@ -398,25 +344,6 @@ class ReadGate:
             query=f"{previous.query} {plan.query}".strip(),
             include_past=plan.include_past or previous.include_past,
         )
-
-
-def _overrules(need: float, known: Familiarity | None, otherwise: float) -> float:
-    """The read-need from which the judge overrules a rule that saw no need."""
-    if known is None or need < OVERRULED_FITTING or known.closest() < MAY_BE_MEANT:
-        return otherwise
-    return min(otherwise, OVERRULED_FITTING)
-
-
-def _may_fit(need: float, known: Familiarity) -> bool:
-    """Whether a turn is about some memory though the judge sees little need of any."""
-    return need >= FITS_NEED and known.closest() >= FITS
-
-
-def _answers(known: Familiarity, question: bool, occasion: bool) -> bool:
-    """Whether some memory answers a question or matters to an occasion, whatever the judge says."""
-    if not (question or occasion):
-        return False
-    return known.closest() >= (FITS_QUESTION if question else FITS_OCCASION)
 
 
 def _is_question(ask: _Ask) -> bool:
@@ -468,33 +395,7 @@ def _nobody_known(ask: _Ask) -> bool:
 
 def _about_the_assistant(words: Words) -> bool:
     """Whether a question speaks of BMO and of nobody else, and not of what BMO remembers."""
-    return "you" in words.classes and words.classes.isdisjoint(_ABOUT_SOMEBODY | _OF_MEMORY)
-
-
-def _follows(words: Words) -> bool:
-    """Whether a turn leans on the one before: short, a question, and not whole by itself.
-
-    A question of several words that speaks of nobody ("how many planets are there") is whole.
-    """
-    said = words.words
-    if len(said) > FOLLOW_UP_WORDS or words.smalltalk_only:
-        return False
-    if not (words.asked or "follow" in words.classes):
-        return False
-    leans = words.classes & _ABOUT_SOMEBODY or not _LEANING.isdisjoint(said)
-    return bool(leans) or len(said) <= BARE_WORDS or said[0] in _GOES_ON
-
-
-def _is_whole(words: Words) -> bool:
-    """Whether a question after a recall has a subject of its own ("what animal is in my shed").
-
-    It needs memory as the one before did, but is not about the same.
-    """
-    said = words.words
-    telling = [word for word in said if word not in function_words() and word not in _LEANING]
-    leans = "pronoun" in words.classes or said[0] in _GOES_ON or not _LEANING.isdisjoint(said)
-    own = not words.classes.isdisjoint(_OF_ONESELF) and len(said) > BARE_WORDS
-    return not leans and len(telling) >= (1 if own else WHOLE_WORDS)
+    return "you" in words.classes and words.classes.isdisjoint(ABOUT_SOMEBODY | _OF_MEMORY)
 
 
 def _not(kind: Classification, trigger: str, depth: Depth) -> RecallPlan:

@@ -29,6 +29,12 @@ _FIRST_CODE = 0xE000
 
 UNKNOWN = chr(_FIRST_CODE)
 
+ABOUT_SOMEBODY = frozenset({"self", "kin", "ownkin", "barekin", "pet", "pronoun"})
+"""Classes of words that say that a turn is about the speaker or somebody of theirs ..."""
+
+OF_ONESELF = ABOUT_SOMEBODY - {"pronoun"}
+"""... and of those that say so by themselves."""
+
 
 @dataclass(frozen=True, slots=True)
 class Words:
