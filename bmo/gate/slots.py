@@ -9,8 +9,9 @@ from datetime import datetime
 from bmo.gate.captures import Capture, CaptureContext, strip_tail
 from bmo.gate.clause_head import Head
 from bmo.gate.discourse import Person
-from bmo.gate.packs import SKIPPED_BEFORE_ENTRY, Pack, Pattern, Rule, SaidHow
+from bmo.gate.packs import Pack, Rule, SaidHow
 from bmo.gate.people import PeopleLexicon
+from bmo.gate.rule_patterns import SKIPPED_BEFORE_ENTRY, Pattern
 from bmo.gate.slot_facts import RuleMatch, facts_of
 from bmo.gate.validation import validate
 from bmo.language import Words, past_lemma

@@ -41,7 +41,7 @@ from bmo.gate.capture_phrases import (
     verb_phrase,
 )
 from bmo.gate.captures import Capture, CaptureContext, Validator
-from bmo.gate.packs import SKIPPED_BEFORE_ENTRY
+from bmo.gate.rule_patterns import SKIPPED_BEFORE_ENTRY
 
 VALIDATORS: dict[str, Validator] = {
     "NP": noun_phrase,

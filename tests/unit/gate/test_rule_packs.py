@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from bmo.gate import PackError, WriteGate
-from bmo.gate.packs import compile_pattern, load_pack
+from bmo.gate.packs import load_pack
+from bmo.gate.rule_patterns import compile_pattern
 from bmo.language import LANGUAGES
 from bmo.settings import load_settings
 from bmo.turn import DialogueContext, Fact, Turn
