@@ -129,7 +129,7 @@ def scan(text: str, *, pieces: Sequence[str] | None = None) -> InjectionFinding 
         text = text.encode("utf-8", "replace").decode("utf-8")
     if pieces is None:
         pieces = text.split(" ")
-    if len(pieces) > _FEWEST_SPELLED and _letters(text, pieces) >= _FEWEST_SPELLED - 1:
+    if may_be_spelled(text, pieces):
         spelled = _SPELLED.search(text)
         if spelled:
             return InjectionFinding("obfuscation", "obfuscation.spelled", *spelled.span())
@@ -154,8 +154,9 @@ def is_harmless(piece: str) -> bool:
     return piece.isascii() and needed.certain and needed.plain.hold_all((piece,))
 
 
-FEWEST_SPELLED_PIECES = _FEWEST_SPELLED
-"""A text of no more pieces, each of them harmless, is no attack."""
+def may_be_spelled(text: str, pieces: Sequence[str]) -> bool:
+    """Whether a text has so many words of one character that an attack may be spelled out."""
+    return len(pieces) > _FEWEST_SPELLED and _letters(text, pieces) >= _FEWEST_SPELLED - 1
 
 
 def _letters(text: str, pieces: Sequence[str]) -> int:

@@ -185,7 +185,7 @@ class WriteGate:
     def _rules(self, turn: Turn, context: DialogueContext) -> _Rules:
         """Every stage before the judge."""
         pieces = turn.text.split(" ")
-        ordinary = len(pieces) < injection.FEWEST_SPELLED_PIECES and _ORDINARY.hold_all(pieces)
+        ordinary = _ORDINARY.hold_all(pieces) and not injection.may_be_spelled(turn.text, pieces)
         scan = _NOTHING_SENSITIVE
         if not ordinary:
             scan = sensitive.scan(turn.text, self.settings.bmo_sensitive, pieces=pieces)
