@@ -19,7 +19,7 @@ from importlib import resources
 from itertools import chain, islice
 from typing import Any, Literal
 
-from bmo.language.by_piece import ByPiece, PiecesThat
+from bmo.language.by_piece import ByPiece
 from bmo.language.lexicon import LANGUAGES, LanguageCode
 
 IdentifiedBy = Literal["tag", "setting", "words", "script", "model", "conversation", "default"]
@@ -92,12 +92,13 @@ def identify(
     if pieces is None:
         pieces = text.split(" ")
     speech = len(text) <= _SPEECH_LENGTH and len(pieces) <= _MAX_WORDS
-    if speech and _no_foreign().hold_all(pieces):  # most turns, and one word in each piece
-        if list(map(_only_english.__getitem__, pieces)).count(True) * 4 >= len(pieces):
-            return _ENGLISH
-        words = list(filter(None, map(_single_words.__getitem__, pieces)))
-    else:
+    told = list(map(_told_by.__getitem__, pieces)) if speech else [_FOREIGN]
+    if _FOREIGN in told:
         words = _words(text, pieces)
+    elif told.count(_ENGLISH_ALONE) * 4 >= len(pieces):
+        return _ENGLISH  # most turns, and one word in each piece
+    else:
+        words = list(filter(None, map(_single_words.__getitem__, pieces)))
     fallback = Identified(previous, "conversation") if previous else _DEFAULT
     if not words:
         return fallback
@@ -213,20 +214,19 @@ def _telling() -> tuple[frozenset[str], frozenset[str]]:
     return _only("en"), _only(_OTHERS, "de", "fr", "es")
 
 
-@cache
-def _no_foreign() -> PiecesThat:
-    """The pieces of one word at most, none of which only other languages have."""
-    _, foreign_words = _telling()
-
-    def fits(piece: str) -> bool:
-        words = _words_of_pieces[piece]
-        return len(words) <= 1 and foreign_words.isdisjoint(words)
-
-    return PiecesThat(fits)
+_ENGLISH_ALONE, _FOREIGN, _OPEN_TO_ALL = 1, 2, 0
 
 
-_only_english = ByPiece(lambda piece: _single_words[piece] in _telling()[0])
-"""Whether only English has the word of a piece."""
+def _tells(piece: str) -> int:
+    """Whether only English has the word of a piece, or it may be foreign; several words may."""
+    english, foreign_words = _telling()
+    words = _words_of_pieces[piece]
+    if len(words) > 1 or not foreign_words.isdisjoint(words):
+        return _FOREIGN
+    return _ENGLISH_ALONE if words and words[0] in english else _OPEN_TO_ALL
+
+
+_told_by = ByPiece(_tells)
 
 _SCRIPTS = {
     "CYRILLIC": "ru",
