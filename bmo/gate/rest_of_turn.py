@@ -65,6 +65,8 @@ def with_rest_of_turn(asked: Asked, facts: Sequence[Fact]) -> tuple[Fact, ...]:
         of_clause = [i for i in _asserted(told) if _is_of(told[i], clause)]
         if odds.discard >= NOTHING or _lists(told[i] for i in of_clause):
             continue
+        if any(_in_other_words(told[i], clause, told) for i in of_clause):
+            continue
         named = [fact for fact in told if _is_of(fact, clause) and fact.slot == "preferred_name"]
         if named:
             continue
@@ -93,6 +95,15 @@ def _told_beside(
     asserted = _asserted(facts)
     of_subject = [i for i in asserted if facts[i].subject == subject]
     return of_clause[-1] if of_clause else _nearest(of_subject or asserted, facts, clause)
+
+
+def _in_other_words(fact: Fact, clause: ClauseAnalysis, told: Sequence[Fact]) -> bool:
+    """Whether all that a fact lacks of its clause is the verb: "terrified of moths" is afraid."""
+    value = _WORD.findall(fact.value.lower())
+    if not fact.slot or not value or value[0] not in clause.norm:
+        return False
+    lacking = missing(clause.norm, told)
+    return len(lacking) == 1 and clause.norm.index(lacking[0]) < clause.norm.index(value[0])
 
 
 def _asks(analysis: Analysis, clause: ClauseAnalysis) -> bool:
