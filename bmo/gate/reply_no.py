@@ -18,16 +18,27 @@ _SHORTEST_CONTENT = 3
 
 
 def without_reply(words: Words, language: LanguageCode) -> Words:
-    """The words without a "no" that a comma parts from what follows; ``words`` itself else.
+    """The words without a "no" that answers, as a comma or a subject behind it shows.
+
+    A "no" that denies stands before a verb and its clitics: in "no mi hermana vive en cádiz" it
+    answers.
 
     Args:
         words: Repaired words of a turn.
         language: Whose grammar applies.
+
+    Returns:
+        ``words`` itself where nothing is taken off.
     """
-    replies = grammar(language).replies
-    if not replies or len(words) <= 1 or words.norm[0] not in replies:
+    rules = grammar(language)
+    if not rules.replies or len(words) <= 1 or words.norm[0] not in rules.replies:
         return words
-    if words.after[0][:1] not in (",", ".", ";"):
+    subject = words.norm[1]
+    answers = words.after[0][:1] in (",", ".", ";") or (
+        subject not in rules.clitics
+        and any(subject in said for said in (rules.first, rules.third, rules.own, rules.third_own))
+    )
+    if not answers:
         return words
     return words.select(list(range(1, len(words))))
 

@@ -32,6 +32,7 @@ OWN = 0.8
 """P(allow) from which a clause is a memory of its own."""
 
 _JOINS = frozenset({"and", "so", "then", "but"})
+_BEFORE_VERB = frozenset("i we he she they you it am is are was were 's".split())
 _REQUESTS = frozenset({"directive", "question"})
 _WORD = re.compile(r"[^\W_]+")
 
@@ -103,7 +104,10 @@ def _in_other_words(fact: Fact, clause: ClauseAnalysis, told: Sequence[Fact]) ->
     if not fact.slot or not value or value[0] not in clause.norm:
         return False
     lacking = missing(clause.norm, told)
-    return len(lacking) == 1 and clause.norm.index(lacking[0]) < clause.norm.index(value[0])
+    if len(lacking) != 1:
+        return False
+    at = clause.norm.index(lacking[0])
+    return 0 < at < clause.norm.index(value[0]) and clause.norm[at - 1] in _BEFORE_VERB
 
 
 def _asks(analysis: Analysis, clause: ClauseAnalysis) -> bool:

@@ -123,3 +123,10 @@ def test_the_stop_of_a_title_ends_no_sentence() -> None:
     assert [mark for mark in without_stops_of_titles(said).after if mark] == [".", "."]
     plain = words("My neighbour is 75. He is nice.")
     assert without_stops_of_titles(plain) is plain
+
+
+def test_a_subject_behind_no_shows_that_it_answers() -> None:
+    said = words("no mi hermana vive en cádiz", "es")
+    assert without_reply(said, "es").norm == ["mi", "hermana", "vive", "en", "cádiz"]
+    denied = words("no me gusta el vino", "es")
+    assert without_reply(denied, "es") is denied
