@@ -12,24 +12,22 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from difflib import SequenceMatcher
 from functools import lru_cache
 from importlib import resources
 
 from bmo.gate.corrections import value_words, with_value
 from bmo.gate.packs import load_pack
 from bmo.gate.people import people_lexicon
+from bmo.gate.value_kinds import alike, calendar_kind, may_replace
 from bmo.language import LanguageCode
 from bmo.language.lexicon import Phrases, match_phrase, phrase_table
-from bmo.language.times import MONTHS, NUMBER_WORDS, WEEKDAYS
+from bmo.language.times import NUMBER_WORDS, WEEKDAYS
 from bmo.turn import DialogueContext, Fact
 
 _LONGEST = 9
 _VALUE_WORDS = 3
 _LATEST = 6
 """Latest facts of the session that a bare value may be about."""
-_ALIKE = 0.6
-"""Letters two values must share for the one to be the other misheard (difflib's ratio)."""
 _KINDS = ("cities", "occupations", "languages", "nationality", "technologies", "diet", "color",
           "colours", "instrument", "sport", "field")  # fmt: skip
 """Lexicons whose entries are values of one kind."""
@@ -92,7 +90,7 @@ def bare_correction(
     said = list(norm)
     for wrong, right in _pairs(said, words):
         found = _named(wrong, context)
-        if found is not None:
+        if found is not None and may_replace(found, wrong, right, language):
             return with_value(found, wrong, right, at)
     behind = _behind(words.openers, said, 0)
     if not behind:
@@ -191,47 +189,32 @@ def _values_in(fact: Fact, right: list[str]) -> Iterator[list[str]]:
         old = old[1:]
     if old and len(old) <= _VALUE_WORDS:
         yield old
-    kind = _calendar_kind(right)
+    kind = calendar_kind(right)
     if kind:
-        found = [word for word in _tokens(fact.text) if _calendar_kind([word]) == kind]
+        found = [word for word in _tokens(fact.text) if calendar_kind([word]) == kind]
         if len({NUMBER_WORDS.get(word, word) for word in found}) == 1:
             yield [found[0]]
 
 
-def _calendar_kind(words: list[str]) -> str:
-    plain = [word.removesuffix("s") for word in words]
-    if len(words) == 1 and (plain[0] in WEEKDAYS or words[0] in WEEKDAYS):
-        return "weekday"
-    if len(words) == 1 and words[0] in MONTHS:
-        return "month"
-    if all(word.isdigit() or word in NUMBER_WORDS for word in words):
-        return "number"
-    return ""
-
-
 def _fits(fact: Fact, old: list[str], right: list[str], language: LanguageCode) -> bool:
     """Whether one value may stand for the other: both of a kind, or heard alike."""
-    kind = _calendar_kind(right)
-    if kind or _calendar_kind(old):
-        return kind == _calendar_kind(old)
+    kind = calendar_kind(right)
+    if kind or calendar_kind(old):
+        return kind == calendar_kind(old)
     names = people_lexicon("en").names | people_lexicon(language).names
     if fact.slot == "name":
-        return len(right) == 1 and (right[0] in names or _alike(old, right))
+        return len(right) == 1 and (right[0] in names or alike(old, right))
     for name in _KINDS:
         entries = [load_pack(code).lexicons.get(name, frozenset()) for code in ("en", language)]
         if any(tuple(old) in one for one in entries) and any(tuple(right) in o for o in entries):
             return True
-    return _alike(old, right) and fact.slot is not None
-
-
-def _alike(old: list[str], right: list[str]) -> bool:
-    return SequenceMatcher(None, " ".join(old), " ".join(right)).ratio() >= _ALIKE
+    return alike(old, right) and fact.slot is not None
 
 
 def _as_written(fact: Fact, old: list[str], right: list[str]) -> tuple[str, str]:
     """Both values in the form the fact has ("thursdays" -> "tuesdays")."""
     wrong, value = " ".join(old), " ".join(right)
-    if _calendar_kind(right) == "weekday":
+    if calendar_kind(right) == "weekday":
         bare = value.removesuffix("s") if value.removesuffix("s") in WEEKDAYS else value
         return wrong, f"{bare}s" if wrong.endswith("s") and wrong[:-1] in WEEKDAYS else bare
     return wrong, value

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import datetime
-from difflib import SequenceMatcher
 
 from bmo.gate.discourse import Discourse
+from bmo.gate.value_kinds import alike, may_replace, says_nothing_else
 from bmo.language import LanguageCode, find_times
 from bmo.language.times import NUMBER_WORDS
 from bmo.turn import DialogueContext, Fact
@@ -107,9 +107,6 @@ _NAMED = frozenset({"called", "named"})
 _LIKE_NAMES = frozenset(
     {"employer", "school", "business", "member_of", "lives_in", "has", "workplace", "possession"}
 )
-_ALIKE = 0.6
-"""Letters two names must share for the one to be the other misheard (difflib's ratio)."""
-
 _MOST_WORDS = 14
 _LONGEST = 26
 _VALUE_WORDS = 5
@@ -145,10 +142,24 @@ def restated(
             found = [f for f in context.known if _has(f, wrong)][:1]
         # Of whom it was said last: "my son lives in york" and "my sister lives in york" are two.
         found = [f for f in found if f.subject == found[0].subject]
+        beside = _beside(norm, right, wrong)
+        found = [
+            fact
+            for fact in found
+            if may_replace(fact, wrong, right)
+            and says_nothing_else(beside, fact)
+            and not _has(fact, right)  # "nut allergy noah not maya" said again is so already
+        ]
         return tuple(with_value(fact, wrong, right, at) for fact in found)
     if told or not is_correction(norm) or not context.recent_facts:
         return ()
     return _said_again(norm, context, at)
+
+
+def _beside(norm: list[str], right: str, wrong: str) -> list[str]:
+    """The words of a correction without both values and what leads to them."""
+    values = {*right.split(), *wrong.split()}
+    return [word for word in norm if word not in _LEADS and word not in values]
 
 
 def _said_and_meant(norm: list[str]) -> tuple[str, str] | None:
@@ -329,8 +340,7 @@ def _said_again(norm: list[str], context: DialogueContext, at: datetime) -> tupl
         number = right[-1] in NUMBER_WORDS and _number_in(fact.text)
         if number:
             return (with_value(fact, number, right[-1], at),)
-        alike = SequenceMatcher(None, wrong.lower(), text).ratio() >= _ALIKE
-        if alike and fact.slot not in ("likes", "age"):
+        if alike([wrong.lower()], [text]) and fact.slot not in ("likes", "age"):
             return (with_value(fact, wrong, text, at),)
         if called and fact.slot in _LIKE_NAMES:
             return (with_value(fact, wrong, text, at),)
