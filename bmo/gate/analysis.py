@@ -33,6 +33,7 @@ from bmo.gate.cue_words import (
     VETOED,
     stages_of,
 )
+from bmo.gate.denied_relations import with_denied_relations
 from bmo.gate.details import with_details
 from bmo.gate.dialect import with_my
 from bmo.gate.dialogue_context import answer_clauses
@@ -202,6 +203,7 @@ def _with_talk_before(
     settles_nothing: bool,
 ) -> None:
     """What a turn says of what was told before: changes, corrections, ends."""
+    with_denied_relations(analysis)
     if not context.recent_facts and not context.known:
         return
     if analysis.language == "en":

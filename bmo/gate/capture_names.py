@@ -221,10 +221,13 @@ def occupation(context: CaptureContext, start: int, end: int) -> Capture | None:
         and context.tokens[start] not in _ING_TITLES
     ):
         return None
-    if context.tokens[start] in ("no", "not", "called", "named", "very", "so", "just"):
+    if context.tokens[start] in _NO_TITLE:
         return None
     return Capture(start, best, best)
 
+
+_NO_TITLE = frozenset("no not called named very so just my your our his her their".split())
+"""First words behind which no title follows: "my manager" is whose they are."""
 
 _ING_TITLES = frozenset(
     (

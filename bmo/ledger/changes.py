@@ -15,6 +15,12 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any
 
+from bmo.ledger.positions import (
+    reports_in,
+    superior_of,
+    where_position,
+    words_of_reporting,
+)
 from bmo.ledger.subjects import is_person, last_relation, name_of, relation_of, states_name, within
 from bmo.ledger.values import (
     content_words,
@@ -66,8 +72,7 @@ def reach(fact: Fact) -> Reach:
     if fact.slot is None:
         return Reach(words=topic_of(fact.text))
     slots: list[str] = []
-    relations: tuple[str, ...] = ()
-    words: frozenset[str] = frozenset()
+    relations, words = where_position(fact)
     if fact.slot == "deceased" and is_person(fact.subject):
         relations = (relation_of(fact.subject),)
     if fact.slot == "marital_status" and fact.subject == "user":
@@ -76,7 +81,7 @@ def reach(fact: Fact) -> Reach:
     slots += tables["no_longer"].get(fact.slot, {})
     if fact.slot in tables["closes"] and _polarity_fits(fact):
         slots += [slot for slot in tables["closes"][fact.slot] if slot != SLOTLESS]
-        words = content_words([fact.value])
+        words |= content_words([fact.value])
     return Reach(tuple(slots), relations, words)
 
 
@@ -95,10 +100,11 @@ def _reach_of_topic(fact: Fact) -> Reach:
         plans = content_words(tables["partner"]["together"])
         relations = _partners("relations") if fact.slot == "partner" else ()
         return Reach(tuple(tables["partner"]["slots"]), relations, plans | said)
-    if fact.slot in ("shared_home", "successor", "pet"):
+    if fact.slot in ("shared_home", "successor", "not_of_relation", "pet"):
         relation = relation_of(fact.subject)
         slots = tables["shared_home"]["slots"] if fact.slot == "shared_home" else ["has"]
-        return Reach(tuple(slots), (relation,), said | content_words([last_relation(relation)]))
+        words = said | content_words([last_relation(relation)]) | words_of_reporting(relation)
+        return Reach(tuple(slots), (relation,), words)
     if fact.slot == "employer":
         beside = ("employer", "occupation", *ended_with("employer"), *tables["job"]["slots"])
         return Reach(beside, (), said)
@@ -120,6 +126,7 @@ TOPICS = frozenset(
         "engagement",
         "shared_home",
         "successor",
+        "not_of_relation",
         "pet",
         "employer",
         "standing_instruction",
@@ -218,7 +225,10 @@ def over(fact: Fact, known: Sequence[StoredFact]) -> tuple[StoredFact, ...] | No
             *tables["successor"]["relations"],
             *tables["partner"]["relations"],
         )
-        return tuple(row for row in known if held and within(row.subject, (relation,)))
+        theirs = [row for row in known if held and within(row.subject, (relation,))]
+        return _once([*theirs, *reports_in(known, relation)])
+    if fact.slot == "not_of_relation":
+        return _of_whom_it_is_denied(fact, known)
     if fact.slot == "pet":
         return tuple(_about_the_dead(fact, known))
     if fact.slot == "employer":
@@ -269,6 +279,16 @@ def _is_for_two(row: StoredFact) -> bool:
         return row.polarity == "positive" and value_key(row.value) not in partner["apart"]
     plans = row.category == "goals" or row.slot is None or row.when is not None
     return plans and not content_words(partner["together"]).isdisjoint(content_words([row.text]))
+
+
+def _of_whom_it_is_denied(fact: Fact, known: Sequence[StoredFact]) -> tuple[StoredFact, ...]:
+    """What says that somebody is what they are not; of a position, all that stands under it."""
+    theirs = [row for row in known if row.subject == fact.subject]
+    name = name_of(fact.subject)
+    reports = reports_in(known, relation_of(fact.subject))
+    position = last_relation(fact.subject) in _tables()["successor"]["relations"]
+    left = [row for row in reports if superior_of(row.text) == name]
+    return _once([*(row for row in theirs if position or row.slot == "name"), *left])
 
 
 def _of_a_shared_home(fact: Fact, known: Sequence[StoredFact]) -> tuple[StoredFact, ...]:

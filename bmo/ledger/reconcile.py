@@ -13,6 +13,7 @@ from datetime import datetime
 from bmo.ledger.changes import also_ended
 from bmo.ledger.fact_plan import End, Plan
 from bmo.ledger.otherwise import otherwise_now
+from bmo.ledger.positions import held_before
 from bmo.ledger.renaming import plan_names
 from bmo.ledger.subjects import speaks_of_several
 from bmo.ledger.values import (
@@ -101,6 +102,10 @@ def plan_fact(
         for row in also_ended(fact, at, rest)
         if row.id not in settled
     ]
+    if change and plan.confirm is None:
+        told = {end.fact.id for end in ends}
+        before = [row for row in held_before(fact, at, rest) if row.id not in told]
+        ends += [End(row, "superseded") for row in before]
     only_ends = bool(plan.ends) and fact.category == "goals" and fact.polarity == "negative"
     return Plan(
         only_ends=only_ends and plan.confirm is None,
