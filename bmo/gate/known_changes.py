@@ -162,13 +162,17 @@ def _read(
     retracted = [ended_part(rule, old, part, table) for old, part in meant]
     if rule.id == "parted_from":
         retracted = [*parted(rows), *retracted]
-    if rule.kind in ("over", "gone", "taken", "value") or not new or meant[0][1] != rows[0].text:
+    if rule.kind in ("over", "gone", "taken", "value") or not new:
         return retracted
+    if meant[0][1] != rows[0].text:
+        return [*retracted, *_part_moved(rule, *meant[0], new, table, at)]
     if rule.kind == "moved" and not (_is_time(new, at) or _is_an_hour(hit)):
         return []
     told = _in_place(rule, rows[0], new, table, at)
     if told is None:
-        return retracted
+        # "bowls has moved to ten": the day on which it is stays what it is
+        of_a_day = core_of(rows[0].text, table, rows[0].subject).of_a_day
+        return [] if rule.kind == "moved" and of_a_day else retracted
     return [*retracted[1:], told]
 
 
@@ -225,6 +229,17 @@ def _other_word(rule: ChangeRule, old: Fact, part: str, named: str, new: str) ->
         return []
     value = with_tool(old.value, named, new) if old.slot is not None else ""
     return [_replacing(rule, old, old.text.replace(part, right), value)]
+
+
+def _part_moved(
+    rule: ChangeRule, old: Fact, part: str, new: str, table: KnownChanges, at: datetime
+) -> list[Fact]:
+    """What one part of a memory tells at another time, as a memory of its own."""
+    if rule.kind != "moved" or not _is_time(new, at):
+        return []
+    alone = replace(old, text=part, slot=None, value="", cardinality="many", polarity="positive")
+    told = _in_place(rule, alone, new, table, at)
+    return [replace(told, replaces=None)] if told is not None else []
 
 
 def _is_time(value: str, at: datetime) -> bool:

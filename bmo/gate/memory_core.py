@@ -23,6 +23,9 @@ _MONTHS = frozenset(
     ).split()
 )
 _DAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
+_PARTS_OF_DAYS = frozenset("morning afternoon evening night".split())
+_FOR = re.compile(r" (is|are) (?:for )?([^,;]+?)(?= (?:at|down|up|over|with|in|from)\b|[,;]|$)")
+"""What a day is for, up to where and with whom."""
 _ONE_DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
 _WHEN = re.compile(
     rf" (?:on |every )(?:{_ONE_DAY}(?:(?:,| and| or)? {_ONE_DAY})*)"
@@ -66,12 +69,30 @@ class MemoryCore:
         """The text at another time: "Wedding is on the fourth of June" -> "... in September"."""
         first = new.split()[0].lower()
         lead = "in " if first in _MONTHS else "on " if first.removesuffix("s") in _DAYS else ""
+        if self.of_a_day:
+            return self._on_another_day(f"{lead}{new}") if lead == "on " else None
         if self.topic:
             return f"{self.topic} is {lead}{new}"
         when = _WHEN.search(self.text)
         if when is None or not lead or '"' in self.text:
             return None
         return f"{self.text[: when.start()]} {lead}{new}{self.text[when.end() :]}"
+
+    @property
+    def of_a_day(self) -> bool:
+        """Whether it tells what a day is for ("Thursday nights are choir")."""
+        words = [word.removesuffix("s") for word in self.topic.lower().split()]
+        return bool(words) and words[0] in _DAYS and _PARTS_OF_DAYS.issuperset(words[1:])
+
+    def _on_another_day(self, time: str) -> str | None:
+        """What a day is for, on another: "Thursday is bowls" -> "Bowls is on Tuesdays"."""
+        told = _FOR.match(self.text, len(self.topic))
+        if told is None or '"' in self.text:
+            return None
+        thing = told[2]
+        several = told[1] == "are" and thing.endswith("s")
+        led = f"{thing[:1].upper()}{thing[1:]} {'are' if several else 'is'}"
+        return f"{led} {time}{self.text[told.end() :]}"
 
 
 def stems_of(text: str, table: KnownChanges) -> set[str]:
