@@ -15,6 +15,7 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any
 
+from bmo.ledger.ages import new_age
 from bmo.ledger.positions import (
     reports_in,
     superior_of,
@@ -69,10 +70,12 @@ def reach(fact: Fact) -> Reach:
     tables = _tables()
     if _is_partner(fact.subject) and states_name(fact):
         return Reach(slots=("marital_status",), relations=_partners("relations"))
+    age = new_age(fact)
     if fact.slot is None:
-        return Reach(words=topic_of(fact.text))
+        return Reach(words=frozenset({age.name}) if age is not None else topic_of(fact.text))
     slots: list[str] = []
     relations, words = where_position(fact)
+    words |= {age.name} if age is not None else set()
     if fact.slot == "deceased" and is_person(fact.subject):
         relations = (relation_of(fact.subject),)
     if fact.slot == "marital_status" and fact.subject == "user":

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from bmo.ledger.ages import outgrown
 from bmo.ledger.changes import also_ended
 from bmo.ledger.fact_plan import End, Plan
 from bmo.ledger.otherwise import otherwise_now
@@ -105,6 +106,10 @@ def plan_fact(
     if change and plan.confirm is None:
         told = {end.fact.id for end in ends}
         before = [row for row in held_before(fact, at, rest) if row.id not in told]
+        ends += [End(row, "superseded") for row in before]
+    if plan.confirm is None and plan.ended_by is None and not merged and dated:
+        told = {end.fact.id for end in ends}
+        before = [r for r in outgrown(fact, at, rest, change=change) if r.id not in told]
         ends += [End(row, "superseded") for row in before]
     only_ends = bool(plan.ends) and fact.category == "goals" and fact.polarity == "negative"
     return Plan(
