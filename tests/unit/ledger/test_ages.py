@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -61,12 +62,12 @@ def test_what_tells_more_or_other_than_one_age_is_none(text: str) -> None:
     assert age_in(text) is None
 
 
-def told_before(text: str, **more: object) -> StoredFact:
+def told_before(text: str, **more: Any) -> StoredFact:
     return stored(fact(text, "relationships", **more))
 
 
-def ended(new: str, *known: StoredFact, change: bool = False, **more: object) -> set[str]:
-    said = fact(new, "relationships", **more)  # type: ignore[arg-type]
+def ended(new: str, *known: StoredFact, change: bool = False, **more: Any) -> set[str]:
+    said = fact(new, "relationships", **more)
     return {row.text for row in outgrown(said, LATER, known, change=change)}
 
 
@@ -77,7 +78,7 @@ def test_a_new_age_ends_the_old_one_of_the_same_name() -> None:
     other = told_before("Josh is fourteen")
     assert ended("Callum is fifteen now", FOURTEEN, other) == {FOURTEEN.text}
     assert ended("Callum is fifteen; it was his birthday on Saturday", FOURTEEN) == {FOURTEEN.text}
-    grandson = {"subject": "user.grandson:callum", "slot": "age", "value": "15"}
+    grandson: dict[str, Any] = {"subject": "user.grandson:callum", "slot": "age", "value": "15"}
     text = "Grandson Callum is 15 (fifteen) years old"
     assert ended(text, FOURTEEN, other, **grandson) == {FOURTEEN.text}
     said = fact("Callum is fifteen; it was his birthday", "relationships")
