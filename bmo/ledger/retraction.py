@@ -34,7 +34,8 @@ class Target:
     Attributes:
         facts: The facts meant, live or ended.
         scope: How much it takes away.
-        wide: Whether it must be confirmed first: everything, or somebody or something unnamed.
+        wide: Whether it must be confirmed first: everything, or everything about somebody or
+            something, by name or not.
     """
 
     facts: tuple[StoredFact, ...]
@@ -88,12 +89,9 @@ def target_of(
 
 
 def _about_subject(fact: Fact, known: Sequence[StoredFact], near: Mapping[str, float]) -> Target:
-    """Everything about a person or a thing."""
+    """Everything about a person or a thing: it is much, whoever is named, and asked back."""
     if name_of(fact.subject):
-        # "My brother" is nobody's name, though it is known whom it means: asked back as well.
-        spoken = content_words([fact.value or fact.text])
-        named = bool(spoken & content_words([name_of(fact.subject)]))
-        return Target(_once(_about_named(fact.subject, known)), "subject", wide=not named)
+        return Target(_once(_about_named(fact.subject, known)), "subject", wide=True)
     if is_person(fact.subject):
         rows = [row for row in known if relation_of(row.subject) == fact.subject]
         nested = [row for row in known if row.subject.startswith(f"{fact.subject}.")]
@@ -103,7 +101,7 @@ def _about_subject(fact: Fact, known: Sequence[StoredFact], near: Mapping[str, f
     called = {row.subject for row in known if value_key(name_of(row.subject)) in topic}
     if called:
         rows = [row for subject in sorted(called) for row in _about_named(subject, known)]
-        return Target(_once(rows), "subject", wide=False)
+        return Target(_once(rows), "subject", wide=True)
     related = [row for row in known if topic and _topic(relation_of(row.subject)) == topic]
     worded = [row for row in known if words_agree(topic, _words(row))]
     meant = [row for row in known if near.get(row.id, 0.0) >= MEANT_COSINE]

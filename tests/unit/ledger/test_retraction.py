@@ -28,9 +28,24 @@ def meant(said: Fact, **more: object) -> tuple[set[str], bool]:
     return {row.text for row in target.facts}, target.wide
 
 
-def test_named_person_is_narrow_and_takes_mentions_along() -> None:
+def test_everything_about_somebody_by_name_is_wide_and_takes_mentions_along() -> None:
     said = retract("brother Sam", subject="user.brother:sam", scope="subject")
-    assert meant(said) == ({SAM.text, NURSE.text, WITH_SAM.text}, False)
+    assert meant(said) == ({SAM.text, NURSE.text, WITH_SAM.text}, True)
+
+
+def test_somebody_known_from_texts_alone_is_wide() -> None:
+    sam = retract("jess", value="jess", scope="subject")
+    told = [stored(fact("Jess got promoted at work")), stored(fact("Is married to Jess")), JAZZ]
+    target = target_of(sam, told, latest=(), near={})
+    assert ({row.text for row in target.facts}, target.wide) == (
+        {"Jess got promoted at work", "Is married to Jess"},
+        True,
+    )
+
+
+def test_one_thing_of_somebody_is_narrow() -> None:
+    said = retract("sam nurse", scope="value", value="sam is a nurse")
+    assert meant(said)[1] is False
 
 
 def test_a_fact_that_is_about_and_mentions_somebody_is_meant_once() -> None:
@@ -47,7 +62,7 @@ def test_unnamed_relation_is_wide() -> None:
 def test_unresolved_name_is_found_by_value() -> None:
     assert meant(retract("sam", value="Sam", scope="subject")) == (
         {SAM.text, NURSE.text, WITH_SAM.text},
-        False,
+        True,
     )
 
 
