@@ -15,7 +15,7 @@ from functools import lru_cache
 from importlib import resources
 
 from bmo.ledger.subjects import name_of, relation_of, states_name, within
-from bmo.ledger.values import content_words
+from bmo.ledger.values import content_words, tells_of_change
 from bmo.turn import Fact, StoredFact
 
 
@@ -24,6 +24,7 @@ class _Reports:
     relation: str
     words: frozenset[str]
     text: re.Pattern[str]
+    former: frozenset[str]
 
 
 @lru_cache(maxsize=1)
@@ -34,6 +35,7 @@ def _reports() -> _Reports:
     return _Reports(
         relation=raw["relation"],
         words=content_words(raw["words"]),
+        former=frozenset(raw["former"]),
         text=re.compile(rf"(?:^|\")(?i:{led}) ([A-ZÀ-Þ][\w'-]*(?: [A-ZÀ-Þ][\w'-]*)?)\"?$"),
     )
 
@@ -57,6 +59,22 @@ def where_position(fact: Fact) -> tuple[tuple[str, ...], frozenset[str]]:
     if fact.subject == "user" and superior_of(fact.text):
         return (table.relation,), table.words
     return (), frozenset()
+
+
+def fills_anew(words: str, span: tuple[int, int] | None) -> bool:
+    """Whether the words that name somebody say themselves that something has changed.
+
+    "My boss is Devraj now" does; "now that ingrid has gone home, my old boss kofi called" does not.
+
+    Args:
+        words: What was said.
+        span: Where in it the name is told.
+    """
+    if span is None:
+        return False
+    behind = re.match(r"[^.,;:!?]*", words[span[1] :])
+    said = f"{words[span[0] : span[1]]}{behind[0] if behind else ''}"
+    return tells_of_change(said) and _reports().former.isdisjoint(re.findall(r"\w+", said.lower()))
 
 
 def reports_in(rows: Sequence[StoredFact], relation: str) -> list[StoredFact]:

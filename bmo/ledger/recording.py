@@ -14,6 +14,7 @@ from bmo.ledger.changes import is_together_again, reach
 from bmo.ledger.fact_plan import Plan, Rewrite
 from bmo.ledger.facts import Stamp
 from bmo.ledger.outcome import Outcome
+from bmo.ledger.positions import fills_anew
 from bmo.ledger.reconcile import plan_fact
 from bmo.ledger.records import Ended, Receipt, Recorded
 from bmo.ledger.subject_search import of_people
@@ -74,7 +75,8 @@ def record_turn(
     if decision.verdict == "allow":
         forget = "forget" in decision.signals
         known = {} if new else _stated(connection, turn)
-        change = tells_of_change(decision.text or turn.text)
+        words = decision.text or turn.text
+        change = tells_of_change(words)
         for position, fact in enumerate(decision.facts):
             similar = near.get(position, {})
             if fact.op != "retract" and _statement(fact) in known:
@@ -86,7 +88,8 @@ def record_turn(
                 told = _as_correction(fact, decision)
                 if is_together_again(told):
                     rejoin(connection, turn.user_id, told, now, outcome)
-                _store(connection, stamp, told, similar, now, outcome, change=change)
+                changed = change and (not states_name(told) or fills_anew(words, told.span))
+                _store(connection, stamp, told, similar, now, outcome, change=changed)
         if forget and not outcome.forgotten and not outcome.pending:
             # "Forget that ..." keeps none of its words, found or not.
             redaction.empty_turns(connection, turn.user_id, [turn.id])

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from bmo.ledger.changes import over, reach
-from bmo.ledger.positions import held_before, superior_of
+from bmo.ledger.positions import fills_anew, held_before, superior_of
 from bmo.turn import StoredFact
 from tests.fakes.speaker import START, fact
 from tests.unit.ledger.test_reconcile import stored
@@ -106,3 +106,19 @@ def test_who_is_not_the_boss_takes_their_position_along_and_a_friend_only_the_na
     home = stored(fact("Friend Tom lives in York", subject=tom, slot="lives_in", value="York"))
     said = fact("Not that", slot="not_of_relation", subject=tom, op="retract")
     assert texts(over(said, [named, home, INGRID]) or ()) == {named.text}
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "anew"),
+    [
+        ("my boss is Devraj now", "my boss is Devraj", True),
+        ("so, my boss is now Devraj", "my boss is now Devraj", True),
+        ("now that ingrid is out, my boss is Devraj", "my boss is Devraj", False),
+        ("my boss is Devraj, now to the news", "my boss is Devraj", False),
+        ("my old boss Kofi now sells vans", "my old boss Kofi", False),
+    ],
+)
+def test_a_name_tells_of_a_change_in_its_own_words(words: str, name: str, anew: bool) -> None:
+    first = words.index(name)
+    assert fills_anew(words, (first, first + len(name))) is anew
+    assert fills_anew(words, None) is False
