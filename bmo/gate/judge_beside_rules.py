@@ -56,6 +56,7 @@ def completed(asked: Asked, facts: list[Fact]) -> list[Fact]:
             asked.context.subjects,
             start=start,
             end=stop,
+            own=asked.own_names(),
         )
         if full is None or not says_all_of(full.text, fact):
             continue

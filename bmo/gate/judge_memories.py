@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bmo.gate.addressed_names import own_names
 from bmo.gate.analysis import Analysis, ClauseAnalysis, without_doubles
 from bmo.gate.left_open import leaves_open, opens_with_part
 from bmo.gate.open_canonicalisation import canonicalise
@@ -87,6 +88,10 @@ class Asked:
             if name.isalpha() and len(name) > 2 and name not in lexicon.capitalised
         }
         return known | dict(self.context.subjects)
+
+    def own_names(self) -> frozenset[str]:
+        """Names of the user, lower-case, as far as the talk and the ledger tell."""
+        return own_names((*self.context.recent_facts, *self.context.known))
 
     def whom(self, pronoun: str) -> tuple[str, str] | None:
         """Label and subject of the person a pronoun means: the latest that fits."""
@@ -200,6 +205,7 @@ def memory_of(asked: Asked, group: Sequence[ClauseAnalysis]) -> Fact | None:
             asked.analysis.language,
             people,
             whom=asked.whom,
+            own=asked.own_names(),
             start=start,
             end=stop,
         )
@@ -247,5 +253,6 @@ def _left_open(asked: Asked, first: ClauseAnalysis, text: str) -> bool:
 def lowered(text: str) -> str:
     """A canonical text as it stands behind another."""
     first, _, rest = text.partition(" ")
-    lowered = first if first.isupper() and len(first) > 1 else first[:1].lower() + first[1:]
-    return f"{lowered} {rest}".strip()
+    named = first.lower().removesuffix("'s") in third_person_lexicon().people.names
+    kept = named or (first.isupper() and len(first) > 1)
+    return f"{first if kept else first[:1].lower() + first[1:]} {rest}".strip()

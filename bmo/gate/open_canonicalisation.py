@@ -14,7 +14,11 @@ from itertools import pairwise
 
 from bmo.gate.asked_question import asked_subject, last_question
 from bmo.gate.open_clauses import SPEAKERS, SUBORDINATE, OpenClauses, says_something, told
-from bmo.gate.open_constructions import about_user, without_double_subject
+from bmo.gate.open_constructions import (
+    about_user,
+    of_whoever_called,
+    without_double_subject,
+)
 from bmo.gate.open_fragments import FINITE, cleft, has_verb, put_in_front
 from bmo.gate.open_lexicon import open_lexicon
 from bmo.gate.open_other_languages import canonicalise_other
@@ -64,6 +68,7 @@ def canonicalise(
     start: int = 0,
     end: int | None = None,
     whom: Whom = _nobody,
+    own: frozenset[str] = frozenset(),
 ) -> OpenText | None:
     """Writes what a turn, or a part of it, states as one canonical text.
 
@@ -75,6 +80,7 @@ def canonicalise(
         start: First word of the part.
         end: Index behind its last word; default is the end of the turn.
         whom: Whom "he" or "she" means where the assistant's words do not tell.
+        own: The user's own names, lower-case: no pronoun means the user.
 
     Returns:
         The text, or None when it states nothing that could be understood later.
@@ -85,7 +91,7 @@ def canonicalise(
     if language != "en":
         asked = assistant_before if start < ANSWER_WITHIN else ""
         return canonicalise_other(words, start, stop, language, asked)
-    return _English(words, assistant_before, subjects or {}, whom).statement(start, stop)
+    return _English(words, assistant_before, subjects or {}, whom, own).statement(start, stop)
 
 
 def leaning(words: Words, assistant_before: str, start: int, end: int) -> str:
@@ -113,7 +119,12 @@ class _English:
     """One part of a turn on its way to canonical text."""
 
     def __init__(
-        self, words: Words, before: str, subjects: Mapping[str, str], whom: Whom = _nobody
+        self,
+        words: Words,
+        before: str,
+        subjects: Mapping[str, str],
+        whom: Whom = _nobody,
+        own: frozenset[str] = frozenset(),
     ) -> None:
         self.words = words
         self.whom = whom
@@ -122,7 +133,7 @@ class _English:
         self.lexicon = third_person_lexicon()
         self.lists = open_lexicon()
         self.clauses = OpenClauses(words, before, self.names)
-        self.people = OpenSubjects(before, self.names, subjects)
+        self.people = OpenSubjects(before, self.names, subjects, own)
 
     def statement(self, start: int, stop: int) -> OpenText | None:
         spoken = tokens_of(self.words, start, stop, self.names)
@@ -146,6 +157,11 @@ class _English:
             if written is None:
                 continue
             text, about, own = written
+            caller = of_whoever_called(parts[0], text) if len(parts) == 1 else ""
+            if caller:  # that she rang is of the moment, what she told is kept of her
+                parts.clear()
+                text = caller
+                about = self.people.of([Token(word.lower(), word) for word in text.split()])
             if not parts:
                 subject = about
             whole = whole and own

@@ -25,7 +25,7 @@ from bmo.gate.open_fragments import (
 from bmo.gate.open_lexicon import open_lexicon
 from bmo.gate.open_wishes import orders, wish
 from bmo.gate.third_person import Token, phrase_length, third_person_lexicon, tokens_of
-from bmo.language import Clause, Words, segment
+from bmo.language import Clause, Words, past_lemma, segment
 
 _ALONE = Clause(0, 0)
 SPEAKERS = frozenset(("i", "we", "he", "she", "they", "you"))
@@ -169,7 +169,14 @@ class OpenClauses:
             and names_one
             and len(front) < 5
             and not has_verb(front)
+            and not any(self._tells_what_was(token) for token in front[1:])
         )
+
+    def _tells_what_was(self, token: Token) -> bool:
+        """Whether a word is a past form: "elaine rang yesterday, she ..." is two clauses."""
+        if token.norm in self.lexicon.people.names or not token.shown.islower():
+            return False
+        return bool(past_lemma(token.norm)) or token.norm.endswith("ed")
 
     def without_asides(self, tokens: list[Token]) -> list[list[Token]]:
         """Takes "obviously" and its like out; where a clause follows one, it is a border."""

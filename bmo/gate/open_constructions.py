@@ -99,6 +99,54 @@ def without_double_subject(tokens: Sequence[Token]) -> list[Token]:
     return list(tokens)
 
 
+_CALLED = frozenset(
+    "rang phoned called texted messaged emailed visited popped came dropped stopped wrote".split()
+)
+_WHEN_CALLED = frozenset(
+    (
+        "yesterday today earlier just now in round over by up me us again back home this last on "
+        "morning afternoon evening night week weekend monday tuesday wednesday thursday friday "
+        "saturday sunday the and to say for a visit chat tea coffee lunch dinner"
+    ).split()
+)
+
+
+def of_whoever_called(before: str, text: str) -> str:
+    """From "Elaine rang yesterday" and "she has got a new job" to "Elaine has got a new job".
+
+    Args:
+        before: Text of the clause before.
+        text: Text of the clause that opens with "he" or "she".
+
+    Returns:
+        The text, or "" where the clause before tells of no call or visit of somebody named.
+    """
+    pronoun, _, rest = text.partition(" ")
+    if pronoun.lower() not in ("he", "she") or not only_called(before):
+        return ""
+    name = before.split()[0]
+    people = third_person_lexicon().people
+    gender = people.gender_of(name.lower())
+    fits = gender == "unknown" or (gender == "male") == (pronoun.lower() == "he")
+    return f"{name} {rest}" if fits else ""
+
+
+def only_called(text: str) -> bool:
+    """Whether a text says of somebody named only that they rang or came by.
+
+    Args:
+        text: Canonical text of a clause.
+    """
+    name, *told = text.replace(",", " ").split()
+    if (
+        not told
+        or told[0] not in _CALLED
+        or name.lower() not in third_person_lexicon().people.names
+    ):
+        return False
+    return name[:1].isupper() and _WHEN_CALLED.issuperset(word.lower() for word in told[1:])
+
+
 def new_clause(norms: Sequence[str], place: int) -> bool:
     """Whether "i am" at ``place`` opens a clause that no punctuation parted from the one before."""
     if place < 3 or list(norms[place : place + 2]) != ["i", "am"] or len(norms) < place + 4:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from bmo.gate.addressed_names import addressed
 from bmo.gate.asked_question import asked_subject
 from bmo.gate.third_person import Token, third_person_lexicon
 
@@ -14,9 +15,19 @@ _YOUR_PERSON = re.compile(r"\b[Yy]our ([a-z]+) ([A-Z][a-zé'-]+)\b")
 class OpenSubjects:
     """The people of one turn: those the ledger knows and those the assistant has just named."""
 
-    def __init__(self, before: str, names: Mapping[str, str], subjects: Mapping[str, str]) -> None:
-        """Takes the assistant's words, and lower-case names as written and with their subjects."""
+    def __init__(
+        self,
+        before: str,
+        names: Mapping[str, str],
+        subjects: Mapping[str, str],
+        own: frozenset[str] = frozenset(),
+    ) -> None:
+        """Takes the assistant's words, lower-case names as written and with their subjects.
+
+        ``own`` are names of the user, of whom no pronoun speaks.
+        """
         self.before = before
+        self.own = own
         self.names = names
         self.subjects = subjects
         self.lexicon = third_person_lexicon()
@@ -31,7 +42,10 @@ class OpenSubjects:
 
     def meant(self) -> tuple[str, str] | None:
         """Whom the assistant spoke of last: label and subject."""
+        own = self.own | addressed(self.before)
         for low in reversed([n for n in self.names if n in self.before.lower()]):
+            if low in own:
+                continue
             subject = self.subjects.get(low, "")
             if subject.startswith("user."):
                 relation = subject.partition(":")[0].rpartition(".")[2].replace("_", " ")
@@ -47,6 +61,8 @@ class OpenSubjects:
                 return f"{relation} {name}", f"user.{found[0].key}:{name.lower()}"
         for low, shown in reversed(list(self.names.items())):
             dated = low in self.lexicon.capitalised  # "June" is a month before it is a name
+            if low in own:
+                continue
             if low in self.lexicon.people.names and low in self.before.lower() and not dated:
                 return shown, "user"
         return None

@@ -16,6 +16,7 @@ from dataclasses import replace
 from bmo.gate.analysis import Analysis, ClauseAnalysis
 from bmo.gate.judge_memories import Asked, lowered, may_carry, memory_of
 from bmo.gate.open_canonicalisation import canonicalise
+from bmo.gate.open_constructions import only_called
 from bmo.gate.open_coverage import missing, says_all_of, untold
 from bmo.gate.open_grouping import leans_back, runs
 from bmo.gate.open_lexicon import open_lexicon
@@ -58,8 +59,8 @@ def with_rest_of_turn(asked: Asked, facts: Sequence[Fact]) -> tuple[Fact, ...]:
         if holds_mask(asked.turn.text, *clause.span) or _asks(asked.analysis, clause):
             continue
         rest = _written(asked, clause)
-        if rest is None:
-            continue
+        if rest is None or only_called(rest.text):
+            continue  # that somebody rang is of the moment
         if not missing(_WORD.findall(rest.text.lower()), told):
             continue
         odds = asked.odds(clause.text)
@@ -162,6 +163,7 @@ def _written(asked: Asked, clause: ClauseAnalysis) -> OpenText | None:
         asked.analysis.language,
         asked.people(),
         whom=asked.whom,
+        own=asked.own_names(),
         start=stretches[0][0],
         end=stretches[-1][1],
     )
