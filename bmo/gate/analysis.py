@@ -49,10 +49,12 @@ from bmo.gate.known_effects import (
 )
 from bmo.gate.late_names import with_late_names
 from bmo.gate.left_open import leaves_open
+from bmo.gate.meant_referents import with_whom_meant
 from bmo.gate.naming_order import with_names_in_order
 from bmo.gate.negation_scope import may_be_beyond
 from bmo.gate.non_answers import settles_nothing
 from bmo.gate.open_category import WIDE, rule_category
+from bmo.gate.other_grammar import grammar
 from bmo.gate.other_topics import with_topics
 from bmo.gate.own_people import with_in_laws, with_own_people
 from bmo.gate.packs import Pack, load_pack
@@ -237,6 +239,8 @@ def _in_order(spoken: Words, stages: int, people: PeopleLexicon, context: Dialog
     if stages & RELATED:
         spoken = without_cleft(with_own_people(with_in_laws(spoken), people, context), people)
         spoken = with_late_names(spoken, people)
+        if "mean" in spoken.norm:
+            spoken = with_whom_meant(spoken, people)
     if stages & NAMING:
         spoken = with_names_in_order(spoken)
     if stages & POINTING:
@@ -387,7 +391,7 @@ def _read_clauses(
             previous, ordered = whole, order.stop
             continue
         if clause.carried and previous is not None and act[0] == "statement":
-            carried = _with_subject_of(spoken, previous, clause, reader.people)
+            carried = _with_subject_of(spoken, previous, clause, reader)
             whole = clause._replace(start=0, end=len(carried.norm), carried=False)
             refuse = _inherited(spoken, previous, analysis.clauses)
             reader.previous = None  # its words are not those of the carried clause
@@ -472,12 +476,16 @@ def _somebody_at(norm: list[str], start: int, end: int, people: PeopleLexicon) -
 
 
 def _with_subject_of(
-    spoken: Words, previous: Clause, clause: Clause, people: PeopleLexicon
+    spoken: Words, previous: Clause, clause: Clause, reader: ClauseReader
 ) -> Words:
     """A carried clause with the subject of the clause before it."""
-    take = previous.start
+    people, take = reader.people, previous.start
     norm = spoken.norm
     stop = take + 1
+    if reader.language != "en":
+        rules = grammar(reader.language)
+        if norm[take] in rules.first or norm[take] in rules.third:  # "ich wohne ... | arbeite"
+            return spoken.select([take, *range(clause.start, clause.end)])
     if norm[take] not in ("i", "we", "he", "she", "they", "it"):
         somebody = _somebody_at(norm, take, previous.end, people)
         if somebody:

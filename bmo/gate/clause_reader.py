@@ -19,6 +19,7 @@ from bmo.gate.named_people import NAMED, name_fact, spoken_relation
 from bmo.gate.open_canonicalisation import canonicalise
 from bmo.gate.open_fragments import has_predicate
 from bmo.gate.open_other_languages import quoted
+from bmo.gate.other_grammar import grammar
 from bmo.gate.other_heads import read_other_clauses
 from bmo.gate.other_moments import of_the_moment
 from bmo.gate.other_retraction import other_retraction
@@ -31,6 +32,7 @@ from bmo.gate.slots import match_head
 from bmo.gate.speech_act import SpeechAct
 from bmo.gate.spoken_of_before import introduces
 from bmo.gate.standing_orders import StandingOrder
+from bmo.gate.untrue_of_people import PRONOUNS, untrue_of
 from bmo.gate.verbless_wishes import POLITE, verbless_wish
 from bmo.language import Clause, LanguageCode, Words
 from bmo.turn import DialogueContext, Fact, Turn
@@ -179,6 +181,8 @@ class ClauseReader:
                 if act == "instruction" and self.language != "en":
                     facts = self._as_it_stands(spoken, body)
                 facts = facts or self._facts(spoken, body)
+                if facts and (self.language == "en" or self.discourse.departed):
+                    facts = self._true_of_people(facts, spoken.norm[body.start : body.end])
                 if facts and "stop" in spoken.norm[body.start : body.end]:
                     # "i can't stop eating it" is no ability
                     facts = [fact for fact in facts if fact.slot != "ability"]
@@ -212,6 +216,19 @@ class ClauseReader:
         place = (clause.start, clause.end)
         norm = tuple(spoken.norm[clause.start : clause.end])
         return ClauseAnalysis(spoken, place, norm, "instruction", (), tuple(facts), False)
+
+    def _true_of_people(self, facts: list[Fact], norm: list[str]) -> list[Fact]:
+        """Facts that can be true of whom a pronoun at the front was taken for."""
+        pronouns = PRONOUNS if self.language == "en" else grammar(self.language).third
+        if norm[0] not in pronouns:
+            return facts
+        kept = []
+        for fact in facts:
+            pet = self.discourse.person(fact.subject).pet
+            past = fact.tense == "past" or fact.slot == "deceased"
+            if not untrue_of(fact.subject, norm, self.discourse.departed, pet=pet, past=past):
+                kept.append(fact)
+        return kept
 
     def _wish(self, spoken: Words, clause: Clause) -> Fact | None:
         """The standing wish of a clause without a verb: "no phone calls after eight please"."""
@@ -337,6 +354,8 @@ class ClauseReader:
     def _remember_things(self, facts: list[Fact]) -> None:
         """What a fact brings up may be "he" or "it" in the next clause."""
         for fact in facts:
+            if fact.slot == "deceased":
+                self.discourse.departed.add(fact.subject)
             if fact.slot == "name" and (name := fact.subject.partition(":")[2]):
                 self.discourse.name(name, fact.subject)
                 self.discourse.point_at(self.discourse.person(fact.subject))

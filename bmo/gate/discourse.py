@@ -64,6 +64,7 @@ class Discourse:
             assistant: read only when a pronoun points at nobody of this turn.
         shared: Names of two people, of whom one name alone does not tell which is meant.
         lately: Subjects of whom the latest facts and this turn tell.
+        departed: Subjects of those who have died, as far as the talk tells.
         heard: The words of this turn before the clause that is read.
     """
 
@@ -80,6 +81,7 @@ class Discourse:
     shared: set[str] = field(default_factory=set)
     lately: set[str] = field(default_factory=set)
     told_apart: dict[str, str] = field(default_factory=dict)
+    departed: set[str] = field(default_factory=set)
 
     def introduce(
         self, relation: Relation, name: str = "", owner: str = "user", qualifier: str = ""
@@ -310,6 +312,9 @@ def open_discourse(
             if word in discourse.names:
                 discourse.assistant = discourse.person(discourse.names[word])
                 break
+    for fact in (*context.recent_facts, *context.known):
+        if fact.slot == "deceased":
+            discourse.departed.add(fact.subject)
     for subject, text in {fact.subject: fact.text for fact in context.recent_facts}.items():
         if subject.startswith("user."):
             person = discourse.person(subject)

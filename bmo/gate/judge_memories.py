@@ -24,6 +24,7 @@ from bmo.gate.open_wishes import is_order
 from bmo.gate.people import people_lexicon
 from bmo.gate.said_of_another import is_only_another
 from bmo.gate.third_person import third_person_lexicon, written_names
+from bmo.gate.untrue_of_people import PRONOUNS, untrue_of
 from bmo.turn import Assessment, Category, DialogueContext, Fact, Kind, Turn
 
 if TYPE_CHECKING:
@@ -216,6 +217,12 @@ def memory_of(asked: Asked, group: Sequence[ClauseAnalysis]) -> Fact | None:
     text = "; ".join([found[0].text, *(lowered(more.text) for more in found[1:])])
     if asked.analysis.language == "en" and _left_open(asked, group[0], text):
         return None
+    discourse = asked.analysis.discourse
+    if discourse is not None and group[0].norm[0] in PRONOUNS:
+        about = found[0].subject
+        pet = discourse.person(about).pet
+        if untrue_of(about, group[0].norm, discourse.departed, pet=pet):
+            return None
     said = " ".join(clause.text for clause in group)
     odds = asked.odds(said)
     if odds.allow < CARRIED:

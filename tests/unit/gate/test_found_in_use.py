@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from bmo.gate.addressed_names import addressed, own_names
+from bmo.gate.meant_referents import with_whom_meant
+from bmo.gate.people import people_lexicon
+from bmo.gate.untrue_of_people import tells_kind
 from bmo.gate.write_gate import WriteGate
+from bmo.language import words
 from bmo.turn import DialogueContext, Fact, Turn
 
 pytestmark = pytest.mark.unit
@@ -99,3 +103,73 @@ def test_whoever_rang_is_meant_by_the_pronoun(gate: WriteGate, text: str, told: 
 def test_he_is_not_the_woman_who_rang(gate: WriteGate) -> None:
     told = " ".join(_texts(gate, "Elaine rang yesterday, he's got a new job at the infirmary."))
     assert "Elaine has got" not in told
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "He's a whippet, the dog I mean, Monty, daft as a brush.",
+            "Has a dog named Monty, a whippet",
+        ),
+        ("she's nearly ninety, my gran i mean", "Grandmother is 90 (ninety) years old"),
+        ("He lives in Leeds, my brother I mean.", "Brother lives in Leeds"),
+    ],
+)
+def test_i_mean_says_whom_a_pronoun_means(gate: WriteGate, text: str, told: str) -> None:
+    assert told in " | ".join(_texts(gate, text, "How is your husband?"))
+
+
+@pytest.mark.parametrize(
+    "text", ["what is the dog i mean to buy", "i like the dog i mean to adopt", "i mean the dog"]
+)
+def test_i_mean_to_do_something_names_nobody(text: str) -> None:
+    spoken = words(text, "en")
+    assert with_whom_meant(spoken, people_lexicon("en")) is spoken
+
+
+def _after(gate: WriteGate, first: str) -> DialogueContext:
+    """The context behind a turn of which the facts were stored."""
+    facts = gate.decide(Turn(text=first)).facts
+    assert facts
+    subjects = {f.subject.partition(":")[2]: f.subject for f in facts if ":" in f.subject}
+    return DialogueContext(
+        recent_facts=facts, recent_turns=((first, ""),), subjects=subjects, known=facts
+    )
+
+
+def test_no_breed_goes_to_a_person(gate: WriteGate) -> None:
+    context = _after(gate, "my brother tom visits on sundays")
+    for text in ("he's a labrador", "he's a lovely little whippet", "he is a border collie cross"):
+        assert "rother" not in " ".join(_texts(gate, text, context=context))
+    assert "Brother Tom is a nurse" in " ".join(_texts(gate, "he is a nurse", context=context))
+
+
+def test_who_breeds_dogs_is_a_person() -> None:
+    assert tells_kind("he is a whippet".split())
+    assert tells_kind("she is a border collie cross".split())
+    for text in ("he is a whippet breeder", "he is a dog walker", "i am a cat", "he is a boxer"):
+        assert not tells_kind(text.split())
+
+
+def test_a_pet_has_its_breed(gate: WriteGate) -> None:
+    context = _after(gate, "we have a dog called monty")
+    assert "Dog Monty is a whippet" in _texts(gate, "he's a whippet", context=context)
+
+
+def test_the_dead_do_nothing_new(gate: WriteGate) -> None:
+    context = _after(gate, "my husband arthur passed away three years ago")
+    for text in ("he lives in leeds", "he works at the mill", "he's a keen gardener"):
+        assert "rthur" not in " ".join(_texts(gate, text, context=context)), text
+    told = _texts(gate, "he was a miner", context=context)
+    assert told == ["Husband Arthur used to be a miner"]
+
+
+def test_the_dead_of_other_languages(gate: WriteGate) -> None:
+    context = _after(gate, "my husband arthur passed away three years ago")
+    for language, text in (
+        ("de", "er wohnt in Leipzig"),
+        ("fr", "il habite à Lyon"),
+        ("es", "él vive en Sevilla"),
+    ):
+        assert "rthur" not in " ".join(_texts(gate, text, "", language, context)), text
