@@ -12,9 +12,11 @@ from bmo.gate.beside_known import beside_known, not_long_over
 from bmo.gate.clause_reader import LIFTING, ClauseAnalysis, ClauseReader, asked
 from bmo.gate.clause_speech_acts import speech_acts
 from bmo.gate.clefts_of_kin import without_cleft
+from bmo.gate.contrasted_places import without_denied_place
 from bmo.gate.corrections import corrected, spelled_again
 from bmo.gate.cue_words import (
     ANYTHING,
+    CONTRASTED,
     DIALECTAL,
     LEADING,
     NAMED,
@@ -120,6 +122,8 @@ def analyse(
         repaired = _in_clauses(repaired, stages, turn, pack, people)
     elif repaired.norm:
         repaired = without_reply(repaired, language)
+    if stages & CONTRASTED:
+        repaired = without_denied_place(repaired, language)
     analysis = Analysis(language=language, words=repaired)
     if not repaired.norm:
         return analysis

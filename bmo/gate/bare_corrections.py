@@ -31,6 +31,7 @@ _LATEST = 6
 _KINDS = ("cities", "occupations", "languages", "nationality", "technologies", "diet", "color",
           "colours", "instrument", "sport", "field")  # fmt: skip
 """Lexicons whose entries are values of one kind."""
+_SUBJECTS = frozenset("i we he she they you it that this there".split())
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
@@ -89,6 +90,8 @@ def bare_correction(
             return None
     said = list(norm)
     for wrong, right in _pairs(said, words):
+        if right.partition(" ")[0] in _SUBJECTS:
+            continue  # "we're not in leeds but in otley" has "we are" for no value
         found = _named(wrong, context)
         if found is not None and may_replace(found, wrong, right, language):
             return with_value(found, wrong, right, at)

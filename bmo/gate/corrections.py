@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from bmo.gate.discourse import Discourse
+from bmo.gate.people import people_lexicon
 from bmo.gate.value_kinds import alike, may_replace, says_nothing_else
 from bmo.language import LanguageCode, find_times
 from bmo.language.times import NUMBER_WORDS
@@ -204,6 +205,8 @@ def _right_and_wrong(norm: list[str]) -> tuple[str, str] | None:
         wrong, right = _value(behind), _value(norm[:at])
     if not right or not wrong or right == wrong:
         return None
+    if len(right) > len(wrong) + 1 and right[-1] in people_lexicon("en").names:
+        return None  # "nut allergy noah not maya" tells who has it
     return (" ".join(right), " ".join(wrong)) if is_value(right) and is_value(wrong) else None
 
 
@@ -239,7 +242,7 @@ def is_value(words: list[str]) -> bool:
 _SENTENCE = frozenset(
     (
         "have has do does did will can could would should want like know think been being because "
-        "if when too very really much sure any some your our their going allowed"
+        "am are i if we when too very really much sure any some your our their going allowed"
     ).split()
 )
 

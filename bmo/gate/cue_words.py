@@ -18,6 +18,7 @@ from bmo.gate import (
     restarts,
     said_of_another,
 )
+from bmo.gate.contrasted_places import CONTRAST
 from bmo.gate.ellipsis import words_of_days
 from bmo.gate.factuality import factuality_lexicon
 from bmo.gate.mentions import OWN
@@ -74,9 +75,11 @@ DATED = 262144
 """A word of days and times of day: see ``completed``."""
 TITLED = 524288
 """A title that is written with a full stop: see ``without_stops_of_titles``."""
+CONTRASTED = 1048576
+"""A word between what is denied and what holds: see ``without_denied_place``."""
 ORDERED = RELATED | NAMING | POINTING
 """What talk orders otherwise than writing."""
-ANYTHING = 1048575
+ANYTHING = 2097151
 """All of them, for words that nobody has looked up."""
 
 
@@ -93,6 +96,7 @@ def _cue_words(language: LanguageCode) -> dict[str, int]:
         (WISHED, POLITE),
         (STANDING, order_cues(language)),
         (QUOTED, quoting_lexicon(language).telling),
+        (CONTRASTED, {CONTRAST[language]} if language in CONTRAST else ()),
     ]
     if language == "en":
         days = words_of_days(load_pack(language).lexicons.get("recurring", frozenset()))

@@ -12,6 +12,7 @@ from bmo.gate.answer_lines import MAX_ANSWER, OWN_CLAUSES, Answer, filled, flipp
 from bmo.gate.asked_question import LIKING, is_preposition, read_question
 from bmo.gate.dialogue_questions import DialogueLexicon, dialogue_lexicon, questions
 from bmo.gate.discourse import Discourse
+from bmo.gate.own_clause import is_own_clause
 from bmo.gate.yes_no_answers import (
     introduce_asked,
     says_something_else,
@@ -61,7 +62,7 @@ def answer_clauses(
     if felt is not None:
         return felt
     start, end = clauses[0].start, clauses[0].end
-    if norm[start] in OWN_CLAUSES:
+    if norm[start] in OWN_CLAUSES or (language == "en" and is_own_clause(norm[start:end])):
         return None
     begin = _behind_fillers(norm, start, end, lexicon)
     if end - begin > MAX_ANSWER:

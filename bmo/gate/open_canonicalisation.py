@@ -26,6 +26,7 @@ from bmo.gate.open_subjects import OpenSubjects
 from bmo.gate.open_text import OpenText, finished
 from bmo.gate.open_together import together
 from bmo.gate.open_wishes import wish
+from bmo.gate.own_clause import is_own_clause
 from bmo.gate.question_answer import answered, feeling_about_it, settled
 from bmo.gate.third_person import (
     Token,
@@ -230,7 +231,7 @@ class _English:
         done = first == "got" or bool(past_lemma(first))
         if first in self.lexicon.bare_verbs and (done or not question):
             return joined(predicate(tokens)), "user", True
-        if question:
+        if question and not is_own_clause([token.norm for token in tokens]):
             return self._answered(question, tokens)
         if first in self.lexicon.bare_verbs:
             return joined(predicate(tokens)), "user", True
@@ -266,6 +267,8 @@ class _English:
             return False
         if first in self.lists.anyone and len(tokens) > 2:
             return False  # "everyone gets a test first"
+        if is_own_clause([token.norm for token in tokens]):
+            return False
         norms = {token.norm for token in tokens}
         if not norms.isdisjoint(FINITE) or not norms.isdisjoint(SPEAKERS):
             return False

@@ -78,7 +78,7 @@ def with_rest_of_turn(asked: Asked, facts: Sequence[Fact]) -> tuple[Fact, ...]:
         if own is not None:
             told.append(own)
             continue
-        if at is not None:
+        if at is not None and not _of_shared_name(asked, rest.text):
             told[at] = replace(told[at], text=_told_with(told[at], rest.text))
     return tuple(told)
 
@@ -148,9 +148,18 @@ def _is_of(fact: Fact, clause: ClauseAnalysis) -> bool:
 def _told_with(fact: Fact, rest: str) -> str:
     """The text of a fact with its clause's own words: in their place, where they say all of it."""
     words = _WORD.findall(fact.text.lower())
+    if fact.slot == "name":
+        return f"{fact.text}; {lowered(rest)}"  # "peter plays golf" has the name, not whose it is
     if says_all_of(rest, fact) and not missing(words, [replace(fact, text=rest, value="")]):
         return rest
     return f"{fact.text}; {lowered(rest)}"
+
+
+def _of_shared_name(asked: Asked, text: str) -> bool:
+    """Whether a text opens with a name that two people bear."""
+    discourse = asked.analysis.discourse
+    name = text.partition(" ")[0].lower().removesuffix("'s")
+    return discourse is not None and name in discourse.shared
 
 
 def _written(asked: Asked, clause: ClauseAnalysis) -> OpenText | None:

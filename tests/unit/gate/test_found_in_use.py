@@ -6,6 +6,7 @@ import pytest
 
 from bmo.gate.addressed_names import addressed, own_names
 from bmo.gate.meant_referents import with_whom_meant
+from bmo.gate.own_clause import is_own_clause
 from bmo.gate.people import people_lexicon
 from bmo.gate.untrue_of_people import tells_kind
 from bmo.gate.write_gate import WriteGate
@@ -173,3 +174,100 @@ def test_the_dead_of_other_languages(gate: WriteGate) -> None:
         ("es", "él vive en Sevilla"),
     ):
         assert "rthur" not in " ".join(_texts(gate, text, "", language, context)), text
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("de", "eigentlich wohnen wir nicht direkt in Freiburg, sondern in Kirchzarten"),
+        ("de", "Ich wohne nicht in Freiburg, sondern in Kirchzarten"),
+        ("fr", "J'habite pas à Freiburg mais à Kirchzarten"),
+        ("fr", "On n'habite pas à Freiburg même mais à Kirchzarten"),
+        ("es", "No vivo en Freiburg sino en Kirchzarten"),
+        ("en", "I don't live in Freiburg itself but in Kirchzarten"),
+    ],
+)
+def test_what_holds_instead_is_told(gate: WriteGate, language: str, text: str) -> None:
+    assert _texts(gate, text, "", language) == ["Lives in Kirchzarten"]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "told"),
+    [
+        ("en", "I don't live in Leeds but in the summer I go there", "Does not live in Leeds"),
+        ("en", "I'm not good at maths but at school I loved art", "Is not good at maths"),
+        ("de", "Ich mag nicht Tee, sondern Kaffee", "Does not like tea (Tee)"),
+        ("fr", "Je n'aime pas le café mais le thé", "Does not like coffee (café)"),
+    ],
+)
+def test_what_is_denied_beside_no_place_stands(
+    gate: WriteGate, language: str, text: str, told: str
+) -> None:
+    assert told in _texts(gate, text, "", language)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("de", "Ich wohne in Freiburg und arbeite als Hebamme"),
+        ("de", "Ich lebe in Köln und bin Lehrer von Beruf"),
+        ("fr", "J'habite à Lyon et travaille comme infirmière"),
+        ("es", "Yo vivo en Sevilla y trabajo como enfermera"),
+    ],
+)
+def test_what_is_carried_on_leaves_no_stump(gate: WriteGate, language: str, text: str) -> None:
+    told = _texts(gate, text, "", language)
+    assert len(told) == 2
+    assert not any(one.startswith("Said in") for one in told)
+
+
+@pytest.mark.parametrize(
+    ("before", "text"),
+    [
+        ("What do you make of it?", "harman wants me to put in a coffee machine"),
+        ("Where do you work?", "harman works at tesco"),
+        ("What do you do at weekends?", "my brother has a boat"),
+    ],
+)
+def test_a_clause_of_its_own_fills_no_question(gate: WriteGate, before: str, text: str) -> None:
+    assert is_own_clause(text.split())
+    told = " ".join(_texts(gate, text, before)).lower()
+    assert "makes of it" not in told
+    assert "works at harman" not in told
+    assert "works as" not in told
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "told"),
+    [
+        ("What do you make?", "wooden spoons", "Makes wooden spoons"),
+        ("What do you drink?", "hot drinks", "Drinks hot drinks"),
+        ("Where do you work?", "a bakery in leeds", "Works at a bakery in Leeds"),
+        ("Who do you live with?", "my brother", "Lives with their brother"),
+    ],
+)
+def test_a_phrase_fills_the_question(gate: WriteGate, before: str, text: str, told: str) -> None:
+    assert not is_own_clause(text.split())
+    assert told in _texts(gate, text, before)
+
+
+def test_two_of_one_name_keep_it(gate: WriteGate) -> None:
+    told = _texts(gate, "my dad is called peter. my stepdad is called peter too. peter plays golf.")
+    assert told == ["Has a father named Peter", "Has a stepfather named Peter"]
+
+
+def test_a_name_told_in_passing_stays(gate: WriteGate) -> None:
+    told = _texts(gate, "my wife jess is away till friday she's in dublin for work")
+    assert told[0].startswith("Has a wife named Jess")
+
+
+def test_who_has_what_is_no_correction_of_a_name(gate: WriteGate) -> None:
+    context = _after(gate, "my daughter maya is five")
+    told = " ".join(_texts(gate, "nut allergy noah not maya", context=context))
+    assert "Nut Allergy Noah" not in told
+
+
+def test_a_sentence_is_no_value(gate: WriteGate) -> None:
+    context = _after(gate, "i live in otley")
+    told = _texts(gate, "we're not in leeds but in otley", context=context)
+    assert "We Are" not in " ".join(told)
