@@ -130,12 +130,22 @@ def _with_due_date(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
 
 
 def _with_firm(fact: Fact, norm: Sequence[str]) -> Fact:
-    """Reads "for a shipping company, its called baltlog" with the company's name."""
+    """Reads "for a shipping company, its called baltlog" with the company's name.
+
+    The same of "at a logistics startup called ferrywell in leeds".
+    """
     if fact.slot != "employer" or not fact.value.startswith(("a ", "an ")):
         return fact
     at = next((i for i in range(2, len(norm)) if tuple(norm[i - 2 : i + 1]) == _IS_CALLED), 0)
-    name = norm[at + 1 : at + 1 + _FIRM_WORDS] if at else []
-    if not name or len(norm) - at - 1 > _FIRM_WORDS:
+    end = len(norm)
+    if not at:
+        said = fact.value.lower().split()
+        at = norm.index("called")
+        if list(norm[at - len(said) : at]) != said:
+            return fact
+        end = next((i for i in range(at + 1, end) if norm[i] in _BEHIND_FIRM), end)
+    name = norm[at + 1 : end]
+    if not 0 < len(name) <= _FIRM_WORDS:
         return fact
     shown = " ".join(word.capitalize() for word in name)
     return replace(
@@ -148,6 +158,7 @@ def _with_firm(fact: Fact, norm: Sequence[str]) -> Fact:
 
 _IS_CALLED = ("it", "is", "called")
 _FIRM_WORDS = 3
+_BEHIND_FIRM = frozenset("in and but which who that where i it since for on at as so".split())
 _PLAIN_WORDS = ("doggo", "kitty", "mongrel", "mutt", "pup")
 
 

@@ -60,13 +60,31 @@ def completed(asked: Asked, facts: list[Fact]) -> list[Fact]:
         )
         if full is None or not says_all_of(full.text, fact):
             continue
-        text = full.text
+        text = at_the_firm(full.text) if fact.slot == "employer" else full.text
         if fact.subject == "team":
             text = f"The team {lowered(text)}" if clause.norm[0] in ("i", "we") else text
         elif fact.subject != "user" and not full.subject.startswith(fact.subject.partition(":")[0]):
             continue
         found[found.index(fact)] = replace(fact, text=text)
     return found
+
+
+def at_the_firm(text: str) -> str:
+    """From "Is data analyst at a bank" to "Works at a bank": the job is told by itself.
+
+    Args:
+        text: What a clause says of an employer.
+    """
+    be, _, rest = text.partition(" ")
+    job, _, firm = rest.partition(" at ")
+    if be != "Is" or not firm or len(job.split()) > _JOB_WORDS:
+        return text  # "engineering manager for the claims team at ..." says more
+    if job.split()[0] in ("a", "an", "the", "in", "with", "on"):
+        return text
+    return f"Works at {firm}"
+
+
+_JOB_WORDS = 3
 
 
 def told_with_rules(

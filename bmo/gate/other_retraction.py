@@ -62,7 +62,7 @@ def topic_words(norm: Sequence[str], language: LanguageCode) -> list[str]:
     """The first words of content in a row ("gitarre" of "das mit der gitarre vom letzten jahr")."""
     known = forget_words(language)
     read = grammar(language)
-    empty = known.filler | known.wide | known.last
+    empty = known.filler | known.wide | known.last | read.first.keys()
     # "Dass ich keinen alkohol trinke" is about alcohol: a memory has the value, not the verb.
     nouns = [w for w in norm if w not in read.verbs and w not in read.negations]
     found: list[str] = []
@@ -112,7 +112,8 @@ def other_retraction(
         scope, subject = "subject", discourse.names[topic[0]]
     else:
         person = discourse.lexicon.relation_at(topic, 0, len(topic))
-        if person is not None and person[1] == len(topic) and wide:
-            scope, subject = "subject", discourse.introduce(person[0]).subject
-            value = person[0].name
+        if person is not None and person[1] == len(topic):
+            value = person[0].name  # memories call dogs and sisters so in every language
+            if wide:
+                scope, subject = "subject", discourse.introduce(person[0]).subject
     return retraction_fact(spoken, clause, scope, value, subject)

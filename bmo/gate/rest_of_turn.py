@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from bmo.gate.analysis import Analysis, ClauseAnalysis
+from bmo.gate.judge_beside_rules import at_the_firm
 from bmo.gate.judge_memories import Asked, lowered, may_carry, memory_of
 from bmo.gate.open_canonicalisation import canonicalise
 from bmo.gate.open_constructions import only_called
@@ -147,6 +148,8 @@ def _is_of(fact: Fact, clause: ClauseAnalysis) -> bool:
 
 def _told_with(fact: Fact, rest: str) -> str:
     """The text of a fact with its clause's own words: in their place, where they say all of it."""
+    if fact.slot == "employer":
+        rest = at_the_firm(rest)
     words = _WORD.findall(fact.text.lower())
     if fact.slot == "name":
         return f"{fact.text}; {lowered(rest)}"  # "peter plays golf" has the name, not whose it is

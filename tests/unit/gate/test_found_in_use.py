@@ -271,3 +271,51 @@ def test_a_sentence_is_no_value(gate: WriteGate) -> None:
     context = _after(gate, "i live in otley")
     told = _texts(gate, "we're not in leeds but in otley", context=context)
     assert "We Are" not in " ".join(told)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "I'm Tomasz, backend engineer at a logistics startup called Ferrywell",
+            [
+                "Is named Tomasz",
+                "Is a backend engineer",
+                "Works at a logistics startup called Ferrywell",
+            ],
+        ),
+        (
+            "Hi, I'm Priya, data analyst at a bank called Norwell in Leeds",
+            ["Is named Priya", "Is a data analyst", "Works at a bank called Norwell in Leeds"],
+        ),
+        ("I work at a bakery", ["Works at a bakery"]),
+    ],
+)
+def test_a_job_and_its_firm_are_told_once(gate: WriteGate, text: str, told: list[str]) -> None:
+    assert _texts(gate, text)[: len(told)] == told
+
+
+def test_the_firm_is_the_employer(gate: WriteGate) -> None:
+    facts = gate.decide(Turn(text="I work at a bakery called Crumb")).facts
+    assert [fact.value for fact in facts if fact.slot == "employer"] == ["Crumb"]
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("de", "Vergiss bitte, dass wir einen Hund haben"),
+        ("de", "Vergiss bitte, dass ich einen Hund habe"),
+        ("fr", "Oublie qu'on a un chien"),
+        ("es", "Olvida que tenemos un perro"),
+    ],
+)
+def test_who_is_to_be_forgotten_is_named_as_memories_name_them(
+    gate: WriteGate, language: str, text: str
+) -> None:
+    (fact,) = gate.decide(Turn(text=text, language=language)).facts
+    assert (fact.op, fact.scope, fact.value) == ("retract", "value", "dog")
+
+
+def test_a_place_to_be_forgotten_keeps_its_name(gate: WriteGate) -> None:
+    (fact,) = gate.decide(Turn(text="Vergiss, dass wir in Ulm wohnen", language="de")).facts
+    assert (fact.op, fact.value) == ("retract", "ulm")
