@@ -73,6 +73,7 @@ from bmo.gate.self_introduction import introduced
 from bmo.gate.speech_act import SpeechAct, speech_act
 from bmo.gate.standing_orders import StandingOrder, standing_orders
 from bmo.gate.taken_back import TakenBack, objection, taken_back
+from bmo.gate.taken_up import with_pronouns_for_pointers
 from bmo.language import Clause, LanguageCode, Words, repair, segment, words
 from bmo.turn import DialogueContext, Fact, Turn
 
@@ -122,6 +123,8 @@ def analyse(
         repaired = _in_clauses(repaired, stages, turn, pack, people)
     elif repaired.norm:
         repaired = without_reply(repaired, language)
+        if language == "de" and "," in turn.text:
+            repaired = with_pronouns_for_pointers(repaired)
     if stages & CONTRASTED:
         repaired = without_denied_place(repaired, language)
     analysis = Analysis(language=language, words=repaired)

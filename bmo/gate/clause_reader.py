@@ -308,6 +308,7 @@ class ClauseReader:
                         head, spoken, self.pack, self.people, at, self.weak, self._is_news
                     )
                     facts += matched
+                    self._remember_things(matched)
                     if matched:
                         break
         return facts or self._as_it_stands(spoken, clause)

@@ -86,5 +86,6 @@ def spoken_relation(
         found = people.relation_at(norm, place, last)
         if found is not None and found[0].name == relation.name:
             said = " ".join(norm[place : found[1]])
-            return "" if said == relation.name else said
+            # The word for several is none for each of them.
+            return "" if said == relation.name or found[0].plural else said
     return ""

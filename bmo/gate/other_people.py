@@ -79,11 +79,18 @@ class PeopleFinder:
 
     def _brought_up_several(self, relation: Relation, i: int, behind: int) -> int:
         """The names behind "zwei katzen": joined, and nothing else behind them."""
+        rules = self.rules
         names: list[int] = []
         at = behind
         while at < self.end and len(names) < _MAX_NAMES:
-            if (names and self.norm[at] in _AND) or self.norm[at] in _BEFORE_NAMES:
+            word = self.norm[at]
+            described = word in rules.adjectives or word in self.discourse.lexicon.qualifiers
+            if (names and word in _AND) or word in _BEFORE_NAMES:
                 at += 1
+            elif at > behind and described and self.norm[at - 1] in _BEFORE_NAMES:
+                at += 1  # "paul und die kleine emmi"
+            elif names and word.isdigit():
+                at += 1  # "lina (11)"
             elif self._may_name(self.norm[at]) and self.norm[at] not in _AND:
                 names.append(at)
                 at += 1

@@ -8,6 +8,7 @@ from bmo.gate.addressed_names import addressed, own_names
 from bmo.gate.meant_referents import with_whom_meant
 from bmo.gate.own_clause import is_own_clause
 from bmo.gate.people import people_lexicon
+from bmo.gate.taken_up import with_pronouns_for_pointers
 from bmo.gate.untrue_of_people import tells_kind
 from bmo.gate.write_gate import WriteGate
 from bmo.language import words
@@ -319,3 +320,35 @@ def test_who_is_to_be_forgotten_is_named_as_memories_name_them(
 def test_a_place_to_be_forgotten_keeps_its_name(gate: WriteGate) -> None:
     (fact,) = gate.decide(Turn(text="Vergiss, dass wir in Ulm wohnen", language="de")).facts
     assert (fact.op, fact.value) == ("retract", "ulm")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Mein Mann heißt Jochen, der ist Förster", "Husband Jochen works as Förster"),
+        ("Meine Schwester heißt Annette, die wohnt in Kiel", "Sister Annette lives in Kiel"),
+        ("Wir haben drei Kinder, Lina, Paul und die kleine Emmi", "Has a child named Emmi"),
+        ("Wir haben zwei Söhne, Tim und den kleinen Ole", "Has a son named Ole"),
+        ("Wir haben zwei Kinder, Lina (11) und Paul (9)", "Has a child named Paul"),
+    ],
+)
+def test_german_families(gate: WriteGate, text: str, told: str) -> None:
+    assert told in _texts(gate, text, "", "de")
+
+
+@pytest.mark.parametrize(
+    ("text", "untold"),
+    [
+        ("Wir haben zwei Söhne, Tim und den kleinen Ole", "Kleinen"),
+        ("Die Frau, die das sagt, kenne ich nicht", "named"),
+        ("Ich mag den Film, der ist lustig", "works"),
+    ],
+)
+def test_what_takes_up_nobody(gate: WriteGate, text: str, untold: str) -> None:
+    assert untold not in " ".join(_texts(gate, text, "", "de"))
+
+
+def test_a_relative_clause_keeps_its_pronoun() -> None:
+    for text in ("Mein Bruder, der in Ulm wohnt, ist Arzt", "Ich kenne die Frau, die das sagt"):
+        spoken = words(text, "de")
+        assert with_pronouns_for_pointers(spoken) is spoken
