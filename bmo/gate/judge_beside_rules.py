@@ -20,7 +20,7 @@ FOREIGN_WORDS = 5
 LEANING = 0.3
 """P(allow) from which a clause about a rule's fact ("she's called Tess") is told with it."""
 
-_REASONS = frozenset({"because", "cos", "cause", "if", "otherwise"})
+_REASONS = frozenset({"because", "cos", "cause", "if", "otherwise", "since"})
 _OF_PEOPLE = frozenset({"he", "she", "they"})
 _OF_ANYTHING = frozenset({"it", "which", "who", "whose", "one", "both"})
 

@@ -94,6 +94,16 @@ class Asked:
         """Names of the user, lower-case, as far as the talk and the ledger tell."""
         return own_names((*self.context.recent_facts, *self.context.known))
 
+    def spoken_names(self, text: str) -> frozenset[str]:
+        """The first word of a text, where it is a name the talk knows or that was said large."""
+        first = text.partition(" ")[0].removesuffix("'s").rstrip(",")
+        name = first.lower()
+        lexicon = third_person_lexicon()
+        given = name in lexicon.people.names and name not in lexicon.common_names
+        if given or name in lexicon.capitalised or name in self.context.subjects:
+            return frozenset({first})
+        return frozenset({first} if name in written_names(self.turn.text) else ())
+
     def whom(self, pronoun: str) -> tuple[str, str] | None:
         """Label and subject of the person a pronoun means: the latest that fits."""
         discourse = self.analysis.discourse
@@ -214,7 +224,8 @@ def memory_of(asked: Asked, group: Sequence[ClauseAnalysis]) -> Fact | None:
             found.append(part)
     if not found:
         return None
-    text = "; ".join([found[0].text, *(lowered(more.text) for more in found[1:])])
+    behind = [lowered(more.text, asked.spoken_names(more.text)) for more in found[1:]]
+    text = "; ".join([found[0].text, *behind])
     if asked.analysis.language == "en" and _left_open(asked, group[0], text):
         return None
     discourse = asked.analysis.discourse
@@ -257,9 +268,16 @@ def _left_open(asked: Asked, first: ClauseAnalysis, text: str) -> bool:
     return unclear or leaves_open(text, third_person_lexicon().people)
 
 
-def lowered(text: str) -> str:
-    """A canonical text as it stands behind another."""
+def lowered(text: str, names: frozenset[str] = frozenset()) -> str:
+    """A canonical text as it stands behind another.
+
+    Args:
+        text: The text, with a capital.
+        names: Words that keep their capital.
+    """
     first, _, rest = text.partition(" ")
-    named = first.lower().removesuffix("'s") in third_person_lexicon().people.names
-    kept = named or (first.isupper() and len(first) > 1)
-    return f"{first if kept else first[:1].lower() + first[1:]} {rest}".strip()
+    lexicon = third_person_lexicon()
+    word = first.removesuffix("'s").rstrip(",")
+    given = word.lower() in lexicon.people.names and word.lower() not in lexicon.common_names
+    large = given or (first.isupper() and len(first) > 1) or word in names
+    return f"{first if large else first[:1].lower() + first[1:]} {rest}".strip()

@@ -17,6 +17,7 @@ from bmo.gate.open_clauses import SPEAKERS, SUBORDINATE, OpenClauses, says_somet
 from bmo.gate.open_constructions import (
     about_user,
     of_whoever_called,
+    without_cleft,
     without_double_subject,
 )
 from bmo.gate.open_fragments import FINITE, cleft, has_verb, put_in_front
@@ -193,7 +194,7 @@ class _English:
         self, tokens: list[Token], question: list[str], parts: Sequence[str]
     ) -> tuple[str, str, bool] | None:
         """One clause: text, subject, and whether it stands on its own; None refuses it."""
-        tokens = without_double_subject(tokens[:MAX_WORDS])
+        tokens = without_cleft(without_double_subject(tokens[:MAX_WORDS]))
         if self._is_creole(tokens):
             return f'said "{joined(tokens)}"', "user", True
         if tokens[0].comma or [t.norm for t in tokens[1:3]] == ["that", "is"]:

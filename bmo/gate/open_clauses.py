@@ -29,6 +29,7 @@ from bmo.language import Clause, Words, past_lemma, segment
 
 _ALONE = Clause(0, 0)
 SPEAKERS = frozenset(("i", "we", "he", "she", "they", "you"))
+_GOING_TO = (["am", "going", "to"], ["are", "going", "to"])
 _RELATIVE = frozenset(("who which whose").split())
 _PICKED_UP = frozenset(("he she").split())
 """Pronouns that take up a subject put in front ("my son he drives a bus")."""
@@ -80,6 +81,8 @@ class OpenClauses:
         if length == len(tokens) or tokens[length - 1].comma:
             return False
         follow = tokens[length].norm
+        if phrase[0] == "it" and any(token.norm == "who" for token in tokens[length:]):
+            return True  # "it is my sister who cooks"
         if phrase[0] in ("i", "we", "he", "she", "it"):
             return follow not in ("i", "we", "and", "but", "he", "she", "it", "my", "they")
         if phrase in (["no"], ["none"]):
@@ -125,6 +128,9 @@ class OpenClauses:
         """Adds a clause to those found, or joins it to the one before."""
         if found and [token.norm for token in found[-1]] == ["me"]:
             found[-1] += [Token("and", "and"), *tokens]  # "me and dee have been together for years"
+        elif found and self._leads_to(found[-1], tokens):
+            planned = [token.norm for token in tokens[1:4]] in _GOING_TO
+            found[-1] = [*found[-1], *tokens[3:]] if planned else tokens
         elif found and tokens[0].norm in _RELATIVE and len(tokens) > 1:
             found[-1][-1] = replace(found[-1][-1], comma=True)
             found[-1] += tokens
@@ -153,6 +159,12 @@ class OpenClauses:
             found[-1] = [*found[-1], *tokens]
         elif says_something(tokens) or [token.norm for token in tokens] == ["me"]:
             found.append(tokens)
+
+    def _leads_to(self, front: Sequence[Token], tokens: Sequence[Token]) -> bool:
+        """Whether ``front`` only leads on to a plan: "i have decided | i am going to stop"."""
+        if len(front) > 3 or front[0].norm not in ("i", "we") or front[-1].comma:
+            return False
+        return front[-1].norm in self.lists.decided and tokens[0].norm in ("i", "we")
 
     def _same_sentence(self, clause: Clause) -> bool:
         return clause is not _ALONE and clause.sentence == self.sentence
@@ -208,6 +220,8 @@ class OpenClauses:
         first = front[0].norm
         if len(front) > 8:
             return False
+        if tokens[0].norm == "it" and self.lexicon.capitalised.issuperset(t.norm for t in front):
+            return True  # "tuesdays and thursdays | it is my mum who ..."
         if tokens[0].norm not in ("i", "we"):
             opens = opens_front([token.norm for token in front])
             return opens and len(front) < 5 and not has_verb(front)

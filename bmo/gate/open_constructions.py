@@ -30,6 +30,10 @@ def about_user(tokens: Sequence[Token]) -> str:
         return joined(predicate(tokens))
     if norms[:2] == ["that", "is"] and norms[2:3] in (["me"], ["us"]) and len(norms) > 3:
         return _that_is_me(tokens[3:])
+    if norms[0] in _CALLING and "me" in norms[1:5]:
+        named = _called_by_them(tokens, norms)
+        if named:
+            return named
     if norms[:1] == ["they"] and "me" in norms[1:6]:
         return _done_by_them(tokens, norms)
     return ""
@@ -74,6 +78,63 @@ def _done_by_them(tokens: Sequence[Token], norms: Sequence[str]) -> str:
         "told": "was told",
     }
     return f"{passive[verb]} {said}" if verb in passive else ""
+
+
+_CALLING = frozenset("everybody everyone people folk folks they".split())
+_BEFORE_CALLED = frozenset("have has always just all only still used to".split())
+_NO_NAME = frozenset("a an the my by for in on at it that this up out back".split())
+
+
+def _called_by_them(tokens: Sequence[Token], norms: Sequence[str]) -> str:
+    """From "everybody's called me peggy since ..." to "has been called Peggy since ..."."""
+    at = norms.index("me", 1)
+    verb = norms[at - 1]
+    if verb not in ("call", "calls", "called") or not _BEFORE_CALLED.issuperset(norms[1 : at - 1]):
+        return ""
+    if len(norms) < at + 2 or norms[at + 1] in _NO_NAME or not norms[at + 1].isalpha():
+        return ""
+    name = replace(tokens[at + 1], shown=_large(tokens[at + 1].shown))
+    perfect = verb == "called" and (tokens[0].shown.endswith("'s") or at > 2)
+    was = "was" if verb == "called" else "is"
+    front = "has been" if perfect and "used" not in norms[:at] else was
+    return f"{front} called {joined([name, *inner(tokens[at + 2 :])])}"
+
+
+def _large(word: str) -> str:
+    return word.capitalize() if word.islower() else word
+
+
+def without_cleft(tokens: Sequence[Token]) -> list[Token]:
+    """From "it was callum who set this up" to "callum set this up"; others as they are.
+
+    "(tuesdays) it is my mum does it" has lost its "who".
+    """
+    days = third_person_lexicon().capitalised
+    at = next((i for i, token in enumerate(tokens) if token.norm not in days), 0)
+    norms = [token.norm for token in tokens]
+    if norms[at : at + 2] not in (["it", "is"], ["it", "was"]) or len(norms) < at + 5:
+        return list(tokens)
+    whose = norms[at + 2] in ("my", "our")
+    who = next((i for i in range(at + 3, min(at + 7, len(norms) - 1)) if norms[i] == "who"), 0)
+    lost = at + 4
+    if who:
+        named = list(tokens[at + 2 : who])
+        said = list(tokens[who + 1 :])
+    elif whose and (norms[at + 3],) in third_person_lexicon().people.forms and norms[lost] in _DOES:
+        named, said = list(tokens[at + 2 : lost]), list(tokens[lost:])
+    else:
+        return list(tokens)
+    if named[0].norm in _NOBODY_NAMED:
+        return list(tokens)
+    named[-1] = replace(named[-1], comma=False)
+    front = [Token("on", "on"), *tokens[:at]] if at else []
+    return [*named, *said, *front]
+
+
+_DOES = frozenset(
+    "does did cooks drives looks takes gets goes comes picks pays drops brings has runs".split()
+)
+_NOBODY_NAMED = frozenset("i me us them him her a an the not just only always".split())
 
 
 def _without_interjection(tokens: Sequence[Token]) -> Sequence[Token]:

@@ -30,6 +30,9 @@ class OpenLexicon:
     leans: frozenset[str]
     says_nothing: frozenset[str]
     lasting: frozenset[str]
+    contact: frozenset[str]
+    lately: frozenset[str]
+    decided: frozenset[str]
     professionals: frozenset[str]
     professionals_say: frozenset[str]
 

@@ -45,7 +45,30 @@ def together(tokens: Sequence[Token]) -> str:
         tokens: A clause's words.
     """
     norms = [token.norm for token in tokens]
+    if norms[:2] == ["we", "are"]:
+        return _so_many(tokens, norms)
     return _one_of_us(tokens, norms) or _me_and(tokens, norms) or _first_time(tokens, norms)
+
+
+def _so_many(tokens: Sequence[Token], norms: list[str]) -> str:
+    """From "we are five people on the platform team" to "the platform team has five people"."""
+    at = 3 if norms[2:3] == ["only"] else 2
+    number, behind = norms[at : at + 1], norms[at + 1 : at + 3]
+    if len(behind) < 2 or not (number[0] in _NUMBERS or number[0].isdigit()):
+        return ""
+    if behind[1] not in _IN_PLACE or behind[0] in _UNITS or not behind[0].endswith(_PLURALS):
+        return ""
+    counted = joined(inner(tokens[at : at + 2]))
+    place = list(tokens[at + 3 :])
+    if norms[-1] == "team" and place and place[0].norm in ("the", "our", "my"):
+        return f"the {joined(inner(place[1:]))} has {counted}"
+    return f"is one of {counted} {joined(inner(tokens[at + 2 :]))}"
+
+
+_UNITS = frozenset(
+    "seconds minutes hours days weeks months years miles kilometres metres points goals".split()
+)
+_PLURALS = ("s", "people", "men", "women")
 
 
 def _one_of_us(tokens: Sequence[Token], norms: list[str]) -> str:

@@ -16,7 +16,7 @@ from dataclasses import replace
 from bmo.gate.analysis import Analysis, ClauseAnalysis
 from bmo.gate.judge_beside_rules import at_the_firm
 from bmo.gate.judge_memories import Asked, lowered, may_carry, memory_of
-from bmo.gate.open_canonicalisation import canonicalise
+from bmo.gate.open_canonicalisation import canonicalise, leaning
 from bmo.gate.open_constructions import only_called
 from bmo.gate.open_coverage import missing, says_all_of, untold
 from bmo.gate.open_grouping import leans_back, runs
@@ -24,10 +24,11 @@ from bmo.gate.open_lexicon import open_lexicon
 from bmo.gate.open_text import OpenText
 from bmo.gate.sensitive import holds_mask
 from bmo.gate.speech_act import speech_act
+from bmo.gate.third_person import third_person_lexicon
 from bmo.language import Clause
 from bmo.turn import Fact
 
-NOTHING = 0.97
+NOTHING = 0.95
 """P(discard) from which a clause carries nothing worth a word."""
 
 OWN = 0.8
@@ -37,6 +38,14 @@ _JOINS = frozenset({"and", "so", "then", "but"})
 _BEFORE_VERB = frozenset("i we he she they you it am is are was were 's".split())
 _REQUESTS = frozenset({"directive", "question"})
 _WORD = re.compile(r"[^\W_]+")
+_LARGE = re.compile(r"(?<!^)\b[A-Z]\w+")
+_HANGS = frozenset("because cos cause since so while when until till".split())
+"""Words that hang a clause on the one before."""
+_SPELLED = {"cos": "because", "cause": "because", "till": "until"}
+_PARTS_OF_MORE = frozenset(
+    "name age birthday nickname called preferred_name pronouns deceased".split()
+)
+"""Slots whose value is said on the way to something else."""
 
 
 def with_rest_of_turn(asked: Asked, facts: Sequence[Fact]) -> tuple[Fact, ...]:
@@ -59,6 +68,8 @@ def with_rest_of_turn(asked: Asked, facts: Sequence[Fact]) -> tuple[Fact, ...]:
             continue
         if holds_mask(asked.turn.text, *clause.span) or _asks(asked.analysis, clause):
             continue
+        if _got_in_touch(clause):
+            continue
         rest = _written(asked, clause)
         if rest is None or only_called(rest.text):
             continue  # that somebody rang is of the moment
@@ -68,19 +79,20 @@ def with_rest_of_turn(asked: Asked, facts: Sequence[Fact]) -> tuple[Fact, ...]:
         of_clause = [i for i in _asserted(told) if _is_of(told[i], clause)]
         if odds.discard >= NOTHING or _lists(told[i] for i in of_clause):
             continue
-        if any(_in_other_words(told[i], clause, told) for i in of_clause):
+        if any(_only_its_verb(told[i], clause, told) for i in of_clause):
             continue
         named = [fact for fact in told if _is_of(fact, clause) and fact.slot == "preferred_name"]
         if named:
             continue
         at = _told_beside(told, clause, rest.subject, of_clause)
-        alone = at is None or (odds.allow >= OWN and not leans_back(clause))
+        hangs = at is not None and _reason(asked, told[at], clause) != ""
+        alone = at is None or (odds.allow >= OWN and not leans_back(clause) and not hangs)
         own = memory_of(asked, [clause]) if alone and not of_clause else None
         if own is not None:
             told.append(own)
             continue
         if at is not None and not _of_shared_name(asked, rest.text):
-            told[at] = replace(told[at], text=_told_with(told[at], rest.text))
+            told[at] = replace(told[at], text=_told_with(asked, told[at], clause, rest))
     return tuple(told)
 
 
@@ -100,7 +112,7 @@ def _told_beside(
     return of_clause[-1] if of_clause else _nearest(of_subject or asserted, facts, clause)
 
 
-def _in_other_words(fact: Fact, clause: ClauseAnalysis, told: Sequence[Fact]) -> bool:
+def _only_its_verb(fact: Fact, clause: ClauseAnalysis, told: Sequence[Fact]) -> bool:
     """Whether all that a fact lacks of its clause is the verb: "terrified of moths" is afraid."""
     value = _WORD.findall(fact.value.lower())
     if not fact.slot or not value or value[0] not in clause.norm:
@@ -146,16 +158,92 @@ def _is_of(fact: Fact, clause: ClauseAnalysis) -> bool:
     return first < clause.span[1] and clause.span[0] < last
 
 
-def _told_with(fact: Fact, rest: str) -> str:
+def _told_with(asked: Asked, fact: Fact, clause: ClauseAnalysis, rest: OpenText) -> str:
     """The text of a fact with its clause's own words: in their place, where they say all of it."""
     if fact.slot == "employer":
-        rest = at_the_firm(rest)
-    words = _WORD.findall(fact.text.lower())
-    if fact.slot == "name":
-        return f"{fact.text}; {lowered(rest)}"  # "peter plays golf" has the name, not whose it is
-    if says_all_of(rest, fact) and not missing(words, [replace(fact, text=rest, value="")]):
-        return rest
-    return f"{fact.text}; {lowered(rest)}"
+        rest = replace(rest, text=at_the_firm(rest.text))
+    if fact.slot == "name":  # "peter plays golf" has the name, not whose it is
+        return f"{fact.text}; {lowered(rest.text, asked.spoken_names(rest.text))}"
+    why = _reason(asked, fact, clause)
+    if says_all_of(rest.text, fact) and not why:
+        words = _WORD.findall(fact.text.lower())
+        if not missing(words, [replace(fact, text=rest.text, value="")]):
+            return rest.text
+        if _is_of(fact, clause) and _in_other_words(fact, rest) and _same_mould(fact, rest):
+            _, border, more = fact.text.partition("; ")  # what other clauses have added stays
+            return f"{_with_capitals(rest.text, fact.text)}{border}{more}"
+    if why:
+        return f"{fact.text} {why}"
+    return f"{fact.text}; {lowered(rest.text, asked.spoken_names(rest.text))}"
+
+
+def _in_other_words(fact: Fact, rest: OpenText) -> bool:
+    """Whether a clause's own words tell its fact anew: "goal is to sail", "dream is to sail".
+
+    A template's words ("is learning", "goal is") need not be the user's: told beside each other
+    both say the same. A name or an age is no more than a part of what its clause says.
+    """
+    return (
+        fact.subject in ("user", rest.subject)
+        and (fact.slot or "") not in _PARTS_OF_MORE
+        and rest.whole
+        and bool(fact.value)
+        and _short_words(fact.value) <= _short_words(rest.text)
+    )
+
+
+def _same_mould(fact: Fact, rest: OpenText) -> bool:
+    """Whether a wish stays one: "wants short answers" is not told as "keep answers short"."""
+    return rest.text.startswith("Wants ") or not fact.text.startswith("Wants ")
+
+
+def _got_in_touch(clause: ClauseAnalysis) -> bool:
+    """Whether a clause only tells of a call or a visit just over ("elaine rang yesterday")."""
+    lists = open_lexicon()
+    return (
+        len(clause.norm) < _LONGEST_CALL
+        and not lists.contact.isdisjoint(clause.norm)
+        and not lists.lately.isdisjoint(clause.norm)
+    )
+
+
+_LONGEST_CALL = 7
+
+
+def _short_words(text: str) -> set[str]:
+    """Words that are too short to be compared by their stems ("MS"), but for those of grammar."""
+    said = _BLANK.sub("", text.lower())
+    short = {word for word in _WORD.findall(said) if len(word) < _STEMMED}
+    return short - open_lexicon().told_anyway - third_person_lexicon().prepositions
+
+
+_STEMMED = 3
+_BLANK = re.compile(r"\{\w+\}")
+"""A blank of a template that a value keeps ("{p} short")."""
+
+
+def _with_capitals(text: str, before: str) -> str:
+    """``text`` with the words that ``before`` writes large written so."""
+    large = {word.lower(): word for word in _LARGE.findall(before)}
+    return _WORD.sub(lambda word: large.get(word[0], word[0]), text) if large else text
+
+
+def _reason(asked: Asked, fact: Fact, clause: ClauseAnalysis) -> str:
+    """A clause that "because" or "since" hangs on the one before, or "".
+
+    "(i have asthma) since i was small" has its own subject: without it "was small" is said of
+    nobody.
+    """
+    spoken = clause.spoken
+    first = clause.place[0]
+    if spoken is not asked.analysis.words or first == 0 or fact.span is None:
+        return ""
+    intro = spoken.norm[first - 1]
+    between = asked.turn.text[fact.span[1] : clause.span[0]]
+    if intro not in _HANGS or between.strip(" ,").lower() != intro:
+        return ""
+    more = leaning(spoken, asked.turn.assistant_before, *clause.place)
+    return f"{_SPELLED.get(intro, intro)} {more}" if more else ""
 
 
 def _of_shared_name(asked: Asked, text: str) -> bool:

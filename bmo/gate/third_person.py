@@ -190,6 +190,8 @@ def _cased(
         return names[word]
     if word in lexicon.capitalised:
         return word.capitalize()
+    if word == "till" and behind and behind not in _BEHIND_NAME:
+        return word  # "no cat till then" is nobody's name
     if word in lexicon.people.names:
         follows = (before,) in lexicon.people.forms or before in _NAMED_BEHIND
         if follows or word not in lexicon.common_names:
@@ -288,6 +290,8 @@ def predicate(tokens: Sequence[Token]) -> list[Token]:
     if verb.norm == "do" and rest and rest[0].norm != "not" and is_base_verb(rest[0].norm):
         verb, rest = rest[0], rest[1:]  # "i do like": nothing is lost with the emphasis
     agreed = [*front, replace(verb, shown=_agreeing(verb.norm, rest))]
+    if is_base_verb(verb.norm):
+        rest = _with_listed_verbs([verb, *rest])[1:]
     return agreed + inner(_with_carried_verbs(rest))
 
 
@@ -317,6 +321,19 @@ def _with_carried_verbs(tokens: Sequence[Token]) -> list[Token]:
         if found[k].norm in lexicon.carried and "to" not in [t.norm for t in found[:i]]:
             found[k] = replace(found[k], shown=_agreeing(found[k].norm, found[k + 1 :]))
     return [token for token in found if token.norm or token.shown]
+
+
+def _with_listed_verbs(tokens: Sequence[Token]) -> list[Token]:
+    """Makes verbs agree that a comma hangs on the same subject ("hates jira, prefers linear")."""
+    lexicon = third_person_lexicon()
+    found = list(tokens)
+    for i in range(1, len(found) - 1):
+        token = found[i]
+        listed = found[i - 1].comma and not token.comma and is_base_verb(token.norm)
+        listed = listed and token.norm not in lexicon.prepositions and token.norm != "like"
+        if listed and not found[i + 1].comma and "to" not in [t.norm for t in found[:i]]:
+            found[i] = replace(token, shown=_agreeing(token.norm, found[i + 1 :]))
+    return found
 
 
 _NO_VERBS = frozenset(
