@@ -33,6 +33,7 @@ class SpeechActLexicon:
         openers: Every first word of the above; a clause that begins otherwise is a statement.
         inside: Phrases that make a statement a question wherever they stand ("habite où").
         manner_verbs: Verbs whose instruction may end with the opener ("speak slowly").
+        compounds: Words that make a noun of the imperative before them ("pick up", "start date").
         opened: First word -> the tables with a phrase of this word alone, and second word -> the
             tables with a phrase of these two or more.
     """
@@ -49,6 +50,7 @@ class SpeechActLexicon:
     pronouns: frozenset[str]
     inside: Phrases
     manner_verbs: frozenset[str]
+    compounds: frozenset[str]
     endings: dict[str, tuple[tuple[str, ...], ...]]
     openers: frozenset[str]
     opened: dict[str, tuple[int, dict[str, int]]]
@@ -104,6 +106,7 @@ def speech_act_lexicon(language: LanguageCode) -> SpeechActLexicon:
         pronouns=frozenset(raw.get("pronouns", [])),
         inside=phrase_table(raw.get("inside", [])),
         manner_verbs=frozenset(raw.get("manner_verbs", [])),
+        compounds=frozenset(raw.get("compounds", [])),
         endings=_by_last_word(raw.get("question_endings", [])),
         openers=inverted.union(*(table.keys() for table in tables.values())),
         opened=_opened(tables),
@@ -169,12 +172,39 @@ def speech_act(words: Words, clause: Clause, language: LanguageCode) -> tuple[Sp
         if norm[i] in lexicon.inverted and i + 1 < end and norm[i + 1] in lexicon.pronouns:
             return "question", i
     size = match_phrase(lexicon.directives, norm, i) if may & _DIRECTIVES else 0
-    if size and i + size <= end and not match_phrase(lexicon.not_directives, norm, i):
+    if (
+        size
+        and i + size <= end
+        and not match_phrase(lexicon.not_directives, norm, i)
+        and not (lexicon.compounds and _names_thing(norm, i, end, lexicon))
+    ):
         return "directive", i + size
     for ending in lexicon.endings.get(norm[end - 1], ()):
         if _ends_with(norm, start, end, ending):
             return "question", start
     return "statement", start
+
+
+def _names_thing(norm: list[str], at: int, end: int, lexicon: SpeechActLexicon) -> bool:
+    """Whether a verb and the word behind it are a noun that is said to be something.
+
+    "pick up is at three", "start date was monday", "drop off at nursery is eight".
+    """
+    if at + 4 > end or norm[at + 1] not in lexicon.compounds:
+        return False
+    last = at + 2
+    if norm[last] in _OF_THING:
+        last = next((k for k in range(last + 2, min(last + 5, end)) if norm[k] in _COPULAS), last)
+    return (
+        norm[last] in _COPULAS
+        and last + 1 < end
+        and norm[last + 1] not in lexicon.pronouns
+        and norm[last + 1] not in _COPULAS
+    )
+
+
+_COPULAS = frozenset("is are was were".split())
+_OF_THING = frozenset("at for from on".split())
 
 
 def _ends_with(norm: list[str], start: int, end: int, ending: tuple[str, ...]) -> bool:
