@@ -19,6 +19,8 @@ THIRD_PERSON: dict[str, str] = {
 
 _BEFORE_PLACES = frozenset({"in", "near", "from", "outside", "to", "around"})
 
+_BEFORE_PIT = frozenset({"the", "a", "coal", "gold", "salt", "copper", "tin", "iron", "that"})
+
 _RESPELLED = frozenset({*THIRD_PERSON, *_BEFORE_PLACES, "'s", "was"})
 """Words that are written otherwise, or after which a word may be."""
 
@@ -57,6 +59,8 @@ def surface(context: CaptureContext, start: int, end: int, proper_words: frozens
         token = tokens[i]
         at = source[i]
         word = THIRD_PERSON.get(token, "")
+        if token == "mine" and i > start and tokens[i - 1] in _BEFORE_PIT:
+            word = ""  # "until the mine closed"
         if token == "was" and i > start and tokens[i - 1] in ("i", "we"):
             word = "were"
         if token == "us" and i > start and tokens[i - 1] == "the":

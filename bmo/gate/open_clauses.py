@@ -24,7 +24,7 @@ from bmo.gate.open_fragments import (
 )
 from bmo.gate.open_lexicon import open_lexicon
 from bmo.gate.open_wishes import orders, wish
-from bmo.gate.third_person import Token, phrase_length, third_person_lexicon, tokens_of
+from bmo.gate.third_person import OF_SEVERAL, Token, phrase_length, third_person_lexicon, tokens_of
 from bmo.language import Clause, Words, past_lemma, segment
 
 _ALONE = Clause(0, 0)
@@ -45,6 +45,12 @@ def says_something(tokens: Sequence[Token]) -> bool:
     """Whether there is a word of content ("we did it" has none)."""
     empty = open_lexicon().empty
     return any(token.norm not in empty for token in tokens)
+
+
+def _joins_two(front: Sequence[Token], tokens: Sequence[Token]) -> bool:
+    """Whether a name and "me are ..." are one subject: "kasia (and) me are finished"."""
+    plural = len(tokens) > 2 and tokens[0].norm == "me" and tokens[1].norm in OF_SEVERAL
+    return plural and len(front) < 3 and not told(front)
 
 
 class OpenClauses:
@@ -128,6 +134,8 @@ class OpenClauses:
         """Adds a clause to those found, or joins it to the one before."""
         if found and [token.norm for token in found[-1]] == ["me"]:
             found[-1] += [Token("and", "and"), *tokens]  # "me and dee have been together for years"
+        elif found and clause.intro == "and" and _joins_two(found[-1], tokens):
+            found[-1] += [Token("and", "and"), *tokens]
         elif found and self._leads_to(found[-1], tokens):
             planned = [token.norm for token in tokens[1:4]] in _GOING_TO
             found[-1] = [*found[-1], *tokens[3:]] if planned else tokens

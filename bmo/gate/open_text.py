@@ -5,6 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+_LEFT_HANGING = re.compile(
+    r"(?<!think)(?<!thinks)(?<!hope)(?<!hopes)(?<!say)(?<!said)(?<!guess)(?<!even)(?<!or)(?<!do)"
+    r"[ ,;]+(?:and|but|because|so)$"
+)
+"""A conjunction that the user broke off at ("no calculators ever, so"); "thinks so" is none."""
+
 
 @dataclass(frozen=True, slots=True)
 class OpenText:
@@ -24,4 +30,5 @@ class OpenText:
 def finished(text: str) -> str:
     """Single spaces, no loose punctuation at the ends, a capital at the front."""
     text = re.sub(r"\s{2,}", " ", text).strip(" ,;.")
+    text = _LEFT_HANGING.sub("", text)
     return text[:1].upper() + text[1:]

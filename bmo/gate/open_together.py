@@ -16,6 +16,7 @@ from bmo.gate.third_person import (
     predicate,
     third_person_lexicon,
 )
+from bmo.language import past_lemma
 from bmo.language.verb_forms import PAST, VERB_LISTS
 
 _NUMBERS = frozenset("two three four five six seven eight nine ten eleven twelve".split())
@@ -92,7 +93,7 @@ def _me_and(tokens: Sequence[Token], norms: list[str]) -> str:
     for at in range(first, min(first + _WITH_WORDS, len(norms))):
         often = norms[at - 1] in _OFTEN and at > first and len(norms) > at
         negated = norms[at : at + 2] == ["do", "not"] and len(norms) > at + 2
-        if not negated and not often and not _is_present(norms[at]):
+        if not negated and not often and not _is_present(norms[at]) and not _is_past(norms, at):
             continue
         front = at - 1 if norms[at - 1] in third_person_lexicon().adverbs else at
         others, said = tokens[2:front], tokens[front:]
@@ -100,6 +101,16 @@ def _me_and(tokens: Sequence[Token], norms: list[str]) -> str:
             return ""
         return f"{joined(predicate(said))} with {joined(inner(others))}"
     return ""
+
+
+def _is_past(norms: list[str], at: int) -> bool:
+    """Whether a word is a past form with what was done behind it ("bought a caravan")."""
+    return bool(past_lemma(norms[at])) and norms[at + 1 : at + 2] not in (
+        [],
+        ["is"],
+        ["are"],
+        ["it"],
+    )
 
 
 def _is_present(word: str) -> bool:

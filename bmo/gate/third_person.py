@@ -33,6 +33,12 @@ _WHERE_GONE = frozenset(
 """What follows "gone" where somebody went; "he's gone" and "it's gone bad" are states."""
 _OBJECTS = frozenset("his her their the a an my our me us him them it".split())
 _SAME_IN_PAST = frozenset("split cost burst spread hit bet".split())
+_BEFORE_PIT = frozenset(
+    "the a an that this old coal gold salt copper tin iron lead diamond silver".split()
+)
+"""Words behind which a mine is a pit."""
+OF_SEVERAL = frozenset("are were have do did been go both".split())
+"""What follows "kasia and me" where it is a subject."""
 _SINGULAR = frozenset("he she it that who there".split())
 _MANY = frozenset("two three four five six seven eight nine ten both several loads lots".split())
 _BEHIND_NAME = frozenset("he she is has was who lives works".split())
@@ -227,7 +233,11 @@ def inner(tokens: Sequence[Token]) -> list[Token]:
     found: list[Token] = []
     for i, token in enumerate(tokens):
         before = tokens[i - 1].norm if i else ""
-        if token.norm in pronouns:
+        if token.norm == "mine" and before in _BEFORE_PIT:
+            found.append(token)
+        elif token.norm == "me" and before == "and" and _next(tokens, i) in OF_SEVERAL:
+            found.append(replace(token, shown="they"))
+        elif token.norm in pronouns:
             found.append(replace(token, shown=pronouns[token.norm]))
         elif token.norm == "is" and before in _SINGULAR and _next(tokens, i) in ("got", "been"):
             found.append(replace(token, shown="has"))

@@ -8,6 +8,7 @@ import pytest
 
 from bmo.gate import WriteGate
 from bmo.gate.judge_memories import lowered
+from bmo.gate.open_text import finished
 from bmo.settings import load_settings
 from bmo.turn import Turn
 
@@ -70,3 +71,22 @@ def test_names_keep_their_capital_behind_another_text() -> None:
     assert lowered("Elaine moved", frozenset({"Elaine"})) == "Elaine moved"
     assert lowered("Monday's off", frozenset({"Monday"})) == "Monday's off"
     assert lowered("Lives in Leeds") == "lives in Leeds"
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("shift starts at six so", "Shift starts at six"),
+        ("keeps bees, and", "Keeps bees"),
+        ("mum thinks so", "Mum thinks so"),
+        ("works in Oslo", "Works in Oslo"),
+    ],
+)
+def test_a_conjunction_at_the_end_goes(text: str, written: str) -> None:
+    assert finished(text) == written
+
+
+def test_a_mine_behind_the_is_a_pit() -> None:
+    assert "until the mine closed" in " | ".join(
+        kept("my father worked as a welder until the mine closed")
+    )
