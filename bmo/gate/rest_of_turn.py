@@ -35,7 +35,6 @@ OWN = 0.8
 """P(allow) from which a clause is a memory of its own."""
 
 _JOINS = frozenset({"and", "so", "then", "but"})
-_BEFORE_VERB = frozenset("i we he she they you it am is are was were 's".split())
 _REQUESTS = frozenset({"directive", "question"})
 _WORD = re.compile(r"[^\W_]+")
 _LARGE = re.compile(r"(?<!^)\b[A-Z]\w+")
@@ -79,8 +78,6 @@ def with_rest_of_turn(asked: Asked, facts: Sequence[Fact]) -> tuple[Fact, ...]:
         of_clause = [i for i in _asserted(told) if _is_of(told[i], clause)]
         if odds.discard >= NOTHING or _lists(told[i] for i in of_clause):
             continue
-        if any(_only_its_verb(told[i], clause, told) for i in of_clause):
-            continue
         named = [fact for fact in told if _is_of(fact, clause) and fact.slot == "preferred_name"]
         if named:
             continue
@@ -110,18 +107,6 @@ def _told_beside(
     asserted = _asserted(facts)
     of_subject = [i for i in asserted if facts[i].subject == subject]
     return of_clause[-1] if of_clause else _nearest(of_subject or asserted, facts, clause)
-
-
-def _only_its_verb(fact: Fact, clause: ClauseAnalysis, told: Sequence[Fact]) -> bool:
-    """Whether all that a fact lacks of its clause is the verb: "terrified of moths" is afraid."""
-    value = _WORD.findall(fact.value.lower())
-    if not fact.slot or not value or value[0] not in clause.norm:
-        return False
-    lacking = missing(clause.norm, told)
-    if len(lacking) != 1:
-        return False
-    at = clause.norm.index(lacking[0])
-    return 0 < at < clause.norm.index(value[0]) and clause.norm[at - 1] in _BEFORE_VERB
 
 
 def _asks(analysis: Analysis, clause: ClauseAnalysis) -> bool:
