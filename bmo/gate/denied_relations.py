@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from bmo.gate.analysed_turn import Analysis
 from bmo.gate.clause_reader import ClauseAnalysis
+from bmo.gate.named_people import name_fact
 from bmo.gate.pack_tables import read_table
 from bmo.gate.people import PeopleLexicon, label_of, people_lexicon, subject_of
 from bmo.language import LanguageCode
@@ -67,6 +68,7 @@ def with_denied_relations(analysis: Analysis) -> None:
         subject = names.get(denied.name, "")
         if subject.partition(":")[0] == denied.relation:
             _end(analysis, clause, subject)
+            analysis.facts += _what_instead(analysis, place, subject, table)
         elif denied.name in people.names or denied.name.title() in analysis.words.text:
             _mean(analysis, place, denied, subject)
 
@@ -136,6 +138,25 @@ def _end(analysis: Analysis, denying: ClauseAnalysis, subject: str) -> None:
         clause._replace(open=False, facts=()) if clause is denying else clause
         for clause in analysis.clauses
     ]
+
+
+def _what_instead(
+    analysis: Analysis, place: int, subject: str, table: DenyingWords
+) -> tuple[Fact, ...]:
+    """What else of the user's they are, told behind: "..., she is my cousin"."""
+    told = analysis.clauses[place + 1 : place + 2]
+    if not told or told[0].facts or told[0].vetoes or not told[0].norm:
+        return ()
+    norm = told[0].norm
+    owner = next((i for i, word in enumerate(norm) if word in table.owners), 0)
+    led = norm[1:owner]
+    if norm[0] not in _PRONOUNS or not led or not table.between.issuperset(led):
+        return ()
+    found = people_lexicon(analysis.language).relation_at(list(norm), owner + 1, len(norm))
+    if found is None or found[1] != len(norm) or not table.negations.isdisjoint(led):
+        return ()
+    analysis.clauses[place + 1] = told[0]._replace(open=False)
+    return (name_fact(found[0], subject.partition(":")[2].title(), "user", told[0].span),)
 
 
 def _by_name(fact: Fact, subject: str, name: str) -> Fact:

@@ -72,3 +72,12 @@ def test_a_pronoun_behind_means_who_is_named_and_not_the_position() -> None:
 def test_nobodys_title_is_whose_they_are() -> None:
     facts = GATE.decide_by_rules(Turn(text="my brother tom is not my manager")).facts
     assert not [f for f in facts if "their manager" in f.text and " a their " in f.text]
+
+
+def test_what_they_are_instead_is_told() -> None:
+    said = "anna is not my sister, she is my cousin"
+    facts = decided("en", "anna", "user.sister:anna", said)
+    assert [(f.op, f.subject) for f in facts] == [
+        ("retract", "user.sister:anna"),
+        ("assert", "user.cousin:anna"),
+    ]
