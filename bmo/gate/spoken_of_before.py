@@ -150,8 +150,10 @@ def people_in(
                 found[-1] = _named(found[-1], word, people)
                 continue
             taken = i
-            who = people.gender_of(word)
-            found.append(Mention(None, word, "", "", who, _leads(norm, i, said), False, False))
+            who, leads = people.gender_of(word), _leads(norm, i, said)
+            if not found and len(pronouns) == 1 and norm[i - 1] in said.called:
+                who, leads = pronouns.pop()[1], True  # "no, his name is tom": he is tom
+            found.append(Mention(None, word, "", "", who, leads, False, False))
     mentions, left = _explained(norm, found, pronouns, said)
     return Spoken(mentions, left | clitics)
 
