@@ -387,7 +387,7 @@ def test_a_home_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
 
 def test_a_ledger_url_that_is_none_is_one_sentence(tmp_path: Path) -> None:
     ran = bmo(tmp_path, "memories", "list", BMO_LEDGER_URL="mysql://x/y")
-    assert ran.code == 1
+    assert ran.code == 2
     assert "BMO_LEDGER_URL" in ran.sentence
 
 
