@@ -49,12 +49,11 @@ def surface(context: CaptureContext, start: int, end: int, proper_words: frozens
     if first and min(first[0], last[0]) >= 0:
         said = words.text[begins[first[0]] : ends[last[0]]]
         span = tokens[start:end]
-        if (
-            said == " ".join(span)
-            and _RESPELLED.isdisjoint(span)
-            and (proper_words.isdisjoint(span) and names.isdisjoint(span))
-        ):
+        plain = said == " ".join(span) and _RESPELLED.isdisjoint(span) and names.isdisjoint(span)
+        if plain and proper_words.isdisjoint(span):
             return said  # most values: plain words in a row, in lower case
+        if plain and "please" not in span:
+            return " ".join([w[:1].upper() + w[1:] if w in proper_words else w for w in span])
     for i in range(start, end):
         token = tokens[i]
         at = source[i]

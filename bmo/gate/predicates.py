@@ -37,9 +37,8 @@ def predicate(
         positive = third
         negated = f"never {third}" if never else f"does not {lemma}"
         used = f"used to {lemma}"
-    said = (
-        context.words.norm[group.verb_at] if 0 <= group.verb_at < len(context.words.norm) else lemma
-    )
+    norm = context.words.norm
+    said = norm[group.verb_at] if 0 <= group.verb_at < len(norm) else lemma
     past = said if group.tense == "past" and lemma != "be" else positive
     if lemma == "be" and group.tense == "past":
         past = "was"

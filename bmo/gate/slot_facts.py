@@ -376,10 +376,13 @@ def _items(
     name = "v" if "v" in captures else next(iter(captures))
     capture, kind = captures[name]
     tokens = context.tokens
+    joined = not _JOINTS.isdisjoint(tokens[capture.start : capture.end])
+    if not joined and "," not in context.words.text:
+        return []  # most values
     parts: list[Capture] = []
     begin = capture.start
     for i in range(capture.start, capture.end + 1):
-        joint = i < capture.end and tokens[i] in ("and", "or", "und", "et", "y")
+        joint = i < capture.end and tokens[i] in _JOINTS
         comma = i > begin and i < capture.end and context.mark(i - 1)[:1] == ","
         if i == capture.end or joint or comma:
             if i > begin:
@@ -397,6 +400,9 @@ def _items(
     ):
         return []
     return [(name, p) for p in parts]
+
+
+_JOINTS = frozenset({"and", "or", "und", "et", "y"})
 
 
 def _scanned(
