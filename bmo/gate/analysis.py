@@ -7,73 +7,51 @@ from dataclasses import replace
 from itertools import repeat
 
 from bmo.gate.analysed_turn import Analysis, without_doubles
-from bmo.gate.appositives import written_out
 from bmo.gate.beside_known import beside_known, not_long_over
+from bmo.gate.carried_clauses import inherited, with_subject_of
 from bmo.gate.clause_reader import LIFTING, ClauseAnalysis, ClauseReader, asked
 from bmo.gate.clause_speech_acts import speech_acts
-from bmo.gate.clefts_of_kin import without_cleft
 from bmo.gate.contrasted_places import without_denied_place
 from bmo.gate.corrections import corrected, spelled_again
 from bmo.gate.cue_words import (
-    ANYTHING,
     CONTRASTED,
     DIALECTAL,
     LEADING,
-    NAMED,
-    NAMING,
     ORDERED,
-    POINTING,
-    QUOTED,
-    RELATED,
     REPAIRED,
-    REPORTED,
     SAID_OF_ANOTHER,
-    SCOPED,
     STANDING,
-    TAKEN_BACK,
     TITLED,
-    VETOED,
     stages_of,
 )
 from bmo.gate.denied_relations import with_denied_relations
 from bmo.gate.details import with_details
 from bmo.gate.dialect import with_my
-from bmo.gate.dialogue_context import answer_clauses
 from bmo.gate.discourse import open_discourse
 from bmo.gate.echo_questions import echoed, without_leads
-from bmo.gate.factuality import Veto, may_be_framed, vetoes, vetoes_of_turn
-from bmo.gate.introduced_clauses import with_subjects_behind_name
+from bmo.gate.factuality import Veto
 from bmo.gate.known_effects import (
     KNOWN,
     with_bare_correction,
     with_known_changes,
     with_what_is_known,
 )
-from bmo.gate.late_names import with_late_names
 from bmo.gate.left_open import leaves_open
-from bmo.gate.meant_referents import with_whom_meant
-from bmo.gate.naming_order import with_names_in_order
-from bmo.gate.negation_scope import may_be_beyond
-from bmo.gate.non_answers import settles_nothing
 from bmo.gate.open_category import WIDE, rule_category
-from bmo.gate.other_grammar import grammar
 from bmo.gate.other_topics import with_topics
-from bmo.gate.own_people import with_in_laws, with_own_people
-from bmo.gate.packs import Pack, load_pack
-from bmo.gate.people import PeopleLexicon, people_lexicon
+from bmo.gate.packs import load_pack
+from bmo.gate.people import people_lexicon
 from bmo.gate.person_names import without_stops_of_titles
-from bmo.gate.pointing_orders import with_pointers_resolved
-from bmo.gate.professional_word import without_professional
-from bmo.gate.quoted_words import words_not_the_users
-from bmo.gate.relation_answers import YES, confirmed, relation_answer
+from bmo.gate.refusals import refusals
 from bmo.gate.reply_no import may_be_reply, without_reply
 from bmo.gate.restarts import without_restart
 from bmo.gate.said_of_another import told_of, with_verb_said
-from bmo.gate.self_introduction import introduced
-from bmo.gate.speech_act import SpeechAct, speech_act
+from bmo.gate.speech_act import SpeechAct
 from bmo.gate.standing_orders import StandingOrder, standing_orders
 from bmo.gate.taken_back import TakenBack, objection, taken_back
 from bmo.gate.taken_up import with_pronouns_for_pointers
+from bmo.gate.talk_order import in_clauses, in_order
+from bmo.gate.turn_answers import gives_no_answer, read_answer
 from bmo.language import Clause, LanguageCode, Words, repair, segment, words
 from bmo.turn import DialogueContext, Fact, Turn
 
@@ -110,23 +88,7 @@ def analyse(
         if undone is not None:
             return _undone(undone, said, turn, context, language)
     stages = stages_of(said.norm, language)
-    if stages & TITLED:
-        said = without_stops_of_titles(said)
-    repaired = repair(said, language, cued=stages & REPAIRED != 0)
-    if language == "en":
-        if stages & DIALECTAL:
-            repaired = with_my(repaired, people)
-        if stages & LEADING:
-            repaired = without_restart(repaired)
-        if stages & ORDERED or '"' in turn.text:
-            repaired = _in_order(repaired, stages, people, context)
-        repaired = _in_clauses(repaired, stages, turn, pack, people)
-    elif repaired.norm:
-        repaired = without_reply(repaired, language)
-        if language == "de" and "," in turn.text:
-            repaired = with_pronouns_for_pointers(repaired)
-    if stages & CONTRASTED:
-        repaired = without_denied_place(repaired, language)
+    repaired = _put_straight(said, stages, turn, context, language)
     analysis = Analysis(language=language, words=repaired)
     if not repaired.norm:
         return analysis
@@ -152,24 +114,12 @@ def analyse(
         # Most turns to an assistant: nothing is told, and no rule has to look.
         analysis.clauses = list(map(asked, repeat(repaired), clauses, acts))
         return analysis
-    refused = _refusals(repaired, clauses, acts, language, stages)
-    weak = True
-    for (act, _), found in zip(acts, refused, strict=True):
-        if act in _ASKING or "hedge" in found:
-            weak = False
-            break
+    refused = refusals(repaired, clauses, acts, language, stages)
+    weak = _is_plain(acts, refused)
     reader = ClauseReader(turn, context, pack, people, discourse, language, weak, stages)
     used, nothing = 0, False
     if "?" in turn.assistant_before:
-        nothing = _settles_nothing(said, repaired, clauses, turn, language)
-        if nothing:
-            refused[0] = (*refused[0], "hedge")
-        elif (
-            language != "en" and clauses and may_be_reply(repaired, turn.assistant_before, language)
-        ):
-            refused[0] = (*refused[0], "hedge")
-        elif not clauses or "quotation" not in refused[0]:  # "tom texted i'm bob" is no answer
-            used = _read_answer(analysis, reader, clauses)
+        used, nothing = _read_beginning(analysis, reader, said, clauses, refused)
     ahead = _NO_ORDERS
     if orders:
         ahead = {order.first - used: order for order in orders if order.first >= used}
@@ -182,6 +132,64 @@ def analyse(
         analysis.facts = tuple(replace(fact, confidence=KNOWN) for fact in analysis.facts)
     _with_talk_before(analysis, turn, context, spoken, settles_nothing=nothing)
     return analysis
+
+
+def _is_plain(acts: list[tuple[SpeechAct, int]], refused: list[tuple[Veto, ...]]) -> bool:
+    """Whether rules of wide constructions may speak: nothing is asked or hedged beside."""
+    for (act, _), found in zip(acts, refused, strict=True):
+        if act in _ASKING or "hedge" in found:
+            return False
+    return True
+
+
+def _put_straight(
+    said: Words, stages: int, turn: Turn, context: DialogueContext, language: LanguageCode
+) -> Words:
+    """The words of a turn repaired, and in the order in which they can be cut into clauses."""
+    if stages & TITLED:
+        said = without_stops_of_titles(said)
+    repaired = repair(said, language, cued=stages & REPAIRED != 0)
+    if language == "en":
+        people = people_lexicon(language)
+        if stages & DIALECTAL:
+            repaired = with_my(repaired, people)
+        if stages & LEADING:
+            repaired = without_restart(repaired)
+        if stages & ORDERED or '"' in turn.text:
+            repaired = in_order(repaired, stages, people, context)
+        repaired = in_clauses(repaired, stages, turn, load_pack(language), people)
+    elif repaired.norm:
+        repaired = without_reply(repaired, language)
+        if language == "de" and "," in turn.text:
+            repaired = with_pronouns_for_pointers(repaired)
+    if stages & CONTRASTED:
+        repaired = without_denied_place(repaired, language)
+    return repaired
+
+
+def _read_beginning(
+    analysis: Analysis,
+    reader: ClauseReader,
+    said: Words,
+    clauses: list[Clause],
+    refused: list[tuple[Veto, ...]],
+) -> tuple[int, bool]:
+    """Reads the beginning of a turn behind a question.
+
+    Returns:
+        How many clauses the answer takes, and whether the turn gives the question none. What bars
+        the first clause is added to ``refused``.
+    """
+    turn, language, repaired = reader.turn, reader.language, analysis.words
+    if gives_no_answer(said, repaired, clauses, turn, language):
+        refused[0] = (*refused[0], "hedge")
+        return 0, True
+    if language != "en" and clauses and may_be_reply(repaired, turn.assistant_before, language):
+        refused[0] = (*refused[0], "hedge")
+        return 0, False
+    if clauses and "quotation" in refused[0]:  # "tom texted i'm bob" is no answer
+        return 0, False
+    return read_answer(analysis, reader, clauses), False
 
 
 def _undone(
@@ -224,43 +232,6 @@ def _with_talk_before(
     analysis.facts = not_long_over(analysis.facts, analysis.words, analysis.language, turn.at)
 
 
-def _in_clauses(spoken: Words, stages: int, turn: Turn, pack: Pack, people: PeopleLexicon) -> Words:
-    """The words of an English turn with what is told in a frame or a fragment in clauses."""
-    jobs = pack.lexicons.get("occupations", frozenset())
-    listed = "," in spoken.text
-    if stages & REPORTED:
-        spoken = without_professional(spoken)
-    if stages & NAMED:
-        spoken = with_subjects_behind_name(spoken)
-    if listed or stages & RELATED:
-        spoken = written_out(spoken, people, pack.stops, jobs)
-    if listed and (stages & NAMED or "?" in turn.assistant_before):
-        spoken = introduced(spoken, turn.assistant_before, jobs)
-    return spoken
-
-
-def _in_order(spoken: Words, stages: int, people: PeopleLexicon, context: DialogueContext) -> Words:
-    """The words of an English turn with what talk orders otherwise than writing put in order."""
-    if '"' in spoken.text:
-        spoken = _without_quotes(spoken)
-    if stages & RELATED:
-        spoken = without_cleft(with_own_people(with_in_laws(spoken), people, context), people)
-        spoken = with_late_names(spoken, people)
-        if "mean" in spoken.norm:
-            spoken = with_whom_meant(spoken, people)
-    if stages & NAMING:
-        spoken = with_names_in_order(spoken)
-    if stages & POINTING:
-        spoken = with_pointers_resolved(spoken)
-    return spoken
-
-
-def _without_quotes(spoken: Words) -> Words:
-    """The words without quotation marks, which part no clauses of speech."""
-    after = [mark.replace('"', "").strip() for mark in spoken.after]
-    return Words(spoken.text, spoken.norm, spoken.start, spoken.end, after, spoken.before)
-
-
 def _only_asks(spoken: Words, clauses: list[Clause], acts: list[tuple[SpeechAct, int]]) -> bool:
     """Whether every clause is a question, or a request that lifts no wish."""
     for place, (act, _) in enumerate(acts):
@@ -272,99 +243,6 @@ def _only_asks(spoken: Words, clauses: list[Clause], acts: list[tuple[SpeechAct,
 
 _ASKING = frozenset({"question", "directive"})
 _CONDITIONS = frozenset({"if", "unless", "suppose", "imagine"})
-
-
-def _refusals(
-    spoken: Words,
-    clauses: list[Clause],
-    acts: list[tuple[SpeechAct, int]],
-    language: LanguageCode,
-    stages: int,
-) -> list[tuple[Veto, ...]]:
-    """What speaks against each clause that is a statement, and against the turn as a whole."""
-    refused: list[tuple[Veto, ...]] = [()] * len(clauses)
-    stated = [place for place, (act, _) in enumerate(acts) if act == "statement"]
-    scoped = stages & SCOPED != 0 and may_be_beyond(spoken.norm, language)
-    if stated and (scoped or stages & VETOED or may_be_framed(spoken, clauses, language)):
-        for place in stated:
-            refused[place] = vetoes(spoken, clauses[place], language, scoped=scoped)
-    quoted = words_not_the_users(spoken, clauses, language) if stages & QUOTED else None
-    if quoted is not None:
-        for place, clause in enumerate(clauses):
-            if clause.end > quoted[0] and clause.start < quoted[1]:
-                refused[place] = (*refused[place], "quotation")
-    if "n't not " in spoken.text:  # "i don't not like it": the repair takes one for a stutter
-        refused = [(*found, "scope") for found in refused]
-    turn_veto = vetoes_of_turn(spoken, language) if stages & TAKEN_BACK else None
-    if turn_veto is not None:
-        refused = [(*found, turn_veto) for found in refused]
-    return refused
-
-
-def _settles_nothing(
-    said: Words, repaired: Words, clauses: list[Clause], turn: Turn, language: LanguageCode
-) -> bool:
-    """Whether a turn gives the question before it no answer, as it was said or repaired."""
-    before = turn.assistant_before
-    if not clauses:
-        return False
-    if settles_nothing(repaired.norm, clauses[0].start, before, language):
-        return True
-    return repaired is not said and settles_nothing(said.norm, 0, before, language)
-
-
-def _read_answer(analysis: Analysis, reader: ClauseReader, clauses: list[Clause]) -> int:
-    """Reads the turn's beginning as the answer to a question; how many clauses that explains."""
-    turn, language = reader.turn, analysis.language
-    if language == "en" and (reader.stages & RELATED or analysis.words.norm[0] in YES):
-        named = _read_relation(analysis, reader, clauses)
-        if named is not None:
-            return named
-    if not clauses:
-        return 0
-    answer = answer_clauses(
-        analysis.words, clauses, turn.assistant_before, reader.discourse, language
-    )
-    if answer is None:
-        return 0
-    weak, stages = reader.weak, reader.stages
-    reader.weak = weak and not answer.settled
-    reader.stages = ANYTHING  # words of the question stand in the readings
-    for line in answer.readings:
-        whole = Clause(0, len(line.norm))
-        found = reader.read(line, whole, speech_act(line, whole, language))
-        if found.facts:
-            analysis.answered = True
-            analysis.clauses.append(found)
-            if not answer.all:
-                break
-    reader.weak, reader.stages = weak, stages
-    return answer.used if analysis.answered else 0
-
-
-def _read_relation(analysis: Analysis, reader: ClauseReader, clauses: list[Clause]) -> int | None:
-    """Reads the beginning as the relation of whom was asked; how many clauses that explains.
-
-    None when the turn begins with no such answer.
-    """
-    spoken, before = analysis.words, reader.turn.assistant_before
-    found = relation_answer(spoken, clauses, before, reader.discourse)
-    if found is None:
-        found = confirmed(spoken, before, reader.discourse)
-    if found is None:
-        return None
-    analysis.answered = True
-    analysis.named_until = found.rest
-    norm = tuple(spoken.norm[found.first : found.behind])
-    place = (found.first, found.behind)
-    told = ClauseAnalysis(spoken, place, norm, "statement", (), (found.fact,), False)
-    analysis.clauses.append(told)
-    used = sum(1 for clause in clauses if clause.start < found.rest)
-    if used and clauses[used - 1].end > found.rest:
-        last = clauses[used - 1]
-        rest = last._replace(start=found.rest)
-        analysis.clauses.append(reader.read(spoken, rest, speech_act(spoken, rest, "en")))
-    return used
 
 
 def _read_clauses(
@@ -398,9 +276,9 @@ def _read_clauses(
             previous, ordered = whole, order.stop
             continue
         if clause.carried and previous is not None and act[0] == "statement":
-            carried = _with_subject_of(spoken, previous, clause, reader)
+            carried = with_subject_of(spoken, previous, clause, reader)
             whole = clause._replace(start=0, end=len(carried.norm), carried=False)
-            refuse = _inherited(spoken, previous, analysis.clauses)
+            refuse = inherited(spoken, previous, analysis.clauses)
             reader.previous = None  # its words are not those of the carried clause
             found = reader.read(carried, whole, act)
             if refuse is not None:
@@ -455,53 +333,6 @@ _OBJECTS = frozenset({"him", "her"})
 _MANY_CLAUSES = 12
 """In a turn of more clauses one that was said before is not read again."""
 
-_MODALS = frozenset({"could", "would", "might", "may", "should", "if"})
-
-
-def _inherited(spoken: Words, previous: Clause, read: list[ClauseAnalysis]) -> Veto | None:
-    """What speaks against a clause also speaks against what is carried on from it."""
-    if read and read[-1].vetoes:
-        return read[-1].vetoes[0]
-    if not _MODALS.isdisjoint(spoken.norm[previous.start : previous.end]):
-        return "hedge"
-    return None
-
 
 def _vetoed(clause: ClauseAnalysis, veto: Veto) -> ClauseAnalysis:
     return clause._replace(vetoes=(*clause.vetoes, veto), facts=(), open=False)
-
-
-def _somebody_at(norm: list[str], start: int, end: int, people: PeopleLexicon) -> int:
-    """The index behind "my brother sam" or a known name at ``start``, or 0."""
-    if norm[start] in people.names:
-        return start + 1
-    found = people.relation_at(norm, start + 1, end) if norm[start] in ("my", "our") else None
-    if found is None:
-        return 0
-    named = found[1] < end and norm[found[1]] in people.names
-    return found[1] + 1 if named else found[1]
-
-
-def _with_subject_of(
-    spoken: Words, previous: Clause, clause: Clause, reader: ClauseReader
-) -> Words:
-    """A carried clause with the subject of the clause before it."""
-    people, take = reader.people, previous.start
-    norm = spoken.norm
-    stop = take + 1
-    if reader.language != "en":
-        rules = grammar(reader.language)
-        if norm[take] in rules.first or norm[take] in rules.third:  # "ich wohne ... | arbeite"
-            return spoken.select([take, *range(clause.start, clause.end)])
-    if norm[take] not in ("i", "we", "he", "she", "they", "it"):
-        somebody = _somebody_at(norm, take, previous.end, people)
-        if somebody:
-            kept = [*range(take, somebody), *range(clause.start, clause.end)]
-            return spoken.select(kept)
-        stop = min(previous.end, take + 3)
-        for i in range(take, min(previous.end, take + 6)):
-            if norm[i] in ("is", "has", "lives", "works", "was", "'s", "are", "have"):
-                stop = i
-                break
-    kept = [*range(take, stop), *range(clause.start, clause.end)]
-    return spoken.select(kept)

@@ -1,0 +1,56 @@
+"""What talk orders otherwise than writing put in order, before a turn is cut into clauses."""
+
+from __future__ import annotations
+
+from bmo.gate.appositives import written_out
+from bmo.gate.clefts_of_kin import without_cleft
+from bmo.gate.cue_words import NAMED, NAMING, POINTING, RELATED, REPORTED
+from bmo.gate.introduced_clauses import with_subjects_behind_name
+from bmo.gate.late_names import with_late_names
+from bmo.gate.meant_referents import with_whom_meant
+from bmo.gate.naming_order import with_names_in_order
+from bmo.gate.own_people import with_in_laws, with_own_people
+from bmo.gate.packs import Pack
+from bmo.gate.people import PeopleLexicon
+from bmo.gate.pointing_orders import with_pointers_resolved
+from bmo.gate.professional_word import without_professional
+from bmo.gate.self_introduction import introduced
+from bmo.language import Words
+from bmo.turn import DialogueContext, Turn
+
+
+def in_clauses(spoken: Words, stages: int, turn: Turn, pack: Pack, people: PeopleLexicon) -> Words:
+    """The words of an English turn with what is told in a frame or a fragment in clauses."""
+    jobs = pack.lexicons.get("occupations", frozenset())
+    listed = "," in spoken.text
+    if stages & REPORTED:
+        spoken = without_professional(spoken)
+    if stages & NAMED:
+        spoken = with_subjects_behind_name(spoken)
+    if listed or stages & RELATED:
+        spoken = written_out(spoken, people, pack.stops, jobs)
+    if listed and (stages & NAMED or "?" in turn.assistant_before):
+        spoken = introduced(spoken, turn.assistant_before, jobs)
+    return spoken
+
+
+def in_order(spoken: Words, stages: int, people: PeopleLexicon, context: DialogueContext) -> Words:
+    """The words of an English turn with what talk orders otherwise than writing put in order."""
+    if '"' in spoken.text:
+        spoken = _without_quotes(spoken)
+    if stages & RELATED:
+        spoken = without_cleft(with_own_people(with_in_laws(spoken), people, context), people)
+        spoken = with_late_names(spoken, people)
+        if "mean" in spoken.norm:
+            spoken = with_whom_meant(spoken, people)
+    if stages & NAMING:
+        spoken = with_names_in_order(spoken)
+    if stages & POINTING:
+        spoken = with_pointers_resolved(spoken)
+    return spoken
+
+
+def _without_quotes(spoken: Words) -> Words:
+    """The words without quotation marks, which part no clauses of speech."""
+    after = [mark.replace('"', "").strip() for mark in spoken.after]
+    return Words(spoken.text, spoken.norm, spoken.start, spoken.end, after, spoken.before)

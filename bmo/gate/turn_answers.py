@@ -1,0 +1,79 @@
+"""The beginning of a turn read as the answer to the question before it."""
+
+from __future__ import annotations
+
+from bmo.gate.analysed_turn import Analysis
+from bmo.gate.clause_reader import ClauseAnalysis, ClauseReader
+from bmo.gate.cue_words import ANYTHING, RELATED
+from bmo.gate.dialogue_context import answer_clauses
+from bmo.gate.non_answers import settles_nothing
+from bmo.gate.relation_answers import YES, confirmed, relation_answer
+from bmo.gate.speech_act import speech_act
+from bmo.language import Clause, LanguageCode, Words
+from bmo.turn import Turn
+
+
+def gives_no_answer(
+    said: Words, repaired: Words, clauses: list[Clause], turn: Turn, language: LanguageCode
+) -> bool:
+    """Whether a turn gives the question before it no answer, as it was said or repaired."""
+    before = turn.assistant_before
+    if not clauses:
+        return False
+    if settles_nothing(repaired.norm, clauses[0].start, before, language):
+        return True
+    return repaired is not said and settles_nothing(said.norm, 0, before, language)
+
+
+def read_answer(analysis: Analysis, reader: ClauseReader, clauses: list[Clause]) -> int:
+    """Reads the turn's beginning as the answer to a question; how many clauses that explains."""
+    turn, language = reader.turn, analysis.language
+    if language == "en" and (reader.stages & RELATED or analysis.words.norm[0] in YES):
+        named = _read_relation(analysis, reader, clauses)
+        if named is not None:
+            return named
+    if not clauses:
+        return 0
+    answer = answer_clauses(
+        analysis.words, clauses, turn.assistant_before, reader.discourse, language
+    )
+    if answer is None:
+        return 0
+    weak, stages = reader.weak, reader.stages
+    reader.weak = weak and not answer.settled
+    reader.stages = ANYTHING  # words of the question stand in the readings
+    for line in answer.readings:
+        whole = Clause(0, len(line.norm))
+        found = reader.read(line, whole, speech_act(line, whole, language))
+        if found.facts:
+            analysis.answered = True
+            analysis.clauses.append(found)
+            if not answer.all:
+                break
+    reader.weak, reader.stages = weak, stages
+    return answer.used if analysis.answered else 0
+
+
+def _read_relation(analysis: Analysis, reader: ClauseReader, clauses: list[Clause]) -> int | None:
+    """Reads the beginning as the relation of whom was asked; how many clauses that explains.
+
+    None when the turn begins with no such answer.
+    """
+    spoken, before = analysis.words, reader.turn.assistant_before
+    found = relation_answer(spoken, clauses, before, reader.discourse)
+    if found is None:
+        found = confirmed(spoken, before, reader.discourse)
+    if found is None:
+        return None
+    analysis.answered = True
+    analysis.named_until = found.rest
+    norm = tuple(spoken.norm[found.first : found.behind])
+    place = (found.first, found.behind)
+    told = ClauseAnalysis(spoken, place, norm, "statement", (), (found.fact,), False)
+    analysis.clauses.append(told)
+    used = sum(1 for clause in clauses if clause.start < found.rest)
+    if used and clauses[used - 1].end > found.rest:
+        last = clauses[used - 1]
+        rest = last._replace(start=found.rest)
+        analysis.clauses.append(reader.read(spoken, rest, speech_act(spoken, rest, "en")))
+    return used
