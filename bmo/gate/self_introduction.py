@@ -30,6 +30,13 @@ _BEFORE_YOU_ASK = ("before", "you", "ask")
 _NAMED = (("my", "name", "is"), ("i", "am"), ("it", "is"), ("this", "is"))
 _OWN_CLAUSE = frozenset("i we he she it they you my our that this there".split())
 """Words that open a clause, which needs nothing written in front."""
+_REPORTING = frozenset(
+    (
+        "drove grew had has is lived moved played ran served spent studied taught took was went won "
+        "worked"
+    ).split()
+)
+"""Verbs with which somebody else is told of; of oneself one says "retired", "born in leeds"."""
 _LONGEST_NAME = 3
 _LONGEST_PART = 5
 _LONGEST_OPENING = 12
@@ -72,11 +79,19 @@ def introduced(spoken: Words, assistant_before: str, occupations: Occupations) -
             start = stop
             continue
         parts = _parts(spoken, start, stop, asked, home, occupations)
+        if not asked and any(_reports(spoken, part) for part in parts[1:]):
+            start = stop
+            continue
         extras = sum(part.known for part in parts[1:])
         if len(parts) > 1 and extras >= (0 if asked else _EXTRAS):
             return _written(spoken, start, stop, parts)
         start = stop
     return spoken
+
+
+def _reports(spoken: Words, part: _Part) -> bool:
+    """Whether a fragment has a verb of its own: "nils aaberg, 19, worked as a welder" is news."""
+    return spoken.norm[part.at[0]] in _REPORTING
 
 
 def _may_name(spoken: Words, start: int, stop: int) -> bool:

@@ -82,3 +82,19 @@ def test_a_list_that_opens_with_the_name(before: str, said: str, texts: list[str
 )
 def test_a_question_without_its_verb_or_noun(before: str, asked: tuple[str, ...]) -> None:
     assert questions(before, "en")[0] == asked
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "nils aaberg, 19, worked as a welder in duluth for twenty years.",
+        "Sunil Rao, 34, had been a pilot in Leeds until the mine closed.",
+    ],
+)
+def test_news_of_a_stranger_introduces_nobody(said: str) -> None:
+    assert analyse(Turn(text=said), DialogueContext()).facts == ()
+
+
+def test_who_is_retired_still_introduces_themselves() -> None:
+    facts = analyse(Turn(text="Marta, 68, retired, from Leeds"), DialogueContext()).facts
+    assert "Is named Marta" in [fact.text for fact in facts]
