@@ -32,8 +32,8 @@ _OWN_CLAUSE = frozenset("i we he she it they you my our that this there".split()
 """Words that open a clause, which needs nothing written in front."""
 _REPORTING = frozenset(
     (
-        "drove grew had has is lived moved played ran served spent studied taught took was went won "
-        "worked"
+        "drove grew had has is lived moved played ran served spent studied taught took was went "
+        "won worked"
     ).split()
 )
 """Verbs with which somebody else is told of; of oneself one says "retired", "born in leeds"."""
