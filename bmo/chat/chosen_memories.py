@@ -35,6 +35,7 @@ _ASKS_OF_ONESELF = re.compile(
 )
 _ASKS_OF_THE_ASSISTANT = re.compile(r"^(?:what|how|who|where|why)?\s*(?:are|were) you\b")
 _WHO_IS = re.compile(r"^(?:whos|who is|who was) (?!my\b|our\b)\w+(?: \w+)?$")
+_WHO_IS_MINE = re.compile(r"^(?:whos|who is) (?:my|our) \w+(?:-\w+)*(?: now| again)?$")
 _TELLING = frozenset({"anything", "everything", "ever", "far", "said", "say", "told"})
 
 
@@ -121,6 +122,9 @@ def fitting_memories(words: str, blocks: Sequence[str]) -> list[str]:
     if relations and not food:
         about = [text for text in lines if _is_about(text, relations, [*recalled, *profile])]
         recalled = [text for text in recalled if text in about]
+        named = [text for text in about if NAMED.match(text)]
+        if named and _WHO_IS_MINE.match(plain):  # and not who is no longer
+            return named[:MOST_LINES]
         if not of_oneself:  # where i work does not answer where my sister works
             lines = [text for text in lines if text in about or not is_about_the_person(text)]
     if names and not asked:

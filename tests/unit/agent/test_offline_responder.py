@@ -232,6 +232,13 @@ def test_of_what_was_recalled_the_closest_answers() -> None:
     assert reply("whats my girlfriend called", [recall]) == "Your girlfriend is named Ola."
 
 
+def test_who_somebody_is_and_not_who_is_no_longer() -> None:
+    recall = (
+        "<memory>\nFacts:\n- Devraj is not their manager\n- Has a boss named Beatriz\n</memory>"
+    )
+    assert reply("who's my manager", [recall]) == "Your boss is named Beatriz."
+
+
 def test_who_is_named_in_a_question_is_named_in_its_answer() -> None:
     recall = "<memory>\nFacts:\n- Callum's fourteen\n- Is 78 (seventy-eight) years old\n</memory>"
     assert reply("how old is Callum", [recall]) == "Callum's fourteen."
