@@ -1,10 +1,13 @@
-"""Stalls of the event loop with eight sessions; ``python -m benchmarks.event_loop [ROUNDS]``.
+"""Stalls of the event loop with eight sessions.
+
+``python -m benchmarks.event_loop [ROUNDS] [--pause SECONDS]``
 
 Eight ``AgentSession``s speak at once on one loop, each with a user of its own (``MEMORIES`` stored
 before) on one memory service: they tell, ask and chat, so that the gate judges, the recorder writes
 ledger and index, and recall searches. Between two turns is ``PAUSE_S``, a hundredth of what people
-leave, so the framework alone fills most of a processor. The same conversations run without memory,
-in turns with it, and a process that does nothing but beat shows the machine.
+leave, and all eight keep step, so the framework alone fills most of a processor; with ``--pause 1``
+it is a fifth of what people leave, and each session has its own. The same conversations run without
+memory, in turns with it, and a process that does nothing but beat shows the machine.
 
 Whose stalls they are is told by clocks and stacks (``benchmarks/loop_stalls.py``); the budget is
 for memory's part. Beside them it says how many recalls came in time.
@@ -12,12 +15,15 @@ for memory's part. Beside them it says how many recalls came in time.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import logging
 import multiprocessing
+import random
 import statistics
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -84,18 +90,40 @@ def beat_alone(ready: Any, stop: Any, answer: Any) -> None:
     answer.put(asyncio.run(run()))
 
 
-async def converse(agent: Agent, number: int, begin: asyncio.Event, end: asyncio.Event) -> None:
+def silences(number: int, pause: float | None) -> Iterator[float]:
+    """Seconds of silence before the first turn of a session and after each.
+
+    Args:
+        number: Of the session.
+        pause: Seconds between two turns on average, half as much to half as much again; None for
+            ``PAUSE_S``, in step with all others.
+    """
+    if pause is None:
+        yield 0.0
+        while True:
+            yield PAUSE_S
+    chance = random.Random(number)
+    yield chance.uniform(0.0, pause)
+    while True:
+        yield chance.uniform(0.5 * pause, 1.5 * pause)
+
+
+async def converse(
+    agent: Agent, number: int, begin: asyncio.Event, end: asyncio.Event, pause: float | None
+) -> None:
     """One session's conversation, begun when all sessions stand."""
+    silence = silences(number, pause)
     ears = ScriptedRecogniser("en")
     session: AgentSession[Any] = spoken_session(RuleLLM("Sam likes that."), ears)
     await session.start(agent, record=False)
     try:
         await begin.wait()
+        await asyncio.sleep(next(silence))
         for turn in range(len(TURNS)):
             ears.will_hear(TURNS[(turn + number) % len(TURNS)])
             await session.commit_user_turn(transcript_timeout=TIMEOUT_S)
             await session.wait_for_idle()
-            await asyncio.sleep(PAUSE_S)
+            await asyncio.sleep(next(silence))
         end.set()
         await asyncio.sleep(1.0)  # nobody is watched any more when sessions close
     finally:
@@ -110,12 +138,16 @@ def watched_models(service: MemoryService) -> Models:
         judge._session = SimpleNamespace(run=models.timed(judge._session.run))
     if service.index is not None:
         embedder: Any = service.index.embedder
-        embedder.embed = models.timed(embedder.embed)
+        embedder._session = SimpleNamespace(run=models.timed(embedder._session.run))
     return models
 
 
 async def one_round(
-    service: MemoryService | None, beats: Beats, recalls: Recalls, models: Models | None = None
+    service: MemoryService | None,
+    beats: Beats,
+    recalls: Recalls,
+    models: Models | None = None,
+    pause: float | None = None,
 ) -> None:
     """Eight conversations at once; the beats are those of the talking, not of start and end."""
     begin, end = asyncio.Event(), asyncio.Event()
@@ -128,7 +160,7 @@ async def one_round(
         remembering = MemoryAgent(memory=memory, instructions="You are BMO.")
         await prepare(remembering)
         agents.append(remembering)
-    talks = [asyncio.ensure_future(converse(a, n, begin, end)) for n, a in enumerate(agents)]
+    talks = [asyncio.ensure_future(converse(a, n, begin, end, pause)) for n, a in enumerate(agents)]
     await asyncio.sleep(0.5)
     async with Watch(beats, models).beating():
         begin.set()
@@ -159,7 +191,7 @@ async def fill(service: MemoryService) -> None:
         await memory.aclose()
 
 
-async def run(rounds: int) -> bool:
+async def run(rounds: int, pause: float | None) -> bool:
     """Prints the figures; whether the budget is kept."""
     on, off, alone, recalls = Beats(), Beats(), Beats(), Recalls()
     with tempfile.TemporaryDirectory() as home:
@@ -174,8 +206,8 @@ async def run(rounds: int) -> bool:
             for _ in range(rounds):
                 process, ready, stop, answer = _start_beating()
                 await asyncio.to_thread(ready.wait)
-                await one_round(service, on, recalls, models)
-                await one_round(None, off, Recalls())
+                await one_round(service, on, recalls, models, pause)
+                await one_round(None, off, Recalls(), pause=pause)
                 stop.set()
                 found: Beats = await asyncio.to_thread(answer.get)
                 alone.count += found.count
@@ -236,8 +268,13 @@ def main() -> None:
     # It says of every empty turn at close that it is skipped.
     logging.getLogger("livekit.agents").setLevel(logging.ERROR)
     logging.getLogger("bmo").setLevel(logging.ERROR)  # late recalls are counted
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
-    sys.exit(0 if asyncio.run(run(rounds)) else 1)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("rounds", nargs="?", type=int, default=5, help="rounds of ten turns each")
+    parser.add_argument("--pause", type=float, help="seconds between two turns of a session")
+    given = parser.parse_args()
+    if given.rounds < 1 or (given.pause is not None and given.pause <= 0.0):
+        parser.error("give one round or more, and a pause of more than 0 seconds")
+    sys.exit(0 if asyncio.run(run(given.rounds, given.pause)) else 1)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ import asyncio
 import contextlib
 import functools
 import gc
+import math
+import os
 import threading
 import time
 from asyncio.events import Handle
@@ -64,9 +66,11 @@ class Collection(Span):
 
     Attributes:
         place: Where it ran.
+        queued: Seconds its thread stood in the machine's queue meanwhile, and all others with it.
     """
 
     place: Place = "beside"
+    queued: float = 0.0
 
 
 class LoopClock:
@@ -80,6 +84,8 @@ class LoopClock:
         callbacks: Everything the loop ran lately.
         memorys: What of it ran in memory's code; a part of a callback or all of it.
         inside: Whether memory's code runs on the loop now.
+        asleep_until: Until when the loop last asked the system to let it sleep. The system is asked
+            in whole milliseconds, rounded up: up to one of them is nobody's doing.
     """
 
     def __init__(self) -> None:
@@ -87,6 +93,7 @@ class LoopClock:
         self.callbacks: deque[Span] = deque(maxlen=KEPT)
         self.memorys: deque[Span] = deque(maxlen=KEPT)
         self.inside = 0
+        self.asleep_until = 0.0
         self.thread = threading.get_ident()
 
     @contextlib.contextmanager
@@ -119,6 +126,14 @@ class LoopClock:
             with clock.memory():
                 return guarded(*args)
 
+        selector: Any = getattr(asyncio.get_running_loop(), "_selector", None)
+        select: Any = getattr(selector, "select", None)
+
+        def timed_select(timeout: float | None = None) -> Any:
+            if timeout is not None and timeout > 0.0:
+                clock.asleep_until = now() + math.ceil(timeout * 1e3) * 1e-3
+            return select(timeout)
+
         for owner, name, call in patched:
             setattr(owner, name, self._stepwise(call))
         patched += [(Handle, "_run", run), (Background, "guarded", guarded)]
@@ -127,9 +142,13 @@ class LoopClock:
             (Background, "guarded", timed_guarded),
         ):
             setattr(owner, name, call)
+        if select is not None:
+            selector.select = timed_select
         try:
             yield
         finally:
+            if select is not None:
+                del selector.select
             for owner, name, call in patched:
                 setattr(owner, name, call)
 
@@ -234,6 +253,7 @@ class Collections:
         self._clock = clock
         self._thread_clock = 0
         self._spent = 0.0
+        self._queue = QueueClock()
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
@@ -257,7 +277,8 @@ class Collections:
             if place is None or span.place == place:
                 ended = span.ended
                 if ended == float("inf"):
-                    ended = span.began + time.clock_gettime(self._thread_clock) - self._spent
+                    spent = time.clock_gettime(self._thread_clock) - self._spent
+                    ended = span.began + spent + self._queue() - span.queued
                 total += max(min(ended, end) - max(span.began, start), 0.0)
         return total
 
@@ -268,11 +289,36 @@ class Collections:
             place: Place = "beside"
             if threading.get_ident() == self._clock.thread:
                 place = "memory" if self._clock.inside else "framework"
+            self._queue = QueueClock()
             self._thread_clock = time.pthread_getcpuclockid(threading.get_ident())
-            self._spent = time.thread_time()
-            self.spans.append(Collection(time.perf_counter(), place=place))
+            waited, self._spent = self._queue(), time.thread_time()
+            self.spans.append(Collection(time.perf_counter(), place=place, queued=waited))
         else:
             span = self.spans[-1]
             span.spent = time.thread_time() - self._spent
-            span.ended = span.began + span.spent
+            span.queued = self._queue() - span.queued
+            span.ended = span.began + span.spent + span.queued
             self._lasted_ms.append(span.spent * 1000)
+
+
+class QueueClock:
+    """Seconds that a thread has stood in the machine's queue; 0 where nobody counts."""
+
+    def __init__(self) -> None:
+        """Of the thread that makes it; any thread may read it."""
+        path = f"/proc/self/task/{threading.get_native_id()}/schedstat"
+        try:
+            self._file = os.open(path, os.O_RDONLY)
+        except OSError:
+            self._file = -1
+
+    def __call__(self) -> float:
+        """So far."""
+        if self._file < 0:
+            return 0.0
+        return int(os.pread(self._file, 64, 0).split()[1]) / 1e9
+
+    def __del__(self) -> None:
+        """Lets go of the system's file."""
+        if self._file >= 0:
+            os.close(self._file)

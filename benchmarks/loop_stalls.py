@@ -25,7 +25,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-import os
 import sys
 import threading
 import time
@@ -35,7 +34,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Literal
 
-from benchmarks.loop_clocks import Collections, LoopClock, is_memorys_file, spent_within
+from benchmarks.loop_clocks import Collections, LoopClock, QueueClock, is_memorys_file, spent_within
 
 BEAT_S = 0.002
 LOOK_S = 0.003
@@ -96,27 +95,34 @@ class Beats:
 
 
 class Models:
-    """Processor time of what computes outside of the interpreter, in seconds.
-
-    Attributes:
-        spent: So far.
-    """
+    """Processor time of what computes outside of the interpreter, up to now."""
 
     def __init__(self) -> None:
         """Nothing yet."""
-        self.spent = 0.0
+        self._ended = 0.0
+        self._running: dict[int, tuple[int, float]] = {}
         self._lock = threading.Lock()
+
+    @property
+    def spent(self) -> float:
+        """Seconds so far, of calls that still run as well."""
+        with self._lock:
+            running = tuple(self._running.values())
+            return self._ended + sum(time.clock_gettime(clock) - began for clock, began in running)
 
     def timed(self, call: Callable[..., Any]) -> Callable[..., Any]:
         """The same call, counted."""
 
         def counted(*args: Any, **kwargs: Any) -> Any:
-            began = time.thread_time()
+            thread, began = threading.get_ident(), time.thread_time()
+            with self._lock:
+                self._running[thread] = time.pthread_getcpuclockid(thread), began
             try:
                 return call(*args, **kwargs)
             finally:
                 with self._lock:
-                    self.spent += time.thread_time() - began
+                    del self._running[thread]
+                    self._ended += time.thread_time() - began
 
         return counted
 
@@ -136,6 +142,7 @@ class Watch:
         self._loop_thread = 0
         self._due = float("inf")
         self._looked = False
+        self._looking = 0.0
         self._first: tuple[str, tuple[str, ...]] = ("", ())
         self._ended = threading.Event()
 
@@ -157,15 +164,17 @@ class Watch:
                 await asyncio.to_thread(dog.join)
 
     async def _beat(self, clock: LoopClock, collections: Collections) -> None:
-        queue, models = _QueueClock(), self._models
+        queue, models = QueueClock(), self._models
         while True:
             clock.forget()
             began = time.perf_counter()
             waited, loop, every = queue(), time.thread_time(), time.process_time() - models.spent
+            looking = self._looking
             self._looked, self._first = False, ("", ())
             due = self._due = began + BEAT_S
             await asyncio.sleep(BEAT_S)
             now = time.perf_counter()
+            due = max(due, min(clock.asleep_until, now))
             self._into.count += 1
             if now - due < BUCKETS_MS[0] / 1000:
                 continue
@@ -174,7 +183,8 @@ class Watch:
             waited = queue() - waited
             loop = max(loop - spent_within(clock.callbacks, began, due), 0.0)
             own = spent_within(clock.memorys, due, now)
-            held = min(max(now - due - loop - waited, 0.0), others)
+            looking = self._looking - looking  # the watchdog's, which is no memory's
+            held = min(max(now - due - loop - waited, 0.0), others) - looking
             self._into.late.append(
                 Beat(
                     late=(now - due) * 1000,
@@ -191,21 +201,21 @@ class Watch:
     def _look(self) -> None:
         """On the watchdog's thread: looks at the stacks while a beat is late."""
         while not self._ended.wait(LOOK_EVERY_S):
-            if time.perf_counter() > self._due + LOOK_S:
+            if not self._looked and time.perf_counter() > self._due + LOOK_S:
                 self._note_stacks()
+            self._looking = time.thread_time()
 
     def _note_stacks(self) -> None:
+        self._looked = True
         stacks = sys._current_frames()
-        if not self._looked:
-            names = {thread.ident: thread.name for thread in threading.enumerate()}
-            beside = [
-                f"{names.get(ident, '?')} in {_where(frame)}"
-                for ident, frame in stacks.items()
-                if ident not in (self._loop_thread, threading.get_ident())
-                and frame.f_code.co_name not in _WAITS
-            ]
-            self._first = (_where(stacks[self._loop_thread]), tuple(beside))
-            self._looked = True
+        names = {thread.ident: thread.name for thread in threading.enumerate()}
+        beside = [
+            f"{names.get(ident, '?')} in {_where(frame)}"
+            for ident, frame in stacks.items()
+            if ident not in (self._loop_thread, threading.get_ident())
+            and frame.f_code.co_name not in _WAITS
+        ]
+        self._first = (_where(stacks[self._loop_thread]), tuple(beside))
 
 
 def shown(name: str, beats: Beats, part: Literal["late", "memorys"] = "late") -> str:
@@ -236,23 +246,3 @@ def _where(innermost: FrameType) -> str:
                 return f"{mark.strip('/')}/{short}:{frame.f_lineno} {frame.f_code.co_name}"
         frame = frame.f_back
     return f"{Path(innermost.f_code.co_filename).name} {innermost.f_code.co_name}"
-
-
-class _QueueClock:
-    """Seconds this thread has stood in the machine's queue; 0 where nobody counts."""
-
-    def __init__(self) -> None:
-        path = f"/proc/self/task/{threading.get_native_id()}/schedstat"
-        try:
-            self._file = os.open(path, os.O_RDONLY)
-        except OSError:
-            self._file = -1
-
-    def __call__(self) -> float:
-        if self._file < 0:
-            return 0.0
-        return int(os.pread(self._file, 64, 0).split()[1]) / 1e9
-
-    def __del__(self) -> None:
-        if self._file >= 0:
-            os.close(self._file)

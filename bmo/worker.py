@@ -56,6 +56,8 @@ def run_worker(command: str, arguments: Sequence[str], settings: Settings) -> in
         Exit code; 2 when something is missing (a sentence each on standard error).
     """
     missing = missing_for(command, settings, arguments) or barred_ports(command, settings)
+    if not missing and not {"--help", "--list-devices"} & set(arguments):
+        missing = _closed_memory(settings)
     for sentence in missing:
         print(f"bmo: {sentence}", file=sys.stderr)
     if missing:
@@ -116,6 +118,23 @@ def barred_ports(command: str, settings: Settings) -> list[str]:
     ]
     barred = [(port, _barred(port), what) for port, what in wanted if port]
     return [f"Port {port}, {why}, {what}." for port, why, what in barred if why]
+
+
+def _closed_memory(settings: Settings) -> list[str]:
+    """Why the memory cannot be opened, as one sentence; a job would find out when somebody calls.
+
+    Jobs that are threads get what is opened here; those that are processes open their own.
+    """
+    from bmo.memory import MemoryUnavailable, open_ledger
+
+    try:
+        if settings.qdrant_url is None:
+            shared_service(settings)
+        else:
+            open_ledger(settings).close()
+    except MemoryUnavailable as error:
+        return [str(error)]
+    return []
 
 
 _WHY_BARRED = {

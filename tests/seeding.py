@@ -116,3 +116,19 @@ def record(stores: Stores, said: Sequence[Said]) -> list[str]:
         recorded = stores.recorder.submit(turn, decision).result(60)
         ids += [fact.id for fact in recorded.added]
     return ids
+
+
+LONG_LIKING = "very long strings of islands in the north sea and the people who once lived on them"
+
+
+def filled_home(home: Path) -> list[str]:
+    """A home with a few memories of two users, one superseded, and a held turn; the facts' ids."""
+    said = [
+        brother(),
+        home_in("Oslo"),
+        likes(LONG_LIKING),
+        home_in("Leeds"),
+        held("maybe ill get a dog"),
+        likes("tea", "eve"),
+    ]
+    return remember(home, said)

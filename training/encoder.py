@@ -90,12 +90,6 @@ class JudgeModel(nn.Module):
             for name, parameter in self._named():
                 parameter.copy_(torch.from_numpy(weights[name]))
 
-    def by_depth(self) -> list[list[nn.Parameter]]:
-        """Trained parameters of the encoder: embeddings first, then layer by layer."""
-        below = [*self.words.parameters(), *self.segments.parameters(), *self.norm.parameters()]
-        groups = [below, *(list(layer.parameters()) for layer in self._layers)]
-        return [[p for p in group if p.requires_grad] for group in groups]
-
     def _named(self) -> list[tuple[str, Tensor]]:
         """Trained encoder tensors with their published names."""
         pairs = [

@@ -22,12 +22,9 @@ from training.build_embedder import published_weights
 from training.chat import companions
 from training.encoder import Batch, JudgeModel
 from training.minilm_graph import EncoderShape
-from training.turns import TrainingTurn, digest
+from training.turns import TrainingTurn
 
 Array = np.ndarray[Any, Any]
-
-WARM_UP = 0.1
-"""Share of a training in which the learning rate rises."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,27 +42,18 @@ class Recipe:
         category_weight: Weight of the category loss.
         read_weight: Weight of the read-need loss.
         train_words: Whether the word vectors learn too.
-        layer_decay: What a layer learns slower than the one above it.
-        patterned: Files written out from patterns, of which an epoch reads every second turn.
-        later: Files that the first epoch does not read: what the second adds, then the third. They
-            are short lines of a few kinds each, written last; the epochs before stay as they were.
-        averaging: Decay of the moving average of the weights, which is what is kept; 0 for none.
     """
 
     seed: int = 20260301
     epochs: int = 3
     batch: int = 32
-    rate: float = 1.8e-4
+    rate: float = 1.5e-4
     head_rate: float = 6e-4
     dropout: float = 0.1
     smoothing: float = 0.05
-    category_weight: float = 2.0
+    category_weight: float = 1.0
     read_weight: float = 1.0
     train_words: bool = True
-    layer_decay: float = 0.95
-    patterned: str = "lm"
-    later: tuple[str, ...] = ("st", "u")
-    averaging: float = 0.995
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,60 +71,71 @@ def fit(turns: Sequence[TrainingTurn], recipe: Recipe, kept: Path | None = None)
     Args:
         turns: What to learn from.
         recipe: How.
-        kept: Folder that keeps the state after each epoch but the last, so that a training that
-            was broken off goes on where it was; the same model comes out.
+        kept: Folder that keeps the state after each epoch, so that a training that was broken off
+            goes on where it was; the same model comes out.
 
     Returns:
         The model in evaluation mode.
     """
-    epochs = [_writings(turns, recipe, number) for number in range(recipe.epochs)]
-    torch.manual_seed(recipe.seed)
-    model = JudgeModel(published_weights(), EncoderShape(), recipe.dropout, recipe.train_words)
-    run = _Run(model, recipe)
-    states = [_state_of(recipe, epochs[: number + 1]) for number in range(recipe.epochs)]
+    run = _Run(turns, recipe)
+    states = [_state_of(turns, recipe, number) for number in range(recipe.epochs)]
     done = 0
-    for number in range(recipe.epochs - 1, 0, -1):
+    for number in range(recipe.epochs, 0, -1):
         if kept is not None and (kept / f"{states[number - 1]}.pt").exists():
             run.load(kept / f"{states[number - 1]}.pt")
             print(f"  epoch {number}: as kept", flush=True)
             done = number
             break
-    model.train()
+    run.model.train()
     for number in range(done, recipe.epochs):
         begun = time.process_time()
-        loss = run.epoch(epochs[number], number)
+        loss = run.epoch(number)
         spent = time.process_time() - begun
         print(f"  epoch {number + 1}: loss {loss:.3f}, {spent:.0f} s of CPU", flush=True)
-        if kept is not None and number + 1 < recipe.epochs:
+        if kept is not None:
             kept.mkdir(parents=True, exist_ok=True)
             run.save(kept / f"{states[number]}.pt")
-    run.settle()
-    return model.eval()
+    return run.model.eval()
 
 
 class _Run:
-    """A training under way: the model, the optimiser and the moving average of the weights."""
+    """A training under way: the model, the optimiser, and where chance stands."""
 
-    def __init__(self, model: JudgeModel, recipe: Recipe) -> None:
-        self.model = model
-        self.recipe = recipe
-        self.trained = [p for p in model.parameters() if p.requires_grad]
-        groups = _groups(model, recipe)
-        self.rates = [float(group["lr"]) for group in groups]
-        self.optimiser = torch.optim.AdamW(groups, weight_decay=0.01, fused=True)
-        self.average = [p.detach().clone() for p in self.trained]
-        self.step = 0
+    def __init__(self, turns: Sequence[TrainingTurn], recipe: Recipe) -> None:
+        self.turns, self.recipe = turns, recipe
+        torch.manual_seed(recipe.seed)
+        self.rng = random.Random(recipe.seed)
+        self.tokenizer = WordPiece.open()
+        self.model = JudgeModel(
+            published_weights(), EncoderShape(), recipe.dropout, recipe.train_words
+        )
+        heads = list(self.model.heads.parameters())
+        known = {id(p) for p in heads}
+        body = [p for p in self.model.parameters() if p.requires_grad and id(p) not in known]
+        self.trained = body + heads
+        self.optimiser = torch.optim.AdamW(
+            [{"params": body, "lr": recipe.rate}, {"params": heads, "lr": recipe.head_rate}],
+            weight_decay=0.01,
+            fused=True,
+        )
+        steps = recipe.epochs * -(-len(turns) // recipe.batch)
+        warm = max(1, steps // 10)
+        self.schedule = torch.optim.lr_scheduler.LambdaLR(
+            self.optimiser,
+            lambda step: min((step + 1) / warm, max(0.0, (steps - step) / (steps - warm))),
+        )
+        self.strangers = sorted({t.context for t in turns if t.context and "?" not in t.context})
+        self.chatter = companions()
 
-    def epoch(self, pairs: Sequence[tuple[TrainingTurn, EncodedPair]], number: int) -> float:
-        """Reads every turn once; returns the mean loss. Its chance depends on its number alone."""
-        torch.manual_seed(self.recipe.seed + number)
-        rng = random.Random(f"batches {self.recipe.seed} {number}")
-        batches = -(-len(pairs) // self.recipe.batch)
+    def epoch(self, number: int) -> float:
+        """Reads every turn once, the first time as it is; returns the mean loss."""
+        varied = [
+            vary(turn, self.rng, self.strangers, self.chatter) if number else turn
+            for turn in self.turns
+        ]
+        pairs = [(turn, encode_pair(self.tokenizer, turn.context, turn.text)) for turn in varied]
         total = 0.0
-        for place, (chunk, batch) in enumerate(_batches(pairs, self.recipe.batch, rng)):
-            share = rate_share((number + (place + 1) / batches) / self.recipe.epochs)
-            for group, rate in zip(self.optimiser.param_groups, self.rates, strict=True):
-                group["lr"] = rate * share
+        for chunk, batch in _batches(pairs, self.recipe.batch, self.rng):
             # bfloat16 halves the time of a step and costs nothing that could be measured.
             with torch.autocast("cpu", dtype=torch.bfloat16):
                 answers = self.model(batch)
@@ -145,25 +144,18 @@ class _Run:
             loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(self.trained, 1.0)
             self.optimiser.step()
-            self.step += 1
-            kept = min(self.recipe.averaging, self.step / (self.step + 10))
-            torch._foreach_lerp_(self.average, [p.detach() for p in self.trained], 1 - kept)
+            self.schedule.step()
             total += loss.item() * len(chunk)
         return total / len(pairs)
-
-    def settle(self) -> None:
-        """Gives the model the average of its weights."""
-        with torch.no_grad():
-            for parameter, mean in zip(self.trained, self.average, strict=True):
-                parameter.copy_(mean)
 
     def save(self, path: Path) -> None:
         """Writes everything that the next epoch begins with."""
         state = {
             "weights": [p.detach() for p in self.trained],
-            "average": self.average,
             "optimiser": self.optimiser.state_dict(),
-            "step": self.step,
+            "schedule": self.schedule.last_epoch,
+            "torch": torch.get_rng_state(),
+            "python": self.rng.getstate(),
         }
         unready = path.with_suffix(".part")
         torch.save(state, unready)
@@ -175,65 +167,21 @@ class _Run:
         with torch.no_grad():
             for parameter, known in zip(self.trained, state["weights"], strict=True):
                 parameter.copy_(known)
-        self.average = state["average"]
         self.optimiser.load_state_dict(state["optimiser"])
-        self.step = state["step"]
+        self.schedule.last_epoch = state["schedule"]
+        torch.set_rng_state(state["torch"])
+        version, numbers, gauss = state["python"]
+        self.rng.setstate((version, tuple(numbers), gauss))
 
 
-def rate_share(progress: float) -> float:
-    """Share of the highest learning rate: a linear rise over a tenth of the way, then a fall.
-
-    Args:
-        progress: Share of the training that is done, 0..1.
-    """
-    return min(progress / WARM_UP, (1.0 - progress) / (1.0 - WARM_UP))
-
-
-def _state_of(recipe: Recipe, epochs: Sequence[Sequence[tuple[TrainingTurn, EncodedPair]]]) -> str:
-    """Name of the state after some epochs: another recipe or another line, another name."""
-    known = hashlib.sha256(repr((recipe, torch.__version__, torch.get_num_threads())).encode())
-    for epoch in epochs:
-        for turn, pair in epoch:
-            row = (pair.ids, pair.kinds, turn.verdict, turn.categories, turn.recall)
-            known.update(repr(row).encode())
+def _state_of(turns: Sequence[TrainingTurn], recipe: Recipe, number: int) -> str:
+    """Name of the state after an epoch: another recipe or another line, another name."""
+    made = (recipe, number, torch.__version__, torch.get_num_threads())
+    known = hashlib.sha256(repr(made).encode())
+    for turn in turns:
+        row = (turn.context, turn.text, turn.verdict, turn.categories, turn.recall)
+        known.update(repr(row).encode())
     return known.hexdigest()[:16]
-
-
-def _writings(
-    turns: Sequence[TrainingTurn], recipe: Recipe, number: int
-) -> list[tuple[TrainingTurn, EncodedPair]]:
-    """What an epoch reads: the first the turns as they are, the others other writings of them.
-
-    A pattern's lines teach less than as many of somebody's own: an epoch reads half of them.
-    """
-    tokenizer = WordPiece.open()
-    rng = random.Random(f"writings {recipe.seed} {number}")
-    strangers = sorted({t.context for t in turns if t.context and "?" not in t.context})
-    chatter = companions()
-    not_yet = "".join(recipe.later[number:])
-    due = [
-        turn
-        for turn in turns
-        if (turn.file not in recipe.patterned or int(digest(turn.text), 16) % 2 == number % 2)
-        and turn.file not in not_yet
-    ]
-    varied = [vary(turn, rng, strangers, chatter) if number else turn for turn in due]
-    return [(turn, encode_pair(tokenizer, turn.context, turn.text)) for turn in varied]
-
-
-def _groups(model: JudgeModel, recipe: Recipe) -> list[dict[str, Any]]:
-    """Parameters with their learning rate: the nearer to the words, the lower."""
-    depths = model.by_depth()
-    groups: list[dict[str, Any]] = [
-        {"params": part, "lr": recipe.rate * recipe.layer_decay ** (len(depths) - 1 - depth)}
-        for depth, part in enumerate(depths)
-    ]
-    words = set(model.words.parameters())
-    below = [p for p in groups[0]["params"] if p not in words]
-    # Without decay the vectors of words that never occur stay as published.
-    unused = {"params": [p for p in depths[0] if p in words], "weight_decay": 0.0}
-    groups = [{**groups[0], **unused}, {**groups[0], "params": below}, *groups[1:]]
-    return [*groups, {"params": list(model.heads.parameters()), "lr": recipe.head_rate}]
 
 
 def ask(model: JudgeModel, turns: Sequence[TrainingTurn]) -> Logits:

@@ -1,8 +1,8 @@
 """Makes the judge: ``python -m training.judge``.
 
-Reads the annotated turns, trains on eleven of twelve conversations, calibrates on the twelfth,
-writes the int8 file with manifest, figures and nearest turns into ``bmo/models/judge``, checks that
-it agrees with the float model and chooses its thresholds.
+Reads the turns (``training.learnt``), trains on eleven of twelve conversations, calibrates on the
+twelfth, writes the int8 file with manifest, figures and nearest turns into
+``bmo/models/judge``, checks that it agrees with the float model and chooses its thresholds.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 import torch
 
 from bmo.judge import MODEL, Judge
-from bmo.judge.judge import JudgeCalibration
+from bmo.judge.judge import JudgeCalibration, JudgeThresholds
 from bmo.turn import CATEGORIES
 from training.build_embedder import MAX_BYTES, WORK, write_manifest
 from training.calibration import (
@@ -32,14 +32,16 @@ from training.calibration import (
     reliability,
     verdict_odds,
 )
-from training.clauses import clause_turns
 from training.encoder import JudgeModel
 from training.fitting import Logits, Recipe, ask, fit
 from training.judge_graph import write_judge_graph
+from training.learnt import THRESHOLDS, learnt_clauses, learnt_turns
 from training.nearest_turns import write_nearest
-from training.turns import TrainingTurn, digest, read_turns
+from training.rounding import rounded
+from training.turns import TrainingTurn, digest
 
-THREADS = 1
+THREADS = 2
+"""Of torch. How many share a sum decides its last bits: the shipped weights are those of two."""
 DATED = "20261121"
 """Day of data and recipe; set it when they change. The clock has no part in what is written."""
 
@@ -73,11 +75,14 @@ def answers_of(folder: Path, turns: Sequence[TrainingTurn]) -> Logits:
 
 
 def figures(
-    turns: Sequence[TrainingTurn], logits: Logits, calibration: JudgeCalibration | None = None
+    turns: Sequence[TrainingTurn],
+    logits: Logits,
+    calibration: JudgeCalibration | None = None,
+    thresholds: JudgeThresholds | None = None,
 ) -> dict[str, Any]:
-    """Calibration (fitted when none is given), thresholds and what they give on unseen turns."""
+    """Calibration and thresholds (fitted where none are given), and what they give on the turns."""
     calibration = calibration or calibrate(logits, turns)
-    thresholds = choose_thresholds(logits, turns, calibration)
+    thresholds = thresholds or choose_thresholds(logits, turns, calibration)
     odds = verdict_odds(logits.verdict, calibration.verdict)
     truth = np.array([turn.verdict for turn in turns])
     given = decided(odds, thresholds.allow, thresholds.discard)
@@ -125,8 +130,7 @@ def write_model(
     made = WORK / "judge"
     made.mkdir(parents=True, exist_ok=True)
     target = made / "model.onnx"
-    weights, heads = model.exported()
-    write_judge_graph(weights, heads, target)
+    write_judge_graph(*rounded(*model.exported()), target)
     if target.stat().st_size > MAX_BYTES:
         raise SystemExit(f"{target} has {target.stat().st_size} bytes, more than {MAX_BYTES}.")
     described = {"name": "judge", "version": _version(target), "turns": len(turns)}
@@ -171,28 +175,37 @@ def is_held_out(turn: TrainingTurn) -> bool:
 
 
 def make(
-    turns: Sequence[TrainingTurn], recipe: Recipe, folder: Path, kept: Path | None = KEPT
+    turns: Sequence[TrainingTurn],
+    clauses: Sequence[TrainingTurn],
+    recipe: Recipe,
+    folder: Path,
+    kept: Path | None = KEPT,
+    thresholds: JudgeThresholds | None = None,
 ) -> None:
     """Trains, calibrates, writes and checks the judge.
 
     Args:
-        turns: All annotated turns.
+        turns: The annotated turns.
+        clauses: Clauses of those that are trained on, learnt as turns of their own.
         recipe: How to train.
         folder: Gets the model, its figures and its nearest turns.
         kept: Folder with the states of epochs that were read before, or None to begin afresh.
+        thresholds: Those of the judge, or None to choose them on the unseen turns.
     """
     held = [turn for turn in turns if is_held_out(turn)]
     seen = [turn for turn in turns if not is_held_out(turn)]
-    model = fit([*seen, *clause_turns(seen)], recipe, kept)
+    model = fit([*seen, *clauses], recipe, kept)
     write_model(model, folder, turns, recipe, figures(held, ask(model, held)))
-    settle(folder, held)
+    settle(folder, held, thresholds)
     write_nearest(folder, turns)
 
 
-def settle(folder: Path, held: Sequence[TrainingTurn]) -> None:
-    """Chooses the thresholds on what the shipped file itself says of unseen turns."""
+def settle(
+    folder: Path, held: Sequence[TrainingTurn], thresholds: JudgeThresholds | None = None
+) -> None:
+    """Chooses the thresholds on what the file itself says of unseen turns, where none are given."""
     manifest = json.loads((folder / "model.json").read_text(encoding="utf-8"))
-    known = figures(held, answers_of(folder, held), AS_IT_IS)
+    known = figures(held, answers_of(folder, held), AS_IT_IS, thresholds)
     known["calibration"] = manifest["calibration"]
     manifest["thresholds"] = known["thresholds"]
     for name, value in (("model.json", manifest), ("figures.json", known)):
@@ -212,10 +225,11 @@ def main() -> None:
     options = parser.parse_args()
     begun = time.monotonic()
     torch.set_num_threads(options.threads)
-    turns, recipe = read_turns(), Recipe(epochs=options.epochs)
+    turns, recipe = learnt_turns(), Recipe(epochs=options.epochs)
     print(f"{len(turns)} annotated turns of {len({t.file for t in turns})} files", flush=True)
     options.to.mkdir(parents=True, exist_ok=True)
-    make(turns, recipe, options.to, None if options.afresh else KEPT)
+    kept = None if options.afresh else KEPT
+    make(turns, learnt_clauses(), recipe, options.to, kept, THRESHOLDS)
     print(f"done in {(time.monotonic() - begun) / 60:.1f} minutes")
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from bmo.judge import MODEL
-from training.clauses import clause_turns
-from training.turns import LEFT_OUT, VERDICTS, TrainingTurn, read_turns
+from training.learnt import LEARNT, learnt_clauses, learnt_turns
+from training.turns import VERDICTS, TrainingTurn
 
 CARD = """# judge {version}
 
@@ -28,10 +28,9 @@ cannot allow what the factuality, sensitive and injection stages forbid.
 project with language models by several independent writers with themes of their own, and free to
 use under the project's licence (Apache-2.0): **all of it is synthetic**. `l.jsonl` is written out
 from patterns of near-twins (`training/twins.toml`), `m.jsonl` is long written chat put together
-from sentences (`training/chat.toml`), `n.jsonl` and `q.jsonl` to `u.jsonl` are natural speech of
-kinds that measurements showed weak (`training/talk.toml`, `asides.toml`, `news.toml`,
-`reports.toml`, `borders.toml`, `world.toml`): their memories only name the category. {clauses:,}
-clauses are learnt as turns of their own (`training/clauses.py`): the binding asks about clauses.
+from sentences (`training/chat.toml`), `n.jsonl` is natural speech of kinds that measurements showed
+weak (`training/talk.toml`): their memories only name the category. {clauses:,} clauses are learnt
+as turns of their own (`training/data/learnt/clauses.jsonl`): the binding asks about clauses.
 English above all; German, French and Spanish in {foreign}. No public corpus was used.
 {left_out} turns near to a measuring set were left out (`python -m training.near_duplicates`).
 Starting weights: all-MiniLM-L6-v2 of the sentence-transformers project (Apache-2.0, `LICENSE`).
@@ -39,10 +38,8 @@ Starting weights: all-MiniLM-L6-v2 of the sentence-transformers project (Apache-
 ## How it is made
 `make judge` (`python -m training.judge`), seed {seed}: {epochs} epochs of other writings of each
 turn (case, punctuation, fillers, recogniser-like errors, chatter around it, with and without
-context; of l and m half an epoch, s and t from the second on, u in the third), the moving average
-of the weights kept, one conversation in twelve unseen for calibration and thresholds, int8 per
-channel, compared with the float model. On one thread the same machine and versions give the same
-bytes.
+context), one conversation in twelve unseen for calibration and thresholds, int8 per channel,
+compared with the float model. On two threads of torch the same versions give the same bytes.
 
 ## Figures
 On {unseen_turns} unseen turns of the same writers (they flatter it):
@@ -118,9 +115,9 @@ def card(folder: Path, turns: list[TrainingTurn]) -> str:
         files=len({turn.file for turn in turns}),
         verdicts=", ".join(f"{number:,} {name}" for name, number in count.items()),
         recall=sum(turn.recall for turn in turns),
-        foreign="the files i, k, l, n, o and q to u",
-        clauses=len(clause_turns(turns)),
-        left_out=len(LEFT_OUT.read_text().split()),
+        foreign="the files i, k, l and n",
+        clauses=len(learnt_clauses()),
+        left_out=len((LEARNT / "left_out.txt").read_text().split()),
         seed=manifest["recipe"]["seed"],
         epochs=manifest["recipe"]["epochs"],
         unseen_turns=unseen["turns"],
@@ -157,7 +154,7 @@ def _timing(path: Path) -> str:
 
 def main() -> None:
     """Writes ``MODEL_CARD.md`` beside the judge."""
-    (MODEL / "MODEL_CARD.md").write_text(card(MODEL, read_turns()), encoding="utf-8")
+    (MODEL / "MODEL_CARD.md").write_text(card(MODEL, learnt_turns()), encoding="utf-8")
     print(MODEL / "MODEL_CARD.md")
 
 

@@ -6,6 +6,7 @@ subclass overrides a hook, calls ``super()`` or not, and in whichever order clas
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
@@ -16,6 +17,7 @@ from livekit.agents import Agent, llm
 from livekit.agents.voice import ModelSettings
 
 from bmo.agent.conversation import ConversationMemory
+from bmo.agent.live_transcripts import is_realtime
 from bmo.agent.speakers import NameSpeaker
 from bmo.agent.tools import ToolName, memory_tools
 
@@ -103,30 +105,32 @@ def attach(
         The same agent, or a subclass.
 
     Raises:
-        ValueError: The agent has another memory session already, or a tool is unknown.
+        TypeError: What is given is no agent.
+        ValueError: The agent has another memory session already, a tool is unknown, or the agent
+            runs already and cannot be given tools. Nothing was changed then.
     """
-    if isinstance(agent, type):
+    if isinstance(agent, type) and issubclass(agent, Agent):
         return _attached_class(agent, memory, tuple(tools), name_speaker)
+    # An alias such as ``AgentTask[str]`` would pass what is set on it to its class, for everybody.
+    if not isinstance(agent, Agent):
+        raise TypeError(f"attach needs an Agent or a class of them, and {agent!r} is neither")
     known = _conversation_of(agent)
-    if known is not None:
-        if known.memory is not memory:
-            raise ValueError(
-                f"agent {agent.id!r} already has a memory of user {known.memory.user_id!r}: "
-                "make a new agent for another memory session"
-            )
-        return agent
+    if known is not None and known.memory is not memory:
+        raise ValueError(
+            f"agent {agent.id!r} already has a memory of user {known.memory.user_id!r}: "
+            "make a new agent for another memory session"
+        )
     conversation = memory.shared_by_agents
     if not isinstance(conversation, ConversationMemory):
         conversation = memory.shared_by_agents = ConversationMemory(memory, name_speaker)
+    _add_tools(agent, memory_tools(conversation, tools), again=known is not None)
+    if known is not None:
+        return agent
     conversation.admit(agent)
     _ATTACHED[agent] = ref(conversation)
     _wrap_hooks(agent, conversation)
-    _add_tools(agent, memory_tools(conversation, tools))
-    try:
-        running = agent.session
-    except RuntimeError:
-        return agent
-    conversation.bind(running)
+    if _runs(agent):
+        conversation.joined(agent, agent.session)
     return agent
 
 
@@ -201,7 +205,7 @@ def _wrap_hooks(agent: Agent, conversation: ConversationMemory) -> None:
 
     @functools.wraps(own_enter)
     async def on_enter() -> None:
-        conversation.bind(agent.session)
+        conversation.joined(agent, agent.session)
         await own_enter()
 
     @functools.wraps(own_hook)
@@ -229,16 +233,31 @@ def _wrap_hooks(agent: Agent, conversation: ConversationMemory) -> None:
         setattr(agent, name, hook)
 
 
-def _add_tools(agent: Agent, tools: list[llm.Tool | llm.Toolset]) -> None:
+def _add_tools(agent: Agent, tools: list[llm.Tool | llm.Toolset], *, again: bool) -> None:
+    """Gives an agent memory's tools; ``again``: what it has of them it has from an earlier call."""
+    names = {tool.id for tool in agent.tools}
+    own = [tool.id for tool in tools if tool.id in names]
+    if own and not again:
+        raise ValueError(
+            f"agent {agent.id!r} has a tool {own[0]!r} of its own: rename it, or leave it out of "
+            "the memory's tools"
+        )
+    tools = [tool for tool in tools if tool.id not in own]
     if not tools:
         return
+    if _runs(agent) and is_realtime(agent):
+        raise ValueError(
+            f"agent {agent.id!r} already runs: attach its memory tools before session.start"
+        )
     update = agent.update_tools([*agent.tools, *tools])
-    try:
-        # Before an agent runs, update_tools has nothing to wait for and ends at its first step.
+    # It only waits for a realtime model that runs; else it ends at its first step.
+    with contextlib.suppress(StopIteration):
         update.send(None)
-    except StopIteration:
-        return
     update.close()
-    raise ValueError(
-        f"agent {agent.id!r} already runs: attach its memory tools before session.start"
-    )
+
+
+def _runs(agent: Agent) -> bool:
+    try:
+        return agent.session is not None
+    except RuntimeError:
+        return False

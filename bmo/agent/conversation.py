@@ -27,7 +27,7 @@ from livekit.agents import (
     UserInputTranscribedEvent,
     llm,
 )
-from livekit.agents.voice.events import CloseEvent
+from livekit.agents.voice.events import CloseEvent, SpeechCreatedEvent
 
 from bmo import telemetry
 from bmo.agent.background import Background
@@ -36,8 +36,9 @@ from bmo.agent.guests import Guests
 from bmo.agent.heard import HeardTurn, HeardTurns, Way
 from bmo.agent.live_notice import LiveNotice
 from bmo.agent.live_profile import LiveProfile
+from bmo.agent.live_transcripts import LiveTranscripts, is_realtime, model_of
 from bmo.agent.placement import last_user_message, words_of_assistant_before
-from bmo.agent.speakers import NameSpeaker, Part, Speakers
+from bmo.agent.speakers import NameSpeaker, Part, Speakers, typed_by_user
 from bmo.turn import Recall, Turn
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ class ConversationMemory:
         self._injection = ContextInjection(memory, self._guests, self._background)
         self._live_profile = LiveProfile(self._injection, self._background)
         self._live_notice = LiveNotice(self._background)
+        self._live_transcripts = LiveTranscripts()
         self._turns = HeardTurns()
         self._agents: WeakSet[Agent] = WeakSet()
         self._sessions: WeakSet[AgentSession[Any]] = WeakSet()
@@ -99,6 +101,11 @@ class ConversationMemory:
         """Turns that ``agent`` hears belong to this conversation."""
         self._agents.add(agent)
 
+    def joined(self, agent: Agent, session: AgentSession[Any]) -> None:
+        """An agent runs in a session: what stands in its context already was said before."""
+        self.bind(session)
+        self._background.guarded("history", self._turns.pass_by, agent.chat_ctx.messages())
+
     def bind(self, session: AgentSession[Any]) -> None:
         """Listens to a session's events. Safe to call twice."""
         if session in self._sessions:
@@ -111,11 +118,16 @@ class ConversationMemory:
         def item_added(event: ConversationItemAddedEvent) -> None:
             self._background.guarded("item", self._on_item, session, event)
 
+        def speech_created(event: SpeechCreatedEvent) -> None:
+            self._background.guarded("item", self._gate_transcripts, session)
+
         def closed(event: CloseEvent) -> None:
+            self._background.guarded("item", self._gate_transcripts, session)
             self._background.start(self.flush())
 
         session.on("user_input_transcribed", transcribed)
         session.on("conversation_item_added", item_added)
+        session.on("speech_created", speech_created)
         session.on("close", closed)
         self._injection.load_profile()
 
@@ -169,7 +181,7 @@ class ConversationMemory:
         began = time.perf_counter()
         guarded = self._background.guarded
         opened: tuple[HeardTurn, Sequence[Part]] | None = None
-        if guarded("hook", _hook_hears, agent) is not False:
+        if guarded("hook", _hook_hears, agent, new_message) is not False:
             opened = guarded("hook", self._open_from_hook, agent, turn_ctx, new_message)
         in_hook = self._settings.bmo_inject_at == "turn_ctx"
         if opened is not None and in_hook and not self._asks_back(opened[0]):
@@ -181,6 +193,9 @@ class ConversationMemory:
         memory_s = time.perf_counter() - began
         try:
             await own_hook(turn_ctx, new_message=new_message)
+            if opened is not None and typed_by_user(new_message) and is_realtime(agent):
+                # Its item will have another id: LiveKit makes the message anew for such a model.
+                self._turns.expect(opened[0])
         finally:
             began = time.perf_counter()
             if opened is not None:
@@ -206,6 +221,7 @@ class ConversationMemory:
                 heard = self._turns.of_message(message)
                 if heard is None and not answered:
                     heard = self._draft(agent, message, chat_ctx)
+                    self._background.guarded("item", self._gate_unannounced, agent, message, heard)
             in_hook = self._settings.bmo_inject_at == "turn_ctx"
             if heard is not None and heard.way == "hook" and in_hook:
                 heard = heard if self._asks_back(heard) else None
@@ -222,9 +238,13 @@ class ConversationMemory:
 
     def _open_from_hook(
         self, agent: Agent, turn_ctx: llm.ChatContext, message: llm.ChatMessage
-    ) -> tuple[HeardTurn, Sequence[Part]]:
+    ) -> tuple[HeardTurn, Sequence[Part]] | None:
         """The record of a turn that came through the hook; a preemptive reply may have one."""
         self.bind(agent.session)
+        if not (message.text_content or "").strip():
+            return None
+        if not typed_by_user(message):
+            self._live_transcripts.through_hook()
         self._finals.clear()
         parts = self._speakers.parts_of(agent.session, message)
         heard = self._turns.of_message(message)
@@ -246,6 +266,16 @@ class ConversationMemory:
             heard = self._record(parts, message, chat_ctx)
             self._turns.add_draft(message, heard)
         return heard
+
+    def _gate_unannounced(self, agent: Agent, message: llm.ChatMessage, heard: HeardTurn) -> None:
+        """Gates words that were put into an agent's history (``update_chat_ctx``) for a reply.
+
+        Neither hook nor event tells of them. A preemptive reply's are not in the history yet.
+        """
+        text = message.text_content or ""
+        unannounced = agent.chat_ctx.get_by_id(message.id) is not None
+        if unannounced and text.strip() and not self._turns.passed_by(message):
+            self._gate(heard, self._speakers.parts_of(agent.session, message), text, "item")
 
     def _gate(self, heard: HeardTurn, parts: Sequence[Part], text: str, way: Way) -> None:
         """Hands a turn to the gate unless it was already, each speaker's words to their memory.
@@ -324,11 +354,14 @@ class ConversationMemory:
     def _on_transcribed(self, session: AgentSession[Any], event: UserInputTranscribedEvent) -> None:
         if isinstance(event.language, str) and len(event.language) >= 2:
             self._language = event.language[:2].lower()
+        if session.current_agent not in self._agents:
+            return
         speaker = self._speakers.hear(session, event)
         earlier = [part.text for part in self._finals if part.speaker == speaker]
         words = " ".join([*earlier, event.transcript]).strip()
         if event.is_final and event.transcript:
             self._finals.append(Part(speaker, event.transcript))
+            self._live_transcripts.hear(session, event, speaker)
         memory = self._guests.memory_of(speaker)
         if words and memory is not None:
             memory.prefetch(words)
@@ -337,12 +370,16 @@ class ConversationMemory:
         item = event.item
         if not isinstance(item, llm.ChatMessage):
             return
+        if all(agent.chat_ctx.get_by_id(item.id) is None for agent in self._agents):
+            # Said to or by an agent without this memory. LiveKit puts an item into its agent's
+            # context first, and may tell of it when another agent runs already.
+            self._turns.pass_by([item])
+            return
         self._live_profile.renew()
         text = item.text_content or ""
         if item.role == "assistant":
             self._note_reply(text)
-        elif item.role == "user" and text.strip() and session.current_agent in self._agents:
-            # LiveKit commits an empty turn at close.
+        elif item.role == "user" and text.strip():  # LiveKit commits an empty turn at close
             self._gate_item(session, item, text)
 
     def _gate_item(self, session: AgentSession[Any], item: llm.ChatMessage, text: str) -> None:
@@ -352,10 +389,24 @@ class ConversationMemory:
             return
         if self._turns.adopted(item) is not None:
             return
+        if self._live_transcripts.heard_twice(session, item):
+            return
         parts = self._speakers.parts_of(session, item)
         if heard is None:
             heard = self._record(parts, item, None)
             self._turns.link(item, heard)
+        self._finals.clear()
+        self._live_notice.owe(session, self._guests.memory_of(heard.speaker), heard.turn)
+        self._gate(heard, parts, text, "item")
+
+    def _gate_transcripts(self, session: AgentSession[Any]) -> None:
+        """Gates what only a recogniser heard beside a realtime model, when its turn is over."""
+        parts = self._live_transcripts.turn()
+        if not parts:
+            return
+        message = llm.ChatMessage(role="user", content=[" ".join(part.text for part in parts)])
+        text = message.text_content or ""
+        heard = self._record(parts, message, None)
         self._finals.clear()
         self._live_notice.owe(session, self._guests.memory_of(heard.speaker), heard.turn)
         self._gate(heard, parts, text, "item")
@@ -391,11 +442,12 @@ def _another(heard: HeardTurn, speaker: str, text: str) -> HeardTurn:
     return HeardTurn(turn, heard.said, speaker, way=heard.way)
 
 
-def _hook_hears(agent: Agent) -> bool:
-    """Whether the hook is where this agent's turns are heard.
+def _hook_hears(agent: Agent, message: llm.ChatMessage) -> bool:
+    """Whether the hook has the words of this turn.
 
-    With a realtime model that transcribes, the words come as conversation items; the hook (which
-    fires only with client-side turn detection) then has no words or other ones.
+    With a realtime model that transcribes, what is spoken comes as conversation items; the hook
+    (which fires only with client-side turn detection) then has no words or other ones.
     """
-    model = agent.llm if isinstance(agent.llm, llm.LLM | llm.RealtimeModel) else agent.session.llm
-    return not (isinstance(model, llm.RealtimeModel) and model.capabilities.user_transcription)
+    model = model_of(agent)
+    transcribes = isinstance(model, llm.RealtimeModel) and model.capabilities.user_transcription
+    return not transcribes or typed_by_user(message)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -74,6 +75,8 @@ class HeardTurns:
         """Nothing was heard yet."""
         self.gated: deque[HeardTurn] = deque(maxlen=TURNS_KEPT)
         self._by_message: dict[str, HeardTurn] = {}
+        self._passed_by: set[str] = set()
+        self._expected: deque[HeardTurn] = deque(maxlen=_DRAFTS)
         self._drafts: deque[HeardTurn] = deque(maxlen=_DRAFTS)
 
     def of_message(self, message: llm.ChatMessage) -> HeardTurn | None:
@@ -83,6 +86,18 @@ class HeardTurns:
     def link(self, message: llm.ChatMessage, heard: HeardTurn) -> None:
         """Says that a message belongs to a record."""
         self._by_message[message.id] = heard
+
+    def pass_by(self, items: Iterable[llm.ChatItem]) -> None:
+        """Says that items are no turns of this conversation, unless they are known as such."""
+        self._passed_by.update(item.id for item in items if item.id not in self._by_message)
+
+    def passed_by(self, message: llm.ChatMessage) -> bool:
+        """Whether a message is history, or was said to an agent without this memory."""
+        return message.id in self._passed_by
+
+    def expect(self, heard: HeardTurn) -> None:
+        """The words of a turn that was typed will come again, as an item with another id."""
+        self._expected.append(heard)
 
     def draft_for(self, message: llm.ChatMessage) -> HeardTurn | None:
         """The record of an earlier preemptive attempt at the same words."""
@@ -109,25 +124,34 @@ class HeardTurns:
         return None
 
     def adopted(self, item: llm.ChatMessage) -> HeardTurn | None:
-        """The record of a turn whose preemptive reply was adopted.
+        """The record of a turn that went through the hook under another message's id.
 
-        Such a reply puts its own message (its own id) into the history, with the words and metrics
-        of the message the hook saw.
+        A preemptive reply that was adopted puts its own message into the history, with the words
+        and metrics of the message the hook saw; typed words a realtime model is given come as a
+        new one, which unlike spoken words has no confidence.
         """
-        if _THROUGH_HOOK not in item.metrics:
-            return None
         words = item.text_content or ""
-        for known in reversed(self.gated):
-            if known.way == "hook" and words in (known.turn.text, known.said):
-                self.link(item, known)
-                return known
-        return None
+        if _THROUGH_HOOK in item.metrics:
+            known = next((k for k in reversed(self.gated) if _went_through_hook(k, words)), None)
+        elif item.transcript_confidence is None:
+            known = next((k for k in self._expected if _went_through_hook(k, words)), None)
+        else:
+            known = None
+        if known is not None:
+            self.link(item, known)
+            if known in self._expected:
+                self._expected.remove(known)
+        return known
 
     def note_gated(self, heard: HeardTurn) -> None:
         """A record was handed to the gate; the oldest ones are let go."""
         self.gated.append(heard)
         while len(self._by_message) > 2 * TURNS_KEPT:
             del self._by_message[next(iter(self._by_message))]
+
+
+def _went_through_hook(known: HeardTurn, words: str) -> bool:
+    return known.way == "hook" and words in (known.turn.text, known.said)
 
 
 def same_words(one: str, other: str) -> bool:

@@ -27,7 +27,7 @@ logger = logging.getLogger("bmo.agent")
 
 _OPENING = threading.Lock()
 _SERVICES: dict[int, MemoryService] = {}
-_MEMORIES: dict[str, MemorySession] = {}
+_MEMORIES: dict[str, list[MemorySession]] = {}
 
 
 def shared_service(settings: Settings | None = None) -> MemoryService:
@@ -68,7 +68,7 @@ def close_shared_service() -> None:
 
 
 async def memory_for(context: JobContext, *, user_id: str | None = None) -> MemorySession:
-    """Starts the memory of one job.
+    """Starts the memory of one job, or of one of several users in it.
 
     Args:
         context: The job, connected to its room.
@@ -85,16 +85,17 @@ async def memory_for(context: JobContext, *, user_id: str | None = None) -> Memo
     service = await asyncio.to_thread(shared_service)
     own = user_id or await user_of(context, service.settings)
     memory = service.session(user_id=own, session_id=context.job.id)
-    _MEMORIES[context.job.id] = memory
+    _MEMORIES.setdefault(context.job.id, []).append(memory)
     context.log_context_fields = {**context.log_context_fields, "bmo_user": own}
     return memory
 
 
 async def end_memory(context: JobContext) -> None:
     """Writes down what is still in flight; LiveKit gives ``on_session_end`` five minutes."""
-    memory = _MEMORIES.pop(context.job.id, None)
-    if memory is not None:
-        await end_visit(memory)
+    visits = (end_visit(memory) for memory in _MEMORIES.pop(context.job.id, ()))
+    for error in await asyncio.gather(*visits, return_exceptions=True):
+        if error is not None:
+            logger.error("a visit was not ended", exc_info=error)
     await asyncio.to_thread(flush_traces)
 
 

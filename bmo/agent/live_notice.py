@@ -10,10 +10,11 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from livekit.agents import AgentSession, llm
+from livekit.agents import AgentSession
 
 from bmo import telemetry
 from bmo.agent.background import Background
+from bmo.agent.live_transcripts import is_realtime
 
 if TYPE_CHECKING:
     from bmo.memory import MemorySession
@@ -41,7 +42,7 @@ class LiveNotice:
             memory: The speaker's, or None for a guest without one.
             turn: The turn.
         """
-        if memory is None or not _is_realtime(session):
+        if memory is None or not is_realtime(session.current_agent, session):
             return
         self._background.start(self._say(session, memory, turn))
 
@@ -53,9 +54,3 @@ class LiveNotice:
         except Exception:
             logger.exception("a realtime model was not told what was asked of memory")
             telemetry.note_fault("notice")
-
-
-def _is_realtime(session: AgentSession[Any]) -> bool:
-    agent = session.current_agent
-    model = agent.llm if isinstance(agent.llm, llm.LLM | llm.RealtimeModel) else session.llm
-    return isinstance(model, llm.RealtimeModel)

@@ -25,6 +25,9 @@ USER_ATTRIBUTE = "bmo.user_id"
 SPEAKER_KEY = "bmo.speaker"
 """Key in a message's ``extra``: user id of the participant who typed it."""
 
+TYPED_KEY = "bmo.typed"
+"""Key in a message's ``extra``: its words were typed, not spoken."""
+
 UNKNOWN = "unknown"
 """The label of a transcript without one, where others of the same session have one."""
 
@@ -182,6 +185,11 @@ def user_id_of(participant: Any) -> str | None:
         return named
     identity = getattr(participant, "identity", None)
     return identity if isinstance(identity, str) and identity else None
+
+
+def typed_by_user(message: llm.ChatMessage) -> bool:
+    """Whether a message's words came through ``user_turn``."""
+    return TYPED_KEY in message.extra
 
 
 def safe_user_id(name: str) -> str:

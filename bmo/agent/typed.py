@@ -7,7 +7,7 @@ from typing import Any
 from livekit.agents import AgentSession, StopResponse, llm
 from livekit.agents.voice import SpeechHandle
 
-from bmo.agent.speakers import SPEAKER_KEY, user_id_of
+from bmo.agent.speakers import SPEAKER_KEY, TYPED_KEY, user_id_of
 
 
 async def user_turn(
@@ -35,7 +35,9 @@ async def user_turn(
     """
     agent = (await session.wait_for_idle()).agent
     speaker = user_id_of(participant)
-    extra = {SPEAKER_KEY: speaker} if speaker is not None else {}
+    extra: dict[str, Any] = {TYPED_KEY: True}
+    if speaker is not None:
+        extra[SPEAKER_KEY] = speaker
     message = llm.ChatMessage(role="user", content=[text], extra=extra)
     context = agent.chat_ctx.copy()
     try:

@@ -18,6 +18,7 @@ from bmo.cli.opening import (
     opened_service,
     opened_stores,
     settings_for,
+    the_only,
 )
 from bmo.cli.tables import fact_row, narrow_table, show_facts, shown
 from bmo.settings import Settings
@@ -218,13 +219,4 @@ def _discard(settings: Settings, prefix: str) -> None:
 def _the_held(ledger: Ledger, user_id: str, prefix: str) -> LoggedTurn:
     wanted = prefix.strip().lower()
     found = [t for t in ledger.held(user_id) if wanted and t.id.startswith(wanted)]
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        raise CommandError(
-            f"no held turn of {user_id!r} has an id that starts with {prefix[:40]!r}; "
-            "bmo held shows them."
-        )
-    raise CommandError(
-        f"{len(found)} held turns have an id that starts with {prefix!r}: add to it."
-    )
+    return the_only(found, prefix, f"held turn of {user_id!r}", "held turns", "bmo held")

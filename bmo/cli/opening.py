@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from bmo.ledger import Ledger
     from bmo.recorder import Recorder
     from bmo.turn import StoredFact
+
+_Row = TypeVar("_Row")
 
 NEAR_TOP_K = 5
 NEAR_THRESHOLD = 0.4
@@ -180,14 +182,29 @@ def the_fact(ledger: Ledger, user_id: str, prefix: str) -> StoredFact:
     """
     wanted = prefix.strip().lower()
     found = ledger.find_facts(user_id, wanted) if wanted else []
+    return the_only(found, prefix, f"memory of {user_id!r}", "memories", "bmo memories list")
+
+
+def the_only(found: Sequence[_Row], prefix: str, one: str, several: str, shown_by: str) -> _Row:
+    """The one row whose id begins with what was typed.
+
+    Args:
+        found: The rows that do.
+        prefix: What was typed.
+        one: What such a row is, and whose ("memory of 'ana'").
+        several: The same of several ("memories").
+        shown_by: The command that shows them all.
+
+    Raises:
+        CommandError: There is none, or there are several.
+    """
     if len(found) == 1:
         return found[0]
     if not found:
         raise CommandError(
-            f"no memory of {user_id!r} has an id that starts with {prefix[:40]!r}; "
-            "bmo memories list shows them."
+            f"no {one} has an id that starts with {prefix[:40]!r}; {shown_by} shows them."
         )
-    raise CommandError(f"{len(found)} memories have an id that starts with {prefix!r}: add to it.")
+    raise CommandError(f"{len(found)} {several} have an id that starts with {prefix!r}: add to it.")
 
 
 def moment_option(name: str, text: str | None) -> datetime | None:

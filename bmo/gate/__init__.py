@@ -6,12 +6,13 @@ from bmo.gate.judge_binding import wants_judge
 from bmo.gate.people import people_lexicon
 from bmo.gate.rule_patterns import PackError
 from bmo.gate.sensitive import scan as scan_sensitive
-from bmo.gate.write_gate import WriteGate
+from bmo.gate.write_gate import Ruled, WriteGate
 
 __all__ = [
     "Analysis",
     "ClauseAnalysis",
     "PackError",
+    "Ruled",
     "WriteGate",
     "analyse",
     "may_ask_to_forget",

@@ -8,28 +8,56 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
 
+from bmo.gate.pack_tables import read_table
 from bmo.gate.people import people_lexicon
 from bmo.turn import Fact
 
 _NAME = r"([A-Z][^\W\d_]+(?:['’-][^\W\d_]+)*)"
-_GREETED = re.compile(
-    r"(?:^|[.!?…]\s+|\boh )(?:[Oo]h |[Aa]h |[Ww]ell |[Gg]ood |[Vv]ery |[Mm]any |[Aa]nd )?"
-    r"(?:hello|hi|hiya|hey|morning|afternoon|evening|night|day|welcome|welcome back|thanks|"
-    r"thank you|bye|goodbye|cheers|dear|right|ok|okay|sure|sorry|congratulations|happy to help|"
-    r"well done|nice to meet you|good to (?:see|hear from) you|there you are|you're welcome)"
-    r"(?: (?:again|there|then|so much))?,? " + _NAME + r"(?=\s*(?:[.!?,;:–—-]|$))",
-    re.IGNORECASE,
-)
 _AT_END = re.compile(r"(\w+), " + _NAME + r"\s*(?:[.!?]|$)")
-_AT_FRONT = re.compile(
-    r"(?:^|[.!?]\s+)" + _NAME + r", (?:(?:do|did|have|are|were|can|could|would|will|what do|"
-    r"what did|how do|how are|where do|when do|which do|shall|should)\s+(?:you|i|we)|you|your|i|"
-    r"i'm|i'll|i've|let me|let's)\b",
-    re.IGNORECASE,
-)
-_SAID_OF = frozenset("name named called and or with of is was".split())
-"""Words before a comma behind which a name is one of several, or tells who somebody is."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Lexicon:
+    """What ``addressed_names.toml`` says.
+
+    Attributes:
+        greeted: A greeting with a name: "Good morning, Margaret!".
+        at_front: A name and what asks or tells its bearer something: "Margaret, do you need it?".
+        said_of: Words before a comma behind which a name is spoken of.
+    """
+
+    greeted: re.Pattern[str]
+    at_front: re.Pattern[str]
+    said_of: frozenset[str]
+
+
+@lru_cache(maxsize=1)
+def _lexicon() -> _Lexicon:
+    raw = read_table("en", "addressed_names.toml")
+    before, greetings, behind, asking, asked, telling = (
+        f"(?:{'|'.join(map(re.escape, raw[name]))})"
+        for name in (
+            "before_greeting",
+            "greetings",
+            "behind_greeting",
+            "asking",
+            "asked",
+            "telling",
+        )
+    )
+    greeted = (
+        rf"(?:^|[.!?…]\s+|\boh )(?:{before} )?{greetings}(?: {behind})?,? {_NAME}"
+        r"(?=\s*(?:[.!?,;:–—-]|$))"
+    )
+    at_front = rf"(?:^|[.!?]\s+){_NAME}, (?:{asking}\s+{asked}|{telling})\b"
+    return _Lexicon(
+        re.compile(greeted, re.IGNORECASE),
+        re.compile(at_front, re.IGNORECASE),
+        frozenset(raw["said_of"]),
+    )
 
 
 def addressed(before: str) -> frozenset[str]:
@@ -38,15 +66,16 @@ def addressed(before: str) -> frozenset[str]:
     Args:
         before: The assistant's words; names written large.
     """
-    if "," not in before and not _GREETED.search(before):
+    lexicon = _lexicon()
+    if "," not in before and not lexicon.greeted.search(before):
         return frozenset()
     kin = people_lexicon("en").last
-    found = {name for name in _GREETED.findall(before) if name[:1].isupper()}
-    found.update(name for name in _AT_FRONT.findall(before) if name[:1].isupper())
+    found = {name for name in lexicon.greeted.findall(before) if name[:1].isupper()}
+    found.update(name for name in lexicon.at_front.findall(before) if name[:1].isupper())
     for word, name in _AT_END.findall(before):
         said = word.lower()
         # "your sister, Elaine?" and "Noah, Maya." name others.
-        if said not in kin and said not in _SAID_OF and not word[:1].isupper():
+        if said not in kin and said not in lexicon.said_of and not word[:1].isupper():
             found.add(name)
     return frozenset(name.lower() for name in found)
 

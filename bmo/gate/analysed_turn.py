@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from bmo.gate.clause_reader import ClauseAnalysis
@@ -19,7 +20,8 @@ class Analysis:
         clauses: In the order they were said.
         language: Whose pack was used.
         words: The turn's repaired words.
-        discourse: Who was spoken of.
+        opening: Opens the discourse, when somebody asks for it: most turns only ask.
+        opened: Who was spoken of, once somebody has asked.
         answered: The turn answers the assistant's question.
         facts: Facts of all clauses, each once, corrections marked.
         named_until: Index behind the relation answer or echo question that named somebody; what
@@ -30,11 +32,19 @@ class Analysis:
     clauses: list[ClauseAnalysis] = field(default_factory=list)
     language: LanguageCode = "en"
     words: Words = field(default_factory=lambda: Words("", [], [], [], []))
-    discourse: Discourse | None = None
+    opening: Callable[[], Discourse] | None = None
+    opened: Discourse | None = None
     answered: bool = False
     named_until: int = 0
     facts: tuple[Fact, ...] = ()
     stranger: Stranger | None = None
+
+    @property
+    def discourse(self) -> Discourse | None:
+        """Who was spoken of; None where nothing was said."""
+        if self.opened is None and self.opening is not None:
+            self.opened = self.opening()
+        return self.opened
 
     @property
     def open_clauses(self) -> tuple[ClauseAnalysis, ...]:

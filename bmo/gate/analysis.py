@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import repeat
 
 from bmo.gate.analysed_turn import Analysis, without_doubles
@@ -39,8 +40,8 @@ from bmo.gate.known_effects import (
 from bmo.gate.left_open import leaves_open
 from bmo.gate.open_category import WIDE, rule_category
 from bmo.gate.other_topics import with_topics
-from bmo.gate.packs import load_pack
-from bmo.gate.people import people_lexicon
+from bmo.gate.packs import Pack, load_pack
+from bmo.gate.people import PeopleLexicon, people_lexicon
 from bmo.gate.person_names import without_stops_of_titles
 from bmo.gate.refusals import refusals
 from bmo.gate.reply_no import may_be_reply, without_reply
@@ -59,6 +60,7 @@ __all__ = ["Analysis", "ClauseAnalysis", "analyse", "without_doubles"]
 
 
 _NOBODY: frozenset[str] = frozenset()
+_NO_NAMES: Mapping[str, str] = {}
 _NO_ORDERS: dict[int, StandingOrder] = {}
 _NOT_THE_USERS: frozenset[Veto] = frozenset(("quotation", "third_party", "joke", "sarcasm"))
 """What bars an order for good like any other statement."""
@@ -88,20 +90,21 @@ def analyse(
         if undone is not None:
             return _undone(undone, said, turn, context, language)
     stages = stages_of(said.norm, language)
-    repaired = _put_straight(said, stages, turn, context, language)
-    analysis = Analysis(language=language, words=repaired)
+    repaired = _put_straight(said, stages, turn, context, pack, people)
     if not repaired.norm:
-        return analysis
-    discourse = open_discourse(people, context, turn.assistant_before, language)
-    analysis.discourse = discourse
+        return Analysis(language=language, words=repaired)
+    opening = partial(open_discourse, people, context, turn.assistant_before, language)
+    discourse = opening() if context.subjects or context.recent_facts else None
+    known = discourse.names if discourse is not None else _NO_NAMES
+    analysis = Analysis([], language, repaired, opening, discourse)
     of_turn_before = False
     if stages & SAID_OF_ANOTHER:
-        again = with_verb_said(repaired, people, pack.stops, context, discourse.names)
+        again = with_verb_said(repaired, people, pack.stops, context, known)
         repaired, of_turn_before, analysis.stranger = again
         analysis.words = repaired
     if repaired is not said:
         stages = stages_of(repaired.norm, language)
-    names = frozenset(discourse.names) if discourse.names else _NOBODY
+    names = frozenset(known) if known else _NOBODY
     clauses = segment(repaired, language, names)
     if language != "en":
         clauses = with_topics(repaired, clauses, language)
@@ -114,6 +117,8 @@ def analyse(
         # Most turns to an assistant: nothing is told, and no rule has to look.
         analysis.clauses = list(map(asked, repeat(repaired), clauses, acts))
         return analysis
+    if discourse is None:
+        discourse = analysis.opened = opening()
     refused = refusals(repaired, clauses, acts, language, stages)
     weak = _is_plain(acts, refused)
     reader = ClauseReader(turn, context, pack, people, discourse, language, weak, stages)
@@ -136,28 +141,33 @@ def analyse(
 
 def _is_plain(acts: list[tuple[SpeechAct, int]], refused: list[tuple[Veto, ...]]) -> bool:
     """Whether rules of wide constructions may speak: nothing is asked or hedged beside."""
-    for (act, _), found in zip(acts, refused, strict=True):
-        if act in _ASKING or "hedge" in found:
+    for act, _ in acts:
+        if act in _ASKING:
             return False
-    return True
+    return not any("hedge" in found for found in refused if found)
 
 
 def _put_straight(
-    said: Words, stages: int, turn: Turn, context: DialogueContext, language: LanguageCode
+    said: Words,
+    stages: int,
+    turn: Turn,
+    context: DialogueContext,
+    pack: Pack,
+    people: PeopleLexicon,
 ) -> Words:
     """The words of a turn repaired, and in the order in which they can be cut into clauses."""
+    language = pack.language
     if stages & TITLED:
         said = without_stops_of_titles(said)
     repaired = repair(said, language, cued=stages & REPAIRED != 0)
     if language == "en":
-        people = people_lexicon(language)
         if stages & DIALECTAL:
             repaired = with_my(repaired, people)
         if stages & LEADING:
             repaired = without_restart(repaired)
         if stages & ORDERED or '"' in turn.text:
             repaired = in_order(repaired, stages, people, context)
-        repaired = in_clauses(repaired, stages, turn, load_pack(language), people)
+        repaired = in_clauses(repaired, stages, turn, pack, people)
     elif repaired.norm:
         repaired = without_reply(repaired, language)
         if language == "de" and "," in turn.text:
@@ -290,10 +300,11 @@ def _read_clauses(
                 if echoed(spoken, clause, reader.discourse, reader.pack.stops) is not None:
                     analysis.named_until = clause.end
             previous = clause
-        if clause.sentence == conditional_sentence and found.speech_act == "statement":
+        if clause.sentence == conditional_sentence and act[0] == "statement":
             found = _vetoed(found, "conditional")
-        elif "conditional" in found.vetoes and spoken.norm[clause.start] in _CONDITIONS:
-            conditional_sentence = clause.sentence
+        elif found.vetoes and "conditional" in found.vetoes:
+            if spoken.norm[clause.start] in _CONDITIONS:
+                conditional_sentence = clause.sentence
         analysis.clauses.append(found)
 
 

@@ -38,7 +38,7 @@ def turned_round(
         lexicons: Word lists of the language's pack.
     """
     norm = spoken.norm
-    start, end = clause.start, clause.end
+    start, end, *_ = clause
     if _COPULAS.isdisjoint(norm[start : min(end, start + 6)]):
         return None  # most clauses
     role = _role_of(spoken, clause, people, lexicons.get("lead_role", frozenset()))

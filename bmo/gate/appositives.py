@@ -8,12 +8,34 @@ What the rules read are main clauses; a name behind a comma, or what follows "wh
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from bmo.gate.people import PeopleLexicon, Relation
 from bmo.gate.person_names import is_name_at
+from bmo.gate.word_tables import word_table
 from bmo.language import Words
 from bmo.language.lexicon import surface_lexicon
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The lists of ``appositives.toml``; what each is for stands there beside its words."""
+
+    owners: frozenset[str]
+    articles: frozenset[str]
+    borders: frozenset[str]
+    starts_clause: frozenset[str]
+    roles: frozenset[str]
+    describing: frozenset[str]
+    not_main: frozenset[str]
+    not_before_main: frozenset[str]
+    adjectives: frozenset[str]
+
+
+_words = word_table(_Words, "appositives.toml")
+
 
 Occupations = frozenset[tuple[str, ...]]
 """Nouns that say what somebody is by profession, as words."""
@@ -24,20 +46,18 @@ MAX_REWRITES = 8
 MAX_LOOKS = 60
 """No more owners and articles of a turn are looked at, for the same reason."""
 
-_OWNERS = frozenset({"my", "our", "his", "her", "their"})
-_ARTICLES = frozenset({"a", "an", "another", "one"})
-_LOOKED_AT = _OWNERS | _ARTICLES
-_BORDERS = frozenset("and but so because cos plus well yeah oh no yes then also".split())
+
+@lru_cache(maxsize=1)
+def _looked_at() -> frozenset[str]:
+    """Words behind which somebody may be told of."""
+    lists = _words()
+    return lists.owners | lists.articles
+
+
 _SELF_NAMING = (("i", "am"), ("name", "is"), ("this", "is"), ("it", "is"), ("name", "'s"))
 _BEFORE_OWN_NAME = frozenset(opener[-1] for opener in _SELF_NAMING)
-_STARTS_CLAUSE = frozenset("and but so or who which nice good glad pleased thanks thank".split())
-_ROLES = frozenset("a an from head deputy vp ceo cto cfo coo owner founder mother father".split())
-_DESCRIBING = frozenset({"a", "an", "the"})
 _LONGEST_DESCRIPTION = 7
 _LONGEST_ROLE = 16
-_NOT_MAIN = frozenset({"'s", "got", "had", "left", "said", "says", "thinks", "came"})
-"""Finite verbs that as often go on with a relative clause as with the main one."""
-_NOT_BEFORE_MAIN = frozenset("to and or not never always also just only still really who".split())
 
 
 class _Token(NamedTuple):
@@ -76,6 +96,7 @@ def written_out(
     norm = spoken.norm
     first = people.first.keys()
     after = spoken.after
+    looked_at = _looked_at()
     if people.last.isdisjoint(norm):
         if "," not in after:
             return spoken
@@ -86,7 +107,7 @@ def written_out(
             if mark == "," and (norm[i] == "here" or norm[i - 1] in _BEFORE_OWN_NAME)
         ]
     else:
-        places = [i for i, word in enumerate(norm) if word in _LOOKED_AT or after[i] == ","]
+        places = [i for i, word in enumerate(norm) if word in looked_at or after[i] == ","]
     steps: list[tuple[int, _Step]] = []
     behind = looks = 0
     for i in places:
@@ -95,7 +116,7 @@ def written_out(
         if len(steps) >= MAX_REWRITES or looks >= MAX_LOOKS:
             break
         step = None
-        if norm[i] in _LOOKED_AT:
+        if norm[i] in looked_at:
             if not first.isdisjoint(norm[i + 1 : i + 3]):
                 looks += 1
                 step = _somebody_step(spoken, i, people, stops)
@@ -118,10 +139,10 @@ def _rewritten(spoken: Words, steps: list[tuple[int, _Step]]) -> Words:
         tokens += [_Token(j, spoken.norm[j], spoken.after[j]) for j in range(i, at)]
         tokens += written
         i = behind
-    return _words(spoken, tokens)
+    return _in_words(spoken, tokens)
 
 
-def _words(spoken: Words, tokens: list[_Token]) -> Words:
+def _in_words(spoken: Words, tokens: list[_Token]) -> Words:
     start, end = spoken.start, spoken.end
     return Words(
         spoken.text,
@@ -135,7 +156,7 @@ def _words(spoken: Words, tokens: list[_Token]) -> Words:
 
 def _opens(spoken: Words, i: int) -> bool:
     """Whether a clause may begin at ``i``."""
-    return i == 0 or spoken.after[i - 1] != "" or spoken.norm[i - 1] in _BORDERS
+    return i == 0 or spoken.after[i - 1] != "" or spoken.norm[i - 1] in _words().borders
 
 
 _Step = tuple[list[_Token], int]
@@ -146,6 +167,7 @@ def _somebody_step(
     spoken: Words, i: int, people: PeopleLexicon, stops: frozenset[str]
 ) -> _Step | None:
     """Rewrites what follows "my sister", if it is a name, a description or "who ..."."""
+    lists = _words()
     who = _somebody(spoken, i, people, stops)
     if who is None:
         return None
@@ -161,8 +183,8 @@ def _somebody_step(
         _opens(spoken, who.start)
         and behind + 2 < size
         and spoken.after[who.end - 1] == ","
-        and norm[behind] in _DESCRIBING
-        and norm[who.start] in _OWNERS
+        and norm[behind] in lists.describing
+        and norm[who.start] in lists.owners
     ):
         described = _description(spoken, who, tokens)
         if described is not None:
@@ -173,11 +195,12 @@ def _somebody_step(
 def _somebody(
     spoken: Words, i: int, people: PeopleLexicon, stops: frozenset[str]
 ) -> _Somebody | None:
+    lists = _words()
     norm, size = spoken.norm, len(spoken)
     found = people.relation_at(norm, i + 1, size)
     if found is None and i + 2 < size and not spoken.after[i]:
         found = people.relation_at(norm, i + 2, size)  # "a lovely daughter"
-        if found is not None and (norm[i + 1] in stops and norm[i + 1] not in _ADJECTIVES):
+        if found is not None and (norm[i + 1] in stops and norm[i + 1] not in lists.adjectives):
             return None
     if found is None or any(spoken.after[j] for j in range(i, found[1] - 1)):
         return None
@@ -192,13 +215,10 @@ def _somebody(
     return _Somebody(i, kin_end, kin_end + count, relation, count > 0)
 
 
-_ADJECTIVES = frozenset("lovely dear good great old young new little big only first".split())
-
-
 def _is_apposed(spoken: Words, start: int, first: int, end: int, people: PeopleLexicon) -> bool:
     """Whether the name ``first:end`` names the person before it, not a list's next or a subject."""
     if spoken.after[first - 1] != ",":
-        return spoken.norm[start] in _OWNERS or spoken.norm[first] in people.names
+        return spoken.norm[start] in _words().owners or spoken.norm[first] in people.names
     if spoken.after[end - 1]:
         return True
     return end == len(spoken)  # "a son, tom was there" is no naming
@@ -206,12 +226,13 @@ def _is_apposed(spoken: Words, start: int, first: int, end: int, people: PeopleL
 
 def _naming(spoken: Words, who: _Somebody) -> list[_Token]:
     """The words of somebody, the name told by construction: "a son called ezra"."""
+    lists = _words()
     last = who.end - 1
     tokens = []
     for at in range(who.start, who.end):
         inside = at < last and (who.name and at >= who.kin_end - 1)
         tokens.append(_Token(at, spoken.norm[at], "" if inside else spoken.after[at]))
-        if at == who.kin_end - 1 and who.name and spoken.norm[who.start] in _ARTICLES:
+        if at == who.kin_end - 1 and who.name and spoken.norm[who.start] in lists.articles:
             tokens.append(_Token(at, "called", ""))
     if who.name and tokens[-1].after == "," and _goes_on(spoken, who.end):
         tokens[-1] = tokens[-1]._replace(after="")
@@ -255,18 +276,19 @@ def _relative(spoken: Words, who: _Somebody, tokens: list[_Token]) -> _Step | No
 
 def _end_of_relative(spoken: Words, relative: int, closed: bool) -> tuple[int, bool]:
     """The index behind a relative clause, and whether the main verb stands there."""
+    lists = _words()
     norm, after, size = spoken.norm, spoken.after, len(spoken)
     finite = surface_lexicon("en").finite_verbs
     for at in range(relative + 1, min(size, relative + 14)):
         mark = after[at - 1]
         if mark and mark != ",":
             return at, False
-        verb = norm[at] in finite and norm[at] not in _NOT_MAIN
+        verb = norm[at] in finite and norm[at] not in lists.not_main
         if closed and mark == ",":
             return at, verb
         if not closed and norm[at] in ("and", "but", "so"):
             return at, False
-        if not closed and verb and norm[at - 1] not in _NOT_BEFORE_MAIN and at > relative + 1:
+        if not closed and verb and norm[at - 1] not in lists.not_before_main and at > relative + 1:
             return at, True
     return relative, False
 
@@ -322,12 +344,13 @@ def _introduces(spoken: Words, i: int, stops: frozenset[str]) -> bool:
 
 
 def _says_who(norm: list[str], begin: int, end: int, occupations: Occupations) -> bool:
+    lists = _words()
     first = norm[begin]
-    if end - begin > _LONGEST_ROLE or first in _STARTS_CLAUSE:
+    if end - begin > _LONGEST_ROLE or first in lists.starts_clause:
         return False
     if not surface_lexicon("en").clause_subjects.isdisjoint(norm[begin:end]):
         return False
-    if first in _ROLES or (first.isdigit() and end - begin <= 3):
+    if first in lists.roles or (first.isdigit() and end - begin <= 3):
         return True
     return any(
         (norm[at],) in occupations or tuple(norm[at : at + 2]) in occupations

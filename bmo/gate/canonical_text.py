@@ -8,7 +8,7 @@ from functools import lru_cache
 from bmo.gate.captures import Capture, CaptureContext
 from bmo.gate.discourse import Person
 from bmo.gate.person_names import proper
-from bmo.language import Words, third_person
+from bmo.language import Words
 
 THIRD_PERSON: dict[str, str] = {
     "i": "they", "me": "them", "my": "their", "mine": "theirs", "myself": "themselves", "am": "are",
@@ -45,10 +45,9 @@ def surface(context: CaptureContext, start: int, end: int, proper_words: frozens
     tokens, source, words = context.tokens, context.source, context.words
     begins, ends = words.start, words.end
     names, relations = context.people.names, context.people.first
-    first, last = source[start:end][:1], source[start:end][-1:]
-    if first and min(first[0], last[0]) >= 0:
-        said = words.text[begins[first[0]] : ends[last[0]]]
-        span = tokens[start:end]
+    span = tokens[start:end]
+    if span and source[start] >= 0 and source[start + len(span) - 1] >= 0:
+        said = words.text[begins[source[start]] : ends[source[start + len(span) - 1]]]
         plain = said == " ".join(span) and _RESPELLED.isdisjoint(span) and names.isdisjoint(span)
         if plain and proper_words.isdisjoint(span):
             return said  # most values: plain words in a row, in lower case
@@ -171,11 +170,6 @@ def with_subject(text: str, who: Person | str, plural: bool, noun_text: bool) ->
             else lowered,
         )
     return f"{label} {lowered} {rest}".strip()
-
-
-def verb_forms(lemma: str) -> dict[str, str]:
-    """``V`` and ``V3`` for templates."""
-    return {"V": lemma, "V3": third_person(lemma)}
 
 
 _ASSISTANT = {"you": "the assistant", "your": "the assistant's", "yours": "the assistant's"}

@@ -2,9 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import lru_cache
+
 from bmo.gate.captures import Capture, CaptureContext, lex, strip_tail, trim
 from bmo.gate.other_grammar import grammar
 from bmo.gate.person_names import ABBREVIATED_TITLES, is_cased, is_name_at
+from bmo.gate.word_tables import word_table
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The lists of ``capture_names.toml``; what each is for stands there beside its words."""
+
+    announcing: frozenset[str]
+    of_a_place: frozenset[str]
+    trades: frozenset[str]
+    no_title: frozenset[str]
+    ing_titles: frozenset[str]
+    occupation_endings: frozenset[str]
+    beside_languages: frozenset[str]
+
+
+_words = word_table(_Words, "capture_names.toml")
+_AND = frozenset({"and", "und", "et", "y"})
+
+
+@lru_cache(maxsize=1)
+def _occupation_endings() -> tuple[str, ...]:
+    return tuple(_words().occupation_endings)
 
 
 def name(context: CaptureContext, start: int, end: int) -> Capture | None:
@@ -32,10 +58,6 @@ def certain_name(context: CaptureContext, start: int, end: int) -> Capture | Non
     return None
 
 
-_AND = frozenset({"and", "und", "et", "y"})
-_ANNOUNCING = frozenset({"again", "calling", "here", "speaking"})
-
-
 def known_name(context: CaptureContext, start: int, end: int) -> Capture | None:
     """A given name of the lexicon with which a clause ends ("its tom again", not "its tom at")."""
     if context.tokens[start] not in context.people.names:
@@ -44,7 +66,7 @@ def known_name(context: CaptureContext, start: int, end: int) -> Capture | None:
     if found is None:
         return None
     last = strip_tail(context, found.end, end)
-    if not _ANNOUNCING.issuperset(context.tokens[found.end : last]):
+    if not _words().announcing.issuperset(context.tokens[found.end : last]):
         return None
     return found
 
@@ -109,6 +131,7 @@ def place(context: CaptureContext, start: int, end: int) -> Capture | None:
 
 def new_home(context: CaptureContext, start: int, end: int) -> Capture | None:
     """A place that one can move to and live in: no software, floor, diet, shift or seat."""
+    lists = _words()
     found = place(context, start, end)
     tokens = context.tokens
     if found is not None:
@@ -120,7 +143,9 @@ def new_home(context: CaptureContext, start: int, end: int) -> Capture | None:
     if found is None or context.longest("cities", start, found.end, 4):
         return found
     # "the flat on the top floor" is a flat: what counts is the noun before the preposition.
-    noun = next((i for i in range(start + 1, found.end) if tokens[i] in _OF_A_PLACE), found.end)
+    noun = next(
+        (i for i in range(start + 1, found.end) if tokens[i] in lists.of_a_place), found.end
+    )
     if lex(context, "no_homes", tokens[noun - 1]) or context.longest("no_homes", start, noun, 4):
         return None
     if context.longest("technologies", start, found.end, 4) == found.end - start:
@@ -131,9 +156,6 @@ def new_home(context: CaptureContext, start: int, end: int) -> Capture | None:
 def _is_time(context: CaptureContext, at: int) -> bool:
     word = context.tokens[at]
     return lex(context, "months", word) or (len(word) == 4 and word.isdecimal())
-
-
-_OF_A_PLACE = frozenset("above at behind by for in near next off on opposite outside with".split())
 
 
 def sure_place(context: CaptureContext, start: int, end: int) -> Capture | None:
@@ -151,6 +173,7 @@ def sure_place(context: CaptureContext, start: int, end: int) -> Capture | None:
 
 def organisation(context: CaptureContext, start: int, end: int) -> Capture | None:
     """Where someone works: a company or a kind of workplace."""
+    lists = _words()
     tokens = context.tokens
     if lex(context, "deictic", tokens[start]) or lex(context, "org_reject", tokens[start]):
         return None
@@ -163,33 +186,21 @@ def organisation(context: CaptureContext, start: int, end: int) -> Capture | Non
         return None
     if any(tokens[i] in ("you", "your") for i in range(start, stop)):
         return None
-    if (
-        tokens[start].endswith("ing")
-        and stop - start > 1
-        and tokens[start]
-        not in (
-            "marketing",
-            "engineering",
-            "accounting",
-            "nursing",
-            "advertising",
-            "manufacturing",
-            "catering",
-            "banking",
-            "publishing",
-        )
-    ):
+    if tokens[start].endswith("ing") and stop - start > 1 and tokens[start] not in lists.trades:
         return None
     return Capture(start, stop, stop)
 
 
 def place_of_work(context: CaptureContext, start: int, end: int) -> Capture | None:
     """An employer behind "at", "with" or "join": no people, no desk, no club."""
+    lists = _words()
     found = organisation(context, start, end)
     if found is None:
         return None
     tokens = context.tokens
-    noun = next((i for i in range(start + 1, found.end) if tokens[i] in _OF_A_PLACE), found.end)
+    noun = next(
+        (i for i in range(start + 1, found.end) if tokens[i] in lists.of_a_place), found.end
+    )
     if lex(context, "no_employers", tokens[noun - 1]):
         return None
     return found
@@ -205,6 +216,7 @@ def company(context: CaptureContext, start: int, end: int) -> Capture | None:
 
 def occupation(context: CaptureContext, start: int, end: int) -> Capture | None:
     """A job title: ends in an occupation noun or has an agent suffix."""
+    lists = _words()
     stop = trim(context, start, end, "occupation_stops")
     if stop <= start or stop - start > 6:
         return None
@@ -218,24 +230,12 @@ def occupation(context: CaptureContext, start: int, end: int) -> Capture | None:
     if (
         context.tokens[start].endswith("ing")
         and best - start > 1
-        and context.tokens[start] not in _ING_TITLES
+        and context.tokens[start] not in lists.ing_titles
     ):
         return None
-    if context.tokens[start] in _NO_TITLE:
+    if context.tokens[start] in lists.no_title:
         return None
     return Capture(start, best, best)
-
-
-_NO_TITLE = frozenset("no not called named very so just my your our his her their".split())
-"""First words behind which no title follows: "my manager" is whose they are."""
-
-_ING_TITLES = frozenset(
-    (
-        "accounting acting aspiring banking boxing catering dancing driving engineering fishing "
-        "managing marketing mining nursing practicing practising racing shipping struggling "
-        "styling swimming teaching training wedding working"
-    ).split()
-)
 
 
 def _is_occupation(context: CaptureContext, start: int, stop: int) -> bool:
@@ -247,50 +247,7 @@ def _is_occupation(context: CaptureContext, start: int, stop: int) -> bool:
             return True
     if lex(context, "not_occupations", word):
         return False
-    return len(word) > 5 and word.endswith(
-        (
-            "ologist",
-            "ographer",
-            "ician",
-            "ianist",
-            "therapist",
-            "surgeon",
-            "engineer",
-            "keeper",
-            "maker",
-            "smith",
-            "officer",
-            "teacher",
-            "worker",
-            "driver",
-            "designer",
-            "developer",
-            "manager",
-            "trainer",
-            "cleaner",
-            "operator",
-            "inspector",
-            "instructor",
-            "consultant",
-            "assistant",
-            "analyst",
-            "technician",
-            "specialist",
-            "administrator",
-            "coordinator",
-            "director",
-            "planner",
-            "builder",
-            "grower",
-            "fitter",
-            "woman",
-            "programmer",
-            "researcher",
-            "scientist",
-            "wright",
-            "monger",
-        )
-    )
+    return len(word) > 5 and word.endswith(_occupation_endings())
 
 
 def technology(context: CaptureContext, start: int, end: int) -> Capture | None:
@@ -324,26 +281,9 @@ def language_name(context: CaptureContext, start: int, end: int) -> Capture | No
 
 
 def _of_lexicon_list(context: CaptureContext, lexicon: str, start: int, end: int) -> Capture | None:
+    lists = _words()
     i = start
     last = start
-    fillers = (
-        "and",
-        "or",
-        "some",
-        "a",
-        "bit",
-        "of",
-        "little",
-        "fluent",
-        "basic",
-        "decent",
-        "but",
-        "native",
-        "good",
-        "rusty",
-        "broken",
-        "sign",
-    )
     seen = False
     while i < end:
         size = context.longest(lexicon, i, end)
@@ -351,7 +291,7 @@ def _of_lexicon_list(context: CaptureContext, lexicon: str, start: int, end: int
             seen = True
             i += size
             last = i
-        elif context.tokens[i] in fillers:
+        elif context.tokens[i] in lists.beside_languages:
             i += 1
         else:
             break

@@ -108,7 +108,8 @@ Validator = Callable[[CaptureContext, int, int], Capture | None]
 
 def lex(context: CaptureContext, name: str, word: str) -> bool:
     """Whether a lexicon holds a single word."""
-    return (word,) in context.lexicons.get(name, frozenset())
+    phrases = context.lexicons.get(name)
+    return phrases is not None and (word,) in phrases
 
 
 _DETERMINERS = frozenset({"the", "a", "an", "my", "our", "his", "her", "their", "this", "these"})

@@ -85,10 +85,9 @@ class ClauseAnalysis(NamedTuple):
 
 def asked(spoken: Words, clause: Clause, said: tuple[SpeechAct, int]) -> ClauseAnalysis:
     """A question or a request, in which nothing is told."""
-    act, _ = said
-    place = (clause.start, clause.end)
-    norm = tuple(spoken.norm[clause.start : clause.end])
-    return _made(ClauseAnalysis, (spoken, place, norm, act, (), (), False))
+    start, end, *_ = clause
+    norm = tuple(spoken.norm[start:end])
+    return _made(ClauseAnalysis, (spoken, (start, end), norm, said[0], (), (), False))
 
 
 _made = tuple.__new__
@@ -123,8 +122,10 @@ class ClauseReader:
     ) -> ClauseAnalysis:
         """One clause, whose speech act (and vetoes) are known."""
         act, behind = said
-        if clause.start:
-            self.discourse.heard = spoken.norm[: clause.start]
+        start, end, *_ = clause
+        discourse, stages, english = self.discourse, self.stages, self.language == "en"
+        if start:
+            discourse.heard = spoken.norm[:start]
         facts: list[Fact] = []
         refused: tuple[Veto, ...] = ()
         is_open = False
@@ -144,7 +145,7 @@ class ClauseReader:
                 if fact.op == "retract" or fact.slot == "answer_language"
             ]
         elif (
-            self.stages & WISHED
+            stages & WISHED
             and act in _MAY_WISH
             and (wish := self._wish(spoken, clause)) is not None
         ):
@@ -172,7 +173,7 @@ class ClauseReader:
                 firm = self.weak
                 if (
                     firm
-                    and self.stages & OF_THE_MOMENT
+                    and stages & OF_THE_MOMENT
                     and act == "statement"
                     and of_the_moment(spoken.norm[body.start : body.end], self.pack)
                 ):
@@ -191,18 +192,19 @@ class ClauseReader:
                     facts = self._as_said(spoken, body)
                 is_open = not facts and (act != "statement" or body.end - body.start > 1)
                 is_open = is_open or _tells_more(facts, body)
-        discourse = self.discourse
         if facts and facts[0].rule_id == "announced" and discourse.recent:
             facts = []  # "my brother's name isn't tom | it's tim"
-        if self.stages & NAMES and self.language == "en" and not discourse.stranger:
-            discourse.stranger = self._names_a_stranger(spoken, clause)
-        if self.stages & BROUGHT_UP and not facts and not discourse.stranger:
-            discourse.stranger = introduces(spoken.norm[clause.start : clause.end])
+        norm = spoken.norm[start:end]
+        if stages & NAMES and english and not discourse.stranger:
+            discourse.stranger = self._names_a_stranger(norm)
+        if stages & BROUGHT_UP and not facts and not discourse.stranger:
+            discourse.stranger = introduces(norm)
         if discourse.said_before and _is_fragment(spoken, clause):
             discourse.said_before = ()  # "beckett, but he is a cat": he is what was just named
-        place = (clause.start, clause.end)
-        norm = tuple(spoken.norm[clause.start : clause.end])
-        return _made(ClauseAnalysis, (spoken, place, norm, act, refused, tuple(facts), is_open))
+        told = tuple(facts)
+        return _made(
+            ClauseAnalysis, (spoken, (start, end), tuple(norm), act, refused, told, is_open)
+        )
 
     def read_order(
         self, spoken: Words, clause: Clause, said: tuple[SpeechAct, int], order: StandingOrder
@@ -256,9 +258,9 @@ class ClauseReader:
             span=_span(spoken, clause.start, clause.end),
         )
 
-    def _names_a_stranger(self, spoken: Words, clause: Clause) -> bool:
-        """Whether a clause names somebody whose relation nobody has told."""
-        names, said = self.people.names, spoken.norm[clause.start : clause.end]
+    def _names_a_stranger(self, said: list[str]) -> bool:
+        """Whether the words of a clause name somebody whose relation nobody has told."""
+        names = self.people.names
         if names.isdisjoint(said):
             return False
         known, stops = self.discourse.names, self.pack.stops
@@ -452,8 +454,11 @@ def _is_fragment(spoken: Words, clause: Clause) -> bool:
 
 def _may_match(pack: Pack, norm: list[str], clause: Clause) -> bool:
     """Whether any rule begins with the words of a clause as it stands."""
-    index, start, end = pack.index, clause.start, clause.end
-    return norm[start] in pack.openers and (
+    start, end, *_ = clause
+    if norm[start] not in pack.openers:
+        return False
+    index = pack.index
+    return (
         (norm[start],) in index
         or (start + 1 < end and (norm[start], norm[start + 1]) in index)
         or (start + 2 < end and tuple(norm[start : start + 3]) in index)

@@ -12,17 +12,21 @@ def speech_acts(
     spoken: Words, clauses: list[Clause], language: LanguageCode
 ) -> list[tuple[SpeechAct, int]]:
     """The speech act of each clause; what runs on from a question or a request belongs to it."""
+    norm = spoken.norm
+    polite = "please" in norm
+    if len(clauses) == 1 and not polite:
+        return [speech_act(spoken, clauses[0], language)]  # most turns: no clause to go with
     acts: list[tuple[SpeechAct, int]] = []
-    polite = "please" in spoken.norm
     for position, clause in enumerate(clauses):
         act, behind = speech_act(spoken, clause, language)
-        said = spoken.norm[clause.start : clause.end]
-        if act == "instruction" and clause.carried and _is_carried_on(said, acts, language):
-            act, behind = "statement", clause.start
-        if polite and act == "statement" and "please" in said:
+        if act == "instruction" and clause.carried:
+            if _is_carried_on(norm[clause.start : clause.end], acts, language):
+                act, behind = "statement", clause.start
+        if polite and act == "statement" and "please" in norm[clause.start : clause.end]:
+            said = norm[clause.start : clause.end]
             sentence = [other for other in clauses if other.sentence == clause.sentence]
             last = sentence[-1].end if sentence else clause.end
-            standing = _is_standing(said, spoken.norm[clause.start : last])
+            standing = _is_standing(said, norm[clause.start : last])
             act = act if standing else "directive"
             if act == "directive" and verbless_wish(tuple(said), language):
                 act = "instruction"
@@ -34,7 +38,7 @@ def speech_acts(
                 elif acts[-1][0] == "question":  # "could you ... for me": nothing is asked
                     acts[-1] = ("directive", acts[-1][1])
         acts.append((act, behind))
-    if "?" in spoken.text and len(clauses) > 1:
+    if len(clauses) > 1 and "?" in spoken.text:
         asked = {c.sentence for c in clauses if "?" in c.closed_by}
         opened: dict[int, SpeechAct] = {}
         for clause, (act, _) in zip(clauses, acts, strict=True):

@@ -18,7 +18,7 @@ from bmo.gate import (
     restarts,
     said_of_another,
 )
-from bmo.gate.contrasted_places import CONTRAST
+from bmo.gate.contrasted_places import contrast_cues
 from bmo.gate.ellipsis import words_of_days
 from bmo.gate.factuality import factuality_lexicon
 from bmo.gate.mentions import OWN
@@ -96,7 +96,7 @@ def _cue_words(language: LanguageCode) -> dict[str, int]:
         (WISHED, POLITE),
         (STANDING, order_cues(language)),
         (QUOTED, quoting_lexicon(language).telling),
-        (CONTRASTED, {CONTRAST[language]} if language in CONTRAST else ()),
+        (CONTRASTED, contrast_cues(language)),
     ]
     if language == "en":
         days = words_of_days(load_pack(language).lexicons.get("recurring", frozenset()))
@@ -108,7 +108,7 @@ def _cue_words(language: LanguageCode) -> dict[str, int]:
             (REPORTED, open_lexicon().professionals),
             (RELATED, people_lexicon(language).last),
             (SAID_OF_ANOTHER, said_of_another.CUES),
-            (LEADING, echo_questions.CUES | restarts.PRONOUNS),
+            (LEADING, echo_questions.leading_cues() | restarts.PRONOUNS),
             (DIALECTAL, dialect.CUES),
             (NAMING, naming_order.CUES),
             (POINTING, pointing_orders.CUES),
@@ -128,7 +128,13 @@ def stages_of(norm: Sequence[str], language: LanguageCode) -> int:
         norm: Words of a turn in normal form.
         language: Whose vocabularies apply.
     """
-    found = 0
-    for stages in filter(None, map(_cue_words(language).get, norm)):
-        found |= stages
+    found, table = 0, _cue_words(language)
+    for word in _vocabulary(language).intersection(norm):
+        found |= table[word]
     return found
+
+
+@cache
+def _vocabulary(language: LanguageCode) -> frozenset[str]:
+    """The words of the table: a set finds which of them were said without a line of Python."""
+    return frozenset(_cue_words(language))

@@ -6,34 +6,28 @@ It is written as "my" before words that say what is one's own, and nowhere else:
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from bmo.gate.people import PeopleLexicon
+from bmo.gate.word_tables import word_table
 from bmo.language import Words
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The lists of ``dialect.toml``; what each is for stands there beside its words."""
+
+    ones_own: frozenset[str]
+    to_whom: frozenset[str]
+    titles: frozenset[str]
+    before_own: frozenset[str]
+
+
+_words = word_table(_Words, "dialect.toml")
+
 
 CUES = frozenset({"me"})
 """Without one of these ``with_my`` changes nothing."""
-_ONES_OWN = frozenset(
-    (
-        "ankle arm arms back bed belly bike boat breakfast car chest coat cup diary dinner ear "
-        "ears elbow eye eyes feet fingers foot garden glasses hair hand hands hat head health "
-        "hearing "
-        "heart hip hips house job knee knees leg legs life lunch lungs neck nerves own phone "
-        "pension pills pipe shed shoulder shoulders sight sleep stick stomach tablets tea teeth "
-        "toe van wallet work wrist"
-    ).split()
-)
-_TO_WHOM = frozenset(
-    (
-        "asking calling giving getting making leaving sending showing teaching telling name named "
-        "ask asked bring brought buy bought call called cook cooked cost find found for from gave "
-        "get gets give gives giving got hand handed heard help helped leave left lend lent let "
-        "made make makes offer offered owe owes pour poured save saved send sent show showed "
-        "teach taught tell tells to told took wish with"
-    ).split()
-)
-"""Words behind which "me" is whom something is given or told."""
-_TITLES = frozenset({"boss", "doctor", "coach", "teacher", "chief"})
-"""What somebody may be called: "call me boss"."""
-_BEFORE_OWN = frozenset({"of", "in", "on", "with", "to", "for", "at", "from", "since", "about"})
 
 
 def with_my(words: Words, people: PeopleLexicon) -> Words:
@@ -59,8 +53,13 @@ def with_my(words: Words, people: PeopleLexicon) -> Words:
 
 
 def _is_own(norm: list[str], i: int, people: PeopleLexicon) -> bool:
+    lists = _words()
     owned = norm[i + 1]
     before = norm[i - 1] if i else ""
-    if owned in _ONES_OWN:
-        return before not in _TO_WHOM or before in _BEFORE_OWN
-    return owned not in _TITLES and (owned,) in people.forms and before not in _TO_WHOM - {"with"}
+    if owned in lists.ones_own:
+        return before not in lists.to_whom or before in lists.before_own
+    return (
+        owned not in lists.titles
+        and (owned,) in people.forms
+        and (before == "with" or before not in lists.to_whom)
+    )

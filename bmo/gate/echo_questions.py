@@ -7,48 +7,53 @@ later.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import lru_cache
+
 from bmo.gate.asked_question import last_question
 from bmo.gate.clause_head import CALLED_BY_RELATION
 from bmo.gate.discourse import Discourse, Person
 from bmo.gate.person_names import is_name_at, proper
+from bmo.gate.word_tables import word_table
 from bmo.language import Clause, Words
 
-_OWNERS = frozenset({"my", "our", "the"})
-_OWN = frozenset({"my", "our"})
-_OPENS_ECHO = frozenset("oh ah what who you mean well um uh erm hm as for".split())
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The lists of ``echo_questions.toml``; what each is for stands there beside its words."""
+
+    owners: frozenset[str]
+    own: frozenset[str]
+    opens_echo: frozenset[str]
+    opens_exclamation: frozenset[str]
+    said_with_no: frozenset[str]
+    exclamations: frozenset[str]
+    subjects: frozenset[str]
+    of_others: frozenset[str]
+    aux: frozenset[str]
+
+
+_words = word_table(_Words, "echo_questions.toml")
+
+
 _MOST_RELATIONS = 3
 
-_OPENS_EXCLAMATION = frozenset(
-    (
-        "blimey christ crikey god good goodness gosh heavens hell jesus lord oh dear not no my "
-        "absolutely certainly"
-    ).split()
-)
-_EXCLAMATIONS = frozenset(
-    tuple(phrase.split())
-    for front in (
-        "heavens", "good heavens", "god", "good god", "my god", "lord", "good lord", "christ",
-        "jesus", "hell", "goodness", "gosh", "blimey", "crikey", "dear god", "dear lord",
-        "goodness me", "heavens above", "goodness gracious", "oh", "absolutely", "certainly",
-    )
-    for phrase in (f"{front} no", f"oh {front} no", f"{front} not", f"{front} never")
-) | frozenset(
-    tuple(phrase.split())
-    for phrase in (
-        "not at all", "no not at all", "oh not at all", "no no", "oh dear", "oh dear no",
-        "dear me no", "no way", "not really", "no not really", "of course not", "no never",
-        "good grief no", "good heavens", "heavens above", "goodness me", "oh my god", "oh god",
-        "good god", "good lord", "my goodness", "heavens", "not a chance", "no chance",
-    )
-)  # fmt: skip
 _LONGEST_EXCLAMATION = 4
-_SUBJECTS = frozenset("he she they it i we my our his her their that".split())
-_OF_OTHERS = frozenset({"he", "she", "they"})
-CUES = _OPENS_EXCLAMATION | _OF_OTHERS
-"""One of these stands in what ``without_leads`` takes off."""
-_AUX = frozenset(
-    "can could does do did is are was were has have had will would should might must".split()
-)
+
+
+@lru_cache(maxsize=1)
+def leading_cues() -> frozenset[str]:
+    """One of these stands in what ``without_leads`` takes off."""
+    lists = _words()
+    return lists.opens_exclamation | lists.of_others
+
+
+@lru_cache(maxsize=1)
+def _exclamations() -> frozenset[str]:
+    lists = _words()
+    fronts = lists.said_with_no
+    shapes = ("{} no", "oh {} no", "{} not", "{} never")
+    return lists.exclamations | {shape.format(front) for shape in shapes for front in fronts}
 
 
 def echoed(
@@ -62,14 +67,15 @@ def echoed(
         discourse: Who is who.
         stops: Words that are no names.
     """
+    lists = _words()
     if not clause.closed_by.startswith("?"):
         return None
     norm, at, end = spoken.norm, clause.start, clause.end
-    while at < end and norm[at] in _OPENS_ECHO:
+    while at < end and norm[at] in lists.opens_echo:
         at += 1
     if at >= end:
         return None
-    own = norm[at] in _OWNERS
+    own = norm[at] in lists.owners
     if not own and norm[at] not in CALLED_BY_RELATION:
         known = discourse.by_name(norm[at]) if end - at == 1 else None
         if known is None:
@@ -103,13 +109,14 @@ def _asked_about(
     spoken: Words, first: int, end: int, discourse: Discourse, stops: frozenset[str]
 ) -> Person | None:
     """The one person of the user's in a whole question: "have i told you about my brother?"."""
+    lists = _words()
     norm, people = spoken.norm, discourse.lexicon
-    if _OWN.isdisjoint(norm[first:end]):
+    if lists.own.isdisjoint(norm[first:end]):
         return None
     found = [
         kin
         for at in range(first, end)
-        if norm[at] in _OWN and (kin := people.relation_at(norm, at + 1, end)) is not None
+        if norm[at] in lists.own and (kin := people.relation_at(norm, at + 1, end)) is not None
     ]
     if len(found) != 1 or norm[found[0][1] : found[0][1] + 1] == ["'s"]:
         return None
@@ -129,13 +136,14 @@ def without_leads(spoken: Words, clauses: list[Clause], assistant_before: str) -
         clauses: Its clauses.
         assistant_before: The assistant's words before the turn.
     """
+    lists = _words()
     norm = spoken.norm
     kept: list[Clause] = []
     for clause in clauses:
         start = clause.start
-        if norm[start] in _OPENS_EXCLAMATION:
+        if norm[start] in lists.opens_exclamation:
             start = _behind_exclamation(spoken, clause)
-        if start < clause.end and norm[start] in _OF_OTHERS:
+        if start < clause.end and norm[start] in lists.of_others:
             start = _behind_short_reply(spoken, start, clause.end, assistant_before)
         if start < clause.end:
             kept.append(clause if start == clause.start else clause._replace(start=start))
@@ -144,29 +152,31 @@ def without_leads(spoken: Words, clauses: list[Clause], assistant_before: str) -
 
 def _behind_exclamation(spoken: Words, clause: Clause) -> int:
     """Index behind the exclamation that opens a clause, or of the clause's first word."""
-    norm, first = spoken.norm, clause.start
+    lists = _words()
+    norm, first, exclamations = spoken.norm, clause.start, _exclamations()
     for size in range(min(_LONGEST_EXCLAMATION, clause.end - first), 0, -1):
         behind = first + size
-        if tuple(norm[first:behind]) not in _EXCLAMATIONS:
+        if " ".join(norm[first:behind]) not in exclamations:
             continue
-        if behind == clause.end or spoken.after[behind - 1] or norm[behind] in _SUBJECTS:
+        if behind == clause.end or spoken.after[behind - 1] or norm[behind] in lists.subjects:
             return behind
     return first
 
 
 def _behind_short_reply(spoken: Words, first: int, end: int, assistant_before: str) -> int:
     """Index behind "he can't" or "she does" where more is told behind it, or ``first``."""
+    lists = _words()
     norm = spoken.norm
-    if first + 1 >= end or norm[first + 1] not in _AUX:
+    if first + 1 >= end or norm[first + 1] not in lists.aux:
         return first
     behind = first + 2
     if norm[behind : behind + 1] == ["not"]:
         behind += 1
-    tells_more = behind < end and norm[behind] in _SUBJECTS
+    tells_more = behind < end and norm[behind] in lists.subjects
     closed = behind <= end and spoken.after[behind - 1] != ""
     if not (tells_more or closed or behind == end):
         return first
-    if tells_more and not closed and norm[behind] not in _OF_OTHERS:
+    if tells_more and not closed and norm[behind] not in lists.of_others:
         return first  # "he does my garden"
     question = last_question(assistant_before)
     # "does he drive", "no he doesn't": what is settled is told with the question.

@@ -9,50 +9,56 @@ and tuesday") and read by the ordinary rules.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
+from bmo.gate.word_tables import word_table
 from bmo.language import Clause, Words
 
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The lists of ``ellipsis.toml``; what each is for stands there beside its words."""
+
+    present: frozenset[str]
+    greetings: frozenset[str]
+    pointers: frozenset[str]
+    its_prepositions: frozenset[str]
+    moving: frozenset[str]
+    placed: frozenset[str]
+    over: frozenset[str]
+    nothing_else: frozenset[str]
+    aside: frozenset[str]
+    said_without_i: frozenset[str]
+    no_object: frozenset[str]
+    giving: frozenset[str]
+    parting: frozenset[str]
+    before_parting: frozenset[str]
+    having: frozenset[str]
+    when_lost: frozenset[str]
+    subjects: frozenset[str]
+    speakers: frozenset[str]
+    now: frozenset[str]
+    no_front: frozenset[str]
+    takes_object: frozenset[str]
+    no_name_endings: frozenset[str]
+
+
+_words = word_table(_Words, "ellipsis.toml")
+
+
 Lexicons = Mapping[str, frozenset[tuple[str, ...]]]
-_PRESENT = frozenset({"here", "speaking", "calling"})
-_GREETINGS = frozenset("afternoon evening g'day hello hey hi hiya howdy morning yo".split())
 _ANNOUNCEMENT = 7
 _JUST_THE_NAME = 2
-_POINTERS = frozenset({"that", "it", "which", "this", "those", "they"})
-_ITS_PREPOSITIONS = frozenset({"on", "for", "during"})
 _OBJECTS = {"me": "i", "him": "he", "her": "she", "us": "we", "them": "they"}
-_MOVING = frozenset({"move", "moved", "moves", "relocated", "moving"})
-_PLACED = frozenset({"to", "in", "at"})
-_OVER = frozenset({"done", "finished", "through", "quit", "stopped"})
-_NOTHING_ELSE = (
-    ("nothing", "else"),
-    ("only", "that"),
-    ("nothing", "but", "that"),
-    ("just", "that"),
-)
-
-
-_ASIDE = frozenset(
-    "actually also already ended finally honestly just recently so well yeah".split()
-)
-_SAID_WITHOUT_I = frozenset(
-    (
-        "been broke bought ditched dropped finished gave given gone got handed joined left lost "
-        "moved packed quit retired sold split started stopped swapped switched traded"
-    ).split()
-)
-"""First words of statements whose "i" is often left out."""
-
-_NO_OBJECT = frozenset("any cha it ta that this to us ya you your".split())
-_GIVING = frozenset({"give", "gives", "gave", "giving"})
-_PARTING = frozenset({"broke", "split", "parted", "separated", "broken", "over"})
-_PARTING_VERBS = frozenset({*_PARTING, "have", "are", "were", "'ve"})
-_TELLING = _PARTING | _GIVING | {"put"}
 _PARTNER_WORDS = 3
-_HAVING = frozenset({"have", "got", "own", "keep"})
-_WHEN_LOST = frozenset(
-    "last on yesterday this to after a two three four six recently years".split()
-)
+
+
+@lru_cache(maxsize=1)
+def _telling() -> frozenset[str]:
+    """One of these stands in what is read by its verb."""
+    lists = _words()
+    return lists.parting | lists.giving | {"put"}
 
 
 def completed(
@@ -72,37 +78,39 @@ def completed(
         lexicons: Word lists of the language's pack.
         days: False where the caller knows that no word of ``words_of_days`` stands in the turn.
     """
+    lists = _words()
     norm = spoken.norm
-    size = clause.end - clause.start
+    start, end, intro, *_ = clause
+    size = end - start
     if size < 2:
         return None
-    opening = norm[clause.start]
+    opening = norm[start]
     if days:
         told = _days_first(spoken, clause, lexicons)
         if told is not None:
             return told
-    left_out = opening in _SAID_WITHOUT_I or opening in _ASIDE
-    if left_out and (previous is None or norm[previous.start] in _SPEAKERS):
+    left_out = opening in lists.said_without_i or opening in lists.aside
+    if left_out and (previous is None or norm[previous.start] in lists.speakers):
         told = _without_subject(spoken, clause)
         if told is not None:
             return told
-    if not _TELLING.isdisjoint(norm[clause.start : clause.end]):
+    if not _telling().isdisjoint(norm[start:end]):
         told = _by_its_verb(spoken, clause, previous)
         if told is not None:
             return told
-    if previous is None and size <= _ANNOUNCEMENT and norm[clause.start + 1] in _PRESENT:
+    if previous is None and size <= _ANNOUNCEMENT and norm[start + 1] in lists.present:
         return _announced(spoken, clause, lexicons)
-    if previous is None and size == _I_AM_NAME and clause.intro in _GREETINGS:
+    if previous is None and size == _I_AM_NAME and intro in lists.greetings:
         return _introduced_alone(spoken, clause, lexicons)
-    pointing = opening in _POINTERS and norm[clause.start + 1] in ("is", "are", "'s")
+    pointing = opening in lists.pointers and norm[start + 1] in ("is", "are", "'s")
     if pointing and previous is not None and size > 2:
-        if norm[clause.start + 2] == "where":
+        if norm[start + 2] == "where":
             return _place(spoken, clause, previous)
-        if not _OVER.isdisjoint(norm[previous.start : previous.end]):
-            rest = range(clause.start + 2, clause.end)
-            return written_with(spoken, ["i", "do", *rest]) if norm[clause.start] == "it" else None
+        if not lists.over.isdisjoint(norm[previous.start : previous.end]):
+            rest = range(start + 2, end)
+            return written_with(spoken, ["i", "do", *rest]) if opening == "it" else None
         return _named_before(spoken, clause, previous)
-    if norm[clause.end - 1] in ("else", "that"):
+    if norm[end - 1] in ("else", "that"):
         return _same_language(spoken, clause, lexicons)
     if opening in ("a", "an") and previous is not None:
         return _had_too(spoken, clause, previous)
@@ -111,6 +119,7 @@ def completed(
 
 def _days_first(spoken: Words, clause: Clause, lexicons: Lexicons) -> Words | None:
     """Reads "tuesdays and fridays i am at the shop then" with the days behind."""
+    lists = _words()
     norm, start = spoken.norm, clause.start
     firsts, lasts = words_of_days(lexicons.get("recurring", frozenset()))
     if norm[start] not in firsts and not (start and norm[start - 1] in lasts):
@@ -122,7 +131,7 @@ def _days_first(spoken: Words, clause: Clause, lexicons: Lexicons) -> Words | No
     first = next(whole, start)
     days = range(first, behind)
     end = clause.end - 1 if norm[clause.end - 1] == "then" else clause.end
-    if not days or end - behind < 3 or norm[behind] not in _SUBJECTS:
+    if not days or end - behind < 3 or norm[behind] not in lists.subjects:
         return None
     return spoken.select([*range(behind, end), *days])
 
@@ -139,7 +148,6 @@ def words_of_days(
 
 
 _DAY_WORDS = 8
-_SUBJECTS = frozenset({"i", "we", "my", "our", "he", "she", "they"})
 
 
 def _days_until(norm: Sequence[str], at: int, end: int, lexicons: Lexicons) -> int:
@@ -158,45 +166,34 @@ def _days_until(norm: Sequence[str], at: int, end: int, lexicons: Lexicons) -> i
 
 def _put_first(spoken: Words, clause: Clause) -> Words | None:
     """Reads "six hives i have now", "coriander i cannot stand" with the object behind its verb."""
-    norm, start, end = spoken.norm, clause.start, clause.end
-    while end - start > 2 and norm[end - 1] in _NOW:
+    lists = _words()
+    norm = spoken.norm
+    start, end, *_ = clause
+    while end - start > 2 and norm[end - 1] in lists.now:
         end -= 1
     last = min(end - 1, start + _OBJECT_WORDS + 1)
-    if _SPEAKERS.isdisjoint(norm[start + 1 : last]):
+    if lists.speakers.isdisjoint(norm[start + 1 : last]):
         return None  # most clauses
     for at in range(start + 1, last):
-        if norm[at] in _SPEAKERS:
-            if tuple(norm[at + 1 : end]) not in _TAKES_OBJECT or norm[start] in _NO_FRONT:
+        if norm[at] in lists.speakers:
+            if (
+                " ".join(norm[at + 1 : end]) not in lists.takes_object
+                or norm[start] in lists.no_front
+            ):
                 return None
             return spoken.select([*range(at, end), *range(start, at)])
     return None
 
 
-_SPEAKERS = frozenset({"i", "we"})
 _OBJECT_WORDS = 4
-_NOW = frozenset({"now", "there", "so", "really", "though"})
-_NO_FRONT = frozenset(
-    (
-        "all and any as because but every everything how if it like me nothing one or so something "
-        "than that the them these they thing things this those what whatever when where which who "
-        "why because everyone everybody"
-    ).split()
-)
-_TAKES_OBJECT = frozenset(
-    tuple(words.split())
-    for words in (
-        "have|own|keep|have got|love|like|adore|hate|loathe|detest|can not stand|can not abide|"
-        "can not eat|can not have|can not drink|do not eat|do not like|do not drink|do not touch|"
-        "never eat|never drink|never touch|collect|avoid"
-    ).split("|")
-)
 
 
 def _had_too(spoken: Words, clause: Clause, previous: Clause) -> Words | None:
     """Reads "i have a dog called rex | and a cat called tom" with the verb before."""
+    lists = _words()
     norm = spoken.norm
     for at in range(previous.start + 1, min(previous.start + 4, previous.end)):
-        if norm[at] in _HAVING and norm[previous.start] in ("i", "we"):
+        if norm[at] in lists.having and norm[previous.start] in ("i", "we"):
             return spoken.select([*range(previous.start, at + 1), *range(clause.start, clause.end)])
     return None
 
@@ -204,7 +201,7 @@ def _had_too(spoken: Words, clause: Clause, previous: Clause) -> Words | None:
 def _by_its_verb(spoken: Words, clause: Clause, previous: Clause | None) -> Words | None:
     """The clause in full where a verb tells how: parting, putting down, giving a headache."""
     said = spoken.norm[clause.start : clause.end]
-    if not _GIVING.isdisjoint(said):
+    if not _words().giving.isdisjoint(said):
         return _given(spoken, clause)
     if "put" in said:
         return _put_down(spoken, clause)
@@ -213,13 +210,14 @@ def _by_its_verb(spoken: Words, clause: Clause, previous: Clause | None) -> Word
 
 def _without_subject(spoken: Words, clause: Clause) -> Words | None:
     """Reads "sold the telescope", "just got laid off" as "i sold ...": speakers leave "i" out."""
+    lists = _words()
     norm = spoken.norm
     at = clause.start
-    while at < clause.end - 1 and norm[at] in _ASIDE:
+    while at < clause.end - 1 and norm[at] in lists.aside:
         at += 1
-    if norm[at] not in _SAID_WITHOUT_I or norm[at + 1 : at + 2] == []:
+    if norm[at] not in lists.said_without_i or norm[at + 1 : at + 2] == []:
         return None
-    if norm[at + 1] in _NO_OBJECT:
+    if norm[at + 1] in lists.no_object:
         return None
     have = ["have"] if norm[at] in ("gone", "been", "given") else []
     return written_with(spoken, ["i", *have, *range(at, clause.end)])
@@ -227,15 +225,17 @@ def _without_subject(spoken: Words, clause: Clause) -> Words | None:
 
 def _parting(spoken: Words, clause: Clause, previous: Clause | None) -> Words | None:
     """Reads "me and | ben have split up" as "i split up with ben"."""
+    lists = _words()
     norm = spoken.norm
     told = _parted_from(spoken, clause)
     if told is not None:
         return told
     if previous is None or norm[previous.start : previous.end] != ["me"]:
         return None
-    verb = next((i for i in range(clause.start, clause.end) if norm[i] in _PARTING_VERBS), 0)
+    parting = lists.parting | lists.before_parting
+    verb = next((i for i in range(clause.start, clause.end) if norm[i] in parting), 0)
     whom = range(clause.start, verb)
-    while verb < clause.end and norm[verb] not in _PARTING:
+    while verb < clause.end and norm[verb] not in lists.parting:
         verb += 1
     if norm[clause.end - 1] == "over" and len(whom) <= _PARTNER_WORDS:
         return written_with(spoken, ["i", "broke", "up", "with", *whom]) if whom else None
@@ -247,11 +247,12 @@ def _parting(spoken: Words, clause: Clause, previous: Clause | None) -> Words | 
 
 def _parted_from(spoken: Words, clause: Clause) -> Words | None:
     """Reads "we broke up me and rui" and "we split up rui and i" as "we broke up with rui"."""
+    lists = _words()
     norm = spoken.norm
     if norm[clause.start] not in ("i", "we"):
         return None
     up = next((i for i in range(clause.start + 2, clause.end) if norm[i] in ("up", "ways")), 0)
-    if not up or norm[up - 1] not in _PARTING:
+    if not up or norm[up - 1] not in lists.parting:
         return None
     at = next((i for i in range(up + 1, clause.end) if norm[i] == "and"), 0)
     if not at or at + 1 >= clause.end:
@@ -262,7 +263,7 @@ def _parted_from(spoken: Words, clause: Clause) -> Words | None:
         whom = range(up + 1, at)
     else:
         return None
-    size = next((k for k, i in enumerate(whom) if norm[i] in _WHEN_LOST), len(whom))
+    size = next((k for k, i in enumerate(whom) if norm[i] in lists.when_lost), len(whom))
     if not 0 < size <= _PARTNER_WORDS:
         return None
     return written_with(spoken, [*range(clause.start, up + 1), "with", *whom[:size]])
@@ -298,7 +299,7 @@ def lost_to_death(spoken: Words, clause: Clause, names: Mapping[str, str]) -> Wo
     if norm[at + 1] not in names:
         return None
     rest = range(at + 2, clause.end)
-    if rest and norm[at + 2] not in _WHEN_LOST:
+    if rest and norm[at + 2] not in _words().when_lost:
         return None
     return written_with(spoken, [at + 1, "died", *rest])
 
@@ -308,36 +309,34 @@ def _announced(spoken: Words, clause: Clause, lexicons: Lexicons) -> Words | Non
     name = spoken.norm[clause.start]
     if not name.isalpha() or (name,) in lexicons.get("not_announced", frozenset()):
         return None
-    greeted = clause.intro in _GREETINGS and clause.end - clause.start == _JUST_THE_NAME
+    greeted = clause.intro in _words().greetings and clause.end - clause.start == _JUST_THE_NAME
     front = ["my", "name", "is"] if greeted else ["i", "am"]
     return written_with(spoken, [*front, clause.start])
 
 
 def _introduced_alone(spoken: Words, clause: Clause, lexicons: Lexicons) -> Words | None:
     """Reads "hi i am wubbo", and nothing else, as "my name is wubbo": no state, no profession."""
+    lists = _words()
     norm, at = spoken.norm, clause.start + 2
     word = norm[at]
     if norm[clause.start : at] != ["i", "am"] or clause.end < len(norm) or not word.isalpha():
         return None
     kinds = ("not_introduced", "not_announced", "occupations", "nationality", "not_names", "diet")
-    if word.endswith(_NO_NAME_ENDINGS) or any((word,) in lexicons.get(k, ()) for k in kinds):
+    if word.endswith(tuple(lists.no_name_endings)) or any(
+        (word,) in lexicons.get(k, ()) for k in kinds
+    ):
         return None
     return written_with(spoken, ["my", "name", "is", at])
 
 
 _I_AM_NAME = 3
-_NO_NAME_ENDINGS = (
-    "ed", "ing", "y", "ful", "less", "ous", "ish", "able", "ible", "ive", "ist", "er", "ent", "ant",
-    "ic", "ward", "wards", "time", "ly", "proof", "free", "friend", "body", "one", "teen", "ese",
-)  # fmt: skip
-"""Endings of adjectives, participles and professions; names that have them are in names.txt."""
 
 
 def _named_before(spoken: Words, clause: Clause, previous: Clause) -> Words | None:
     """Reads "on my days off | that is monday" as "my days off is monday"."""
     norm = spoken.norm
     start = previous.start
-    if norm[start] in _ITS_PREPOSITIONS:
+    if norm[start] in _words().its_prepositions:
         start += 1
     if norm[start] not in ("my", "our") or not 2 <= previous.end - start <= 4:
         return None
@@ -346,17 +345,18 @@ def _named_before(spoken: Words, clause: Clause, previous: Clause) -> Words | No
 
 def _place(spoken: Words, clause: Clause, previous: Clause) -> Words | None:
     """Reads "the clinic moved to york | that is where i work" as "i work at the clinic in york"."""
+    lists = _words()
     norm = spoken.norm
     if clause.end - clause.start < 5 or norm[clause.start + 3] not in ("i", "we"):
         return None
     verb = norm[clause.start + 4]
     words = norm[previous.start : previous.end]
-    marks = [i for i, word in enumerate(words[:-1]) if word in _PLACED]
+    marks = [i for i, word in enumerate(words[:-1]) if word in lists.placed]
     if verb not in ("work", "live", "study") or not marks:
         return None
     place = range(previous.start + marks[-1] + 1, previous.end)
     told: list[int | str] = [clause.start + 3, clause.start + 4]
-    moved = next((i for i, word in enumerate(words) if word in _MOVING or word == "did"), 0)
+    moved = next((i for i, word in enumerate(words) if word in lists.moving or word == "did"), 0)
     if verb == "work" and words[0] in ("the", "my", "our") and 2 <= moved <= 4:
         told += ["at", *range(previous.start, previous.start + moved)]
     return written_with(spoken, [*told, "in", *place])
@@ -364,11 +364,12 @@ def _place(spoken: Words, clause: Clause, previous: Clause) -> Words | None:
 
 def _same_language(spoken: Words, clause: Clause, lexicons: Lexicons) -> Words | None:
     """Reads "portuguese because her parents speak nothing else" with the language said before."""
+    lists = _words()
     norm = spoken.norm
     languages = lexicons.get("languages", frozenset())
-    for phrase in _NOTHING_ELSE:
+    for phrase in map(str.split, lists.nothing_else):
         at = clause.end - len(phrase)
-        if at <= clause.start or tuple(norm[at : clause.end]) != phrase:
+        if at <= clause.start or norm[at : clause.end] != phrase:
             continue
         if norm[at - 1] not in ("speak", "speaks", "spoke"):
             return None
@@ -379,9 +380,10 @@ def _same_language(spoken: Words, clause: Clause, lexicons: Lexicons) -> Words |
 
 def _given(spoken: Words, clause: Clause) -> Words | None:
     """Reads "strong perfume gives her a migraine" as "she get a migraine from strong perfume"."""
+    lists = _words()
     norm = spoken.norm
     for at in range(clause.start + 1, clause.end - 2):
-        if norm[at] in _GIVING:
+        if norm[at] in lists.giving:
             whom = _OBJECTS.get(norm[at + 1])
             if whom is None:
                 return None

@@ -6,8 +6,8 @@ allows: the clause is held or discarded, whatever a rule or the judge makes of i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal, get_args
 
@@ -58,6 +58,8 @@ class FactualityLexicon:
         of_turn: Phrases that take back the whole turn, wherever they stand ("yeah right").
         telling: The keys of ``cues``.
         taking_back: The keys of ``of_turn``.
+        openings: The phrases of ``leading``, each with its veto.
+        lengths: First word -> second word -> how many words those phrases have, longest first.
         asides: Phrases that are worded like a condition and are none ("if i am honest").
         takes_back: Ends of a clause of three words that take back what it says.
         last_taking_back: Their last words.
@@ -72,6 +74,8 @@ class FactualityLexicon:
     of_turn: Cues
     telling: frozenset[str]
     taking_back: frozenset[str]
+    openings: Mapping[tuple[str, ...], Veto] = field(default_factory=dict)
+    lengths: Mapping[str, Mapping[str, tuple[int, ...]]] = field(default_factory=dict)
     asides: tuple[tuple[str, ...], ...] = ()
     takes_back: frozenset[tuple[str, ...]] = frozenset()
     last_taking_back: frozenset[str] = frozenset()
@@ -89,12 +93,21 @@ def factuality_lexicon(language: LanguageCode) -> FactualityLexicon:
     anywhere["idiom"] = raw.get("idioms", [])
     cues = _cue_table(anywhere, by_telling_word=True)
     of_turn = _cue_table(raw.get("turn", {}), by_telling_word=True)
+    leading = _leading_table(raw.get("leading", {}))
     return FactualityLexicon(
         cues,
-        _leading_table(raw.get("leading", {})),
+        leading,
         of_turn,
         frozenset(cues),
         frozenset(of_turn),
+        _openings(leading),
+        {
+            first: {
+                second: tuple(sorted({len(phrase) for phrase, _ in found}, reverse=True))
+                for second, found in seconds.items()
+            }
+            for first, seconds in leading.items()
+        },
         tuple(tuple(phrase.split()) for phrase in raw.get("asides", ())),
         frozenset(tuple(phrase.split()) for phrase in raw.get("takes_back", ())),
         frozenset(phrase.split()[-1] for phrase in raw.get("takes_back", ())),
@@ -115,6 +128,18 @@ def _leading_table(
         }
         for first, seconds in _cue_table(raw, by_telling_word=False).items()
     }
+
+
+def _openings(
+    leading: dict[str, dict[str, tuple[tuple[tuple[str, ...], Veto], ...]]],
+) -> dict[tuple[str, ...], Veto]:
+    """The phrases of a table of what opens a clause, each with its (first) veto."""
+    openings: dict[tuple[str, ...], Veto] = {}
+    for seconds in leading.values():
+        for found in seconds.values():
+            for phrase, veto in found:
+                openings.setdefault(phrase, veto)
+    return openings
 
 
 def _cue_table(raw: dict[str, list[str]], by_telling_word: bool) -> Cues:
@@ -152,8 +177,7 @@ def may_be_framed(words: Words, clauses: Sequence[Clause], language: LanguageCod
     if '"' in words.text or ("if" in norm and lexicon.asides):
         return True  # without its aside a clause may open with a cue
     for start, end, *_ in clauses:
-        seconds = lexicon.leading.get(norm[start])
-        if seconds is not None and ("" in seconds or norm[min(start + 1, end - 1)] in seconds):
+        if norm[start] in lexicon.lengths and _leading_veto(lexicon, norm[start:end]) is not None:
             return True
         if norm[end - 1] in lexicon.last_taking_back and tuple(norm[end - _TAKEN_BACK : end]) in (
             lexicon.takes_back
@@ -169,12 +193,11 @@ def vetoes_of_turn(words: Words, language: LanguageCode) -> Veto | None:
         return None
     cues = lexicon.of_turn
     norm = words.norm
-    for place, word in enumerate(norm):
-        if word in cues:
-            for phrase, at, veto in _cues_at(cues[word], norm, place):
-                begin = place - at
-                if begin >= 0 and tuple(norm[begin : begin + len(phrase)]) == phrase:
-                    return veto
+    for place in [place for place, word in enumerate(norm) if word in cues]:
+        for phrase, at, veto in _cues_at(cues[norm[place]], norm, place):
+            begin = place - at
+            if begin >= 0 and tuple(norm[begin : begin + len(phrase)]) == phrase:
+                return veto
     return None
 
 
@@ -199,22 +222,20 @@ def vetoes(
         scoped: False where the caller knows that no negation of the turn is beyond the rules.
     """
     lexicon = factuality_lexicon(language)
-    start, end = clause.start, clause.end
+    start, end, *_ = clause
     norm = words.norm[start:end]
     if "if" in norm:
         norm = _without_asides(norm, lexicon)
     if not norm:
         return ()
     found: list[Veto] = []
-    leading = lexicon.leading.get(norm[0])
-    if leading is not None and ("" in leading or norm[min(1, len(norm) - 1)] in leading):
-        veto_first = _leading_veto(leading, norm)
-        if veto_first is not None:
-            found.append(veto_first)
-    cues = lexicon.cues
-    telling = lexicon.telling
-    for place, word in enumerate(norm) if not telling.isdisjoint(norm) else ():
-        if word in telling:
+    veto_first = _leading_veto(lexicon, norm)
+    if veto_first is not None:
+        found.append(veto_first)
+    cues, telling = lexicon.cues, lexicon.telling
+    if not telling.isdisjoint(norm):
+        for place in [place for place, word in enumerate(norm) if word in telling]:
+            word = norm[place]
             for phrase, at, veto in _cues_at(cues[word], norm, place):
                 begin = place - at
                 if (
@@ -266,17 +287,17 @@ def _is_vouched_for(
     return phrase[0] == "told" and begin > 0 and norm[begin - 1] in lexicon.authorities
 
 
-def _leading_veto(
-    leading: dict[str, tuple[tuple[tuple[str, ...], Veto], ...]], norm: list[str]
-) -> Veto | None:
-    """The veto of the longest phrase that opens the clause."""
+def _leading_veto(lexicon: FactualityLexicon, norm: list[str]) -> Veto | None:
+    """The veto of the longest phrase that opens a clause with these words."""
+    lengths = lexicon.lengths.get(norm[0])
+    if lengths is None:
+        return None
     if len(norm) > 1:
-        for phrase, veto in leading.get(norm[1], ()):
-            if tuple(norm[: len(phrase)]) == phrase:
+        for length in lengths.get(norm[1], ()):
+            veto = lexicon.openings.get(tuple(norm[:length]))
+            if veto is not None:
                 return veto
-    for _, veto in leading.get("", ()):
-        return veto
-    return None
+    return lexicon.openings.get((norm[0],))
 
 
 def _quoted(words: Words, start: int, end: int) -> bool:

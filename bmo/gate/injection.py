@@ -61,6 +61,8 @@ _INVISIBLE = re.compile(
 )
 _TAG_CHARACTERS = re.compile("[\U000e0020-\U000e007e]")
 _FEWEST_SPELLED = 14
+FEWEST_LETTERS = _FEWEST_SPELLED - 1
+"""Words of one character in what is spelled out: all but its first, to which a mark may cling."""
 _SPELLED = re.compile(rf"(?:(?<!\w)\w [\s]*+){{{_FEWEST_SPELLED},}}")
 _MARKS = frozenset(".?!\n")
 _SENTENCE_END = re.compile(r"[.?!\n]+(?=\s|$)")
@@ -156,7 +158,7 @@ def is_harmless(piece: str) -> bool:
 
 def may_be_spelled(text: str, pieces: Sequence[str]) -> bool:
     """Whether a text has so many words of one character that an attack may be spelled out."""
-    return len(pieces) > _FEWEST_SPELLED and _letters(text, pieces) >= _FEWEST_SPELLED - 1
+    return len(pieces) > _FEWEST_SPELLED and _letters(text, pieces) >= FEWEST_LETTERS
 
 
 def _letters(text: str, pieces: Sequence[str]) -> int:

@@ -11,6 +11,7 @@ from bmo.language import Words, past_lemma
 from bmo.language.lexicon import surface_lexicon
 
 _NAMING = (("i", "am"), ("name", "is"), ("name", "'s"), ("this", "is"), ("it", "is"))
+_BEFORE_NAME = frozenset(second for _, second in _NAMING)
 _OF_ONESELF = frozenset(_NAMING[:3])
 _ADVERBS = frozenset("just recently only newly currently originally still also now".split())
 _STATES = frozenset("based born from married new originally retired".split())
@@ -29,7 +30,7 @@ def with_subjects_behind_name(spoken: Words) -> Words:
         ``spoken`` itself where nothing follows a name that has lost its subject.
     """
     norm = spoken.norm
-    for i in range(min(len(norm) - 3, _OPENING)):
+    for i in [i for i in range(min(len(norm) - 3, _OPENING)) if norm[i + 1] in _BEFORE_NAME]:
         if tuple(norm[i : i + 2]) not in _NAMING:
             continue
         end = _name_end(spoken, i + 2)

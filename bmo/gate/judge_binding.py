@@ -16,6 +16,7 @@ from bmo.gate.analysis import Analysis, without_doubles
 from bmo.gate.judge_beside_rules import completed, stands_alone, told_with_rules
 from bmo.gate.judge_commands import REQUESTED, memories_of_command, told_for_good
 from bmo.gate.judge_memories import Asked, is_wish, may_carry, open_memories
+from bmo.gate.nobody_known import tells_of_nobody_known
 from bmo.gate.open_coverage import missing
 from bmo.gate.other_moments import soon_over
 from bmo.gate.people import Gender
@@ -153,6 +154,9 @@ def _instead_of_rules(rules: Decision, asked: Asked) -> Decision:
             needed = NEVER  # the words go down as they were said: no orders among them
     elif any(is_request(clause.norm) for clause in asked.analysis.clauses):
         needed = max(needed, REQUESTED)
+    elif whole.allow >= needed and tells_of_nobody_known(asked):
+        held = _without_memory(rules, asked)
+        return replace(held, reason="about nobody the talk knows", confidence=whole.allow)
     if "remember" in rules.signals:
         needed = min(needed, ASKED_FOR)
     if whole.allow >= needed:

@@ -8,11 +8,12 @@ from itertools import pairwise, zip_longest
 
 from bmo.gate.analysed_turn import Analysis, without_doubles
 from bmo.gate.bare_corrections import bare_correction
+from bmo.gate.changed_memories import ended_memory
 from bmo.gate.changed_values import moved_on
 from bmo.gate.clause_reader import ClauseAnalysis
 from bmo.gate.corrections import restated
 from bmo.gate.known_births import child_named
-from bmo.gate.known_changes import KnownChange, changes_in, ended_memory
+from bmo.gate.known_changes import KnownChange, changes_in
 from bmo.gate.known_holders import taken_up
 from bmo.gate.people import subject_of
 from bmo.gate.pointed_changes import pointed_at

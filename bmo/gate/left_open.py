@@ -8,31 +8,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from bmo.gate.people import PeopleLexicon
+from bmo.gate.word_tables import word_table
 
-_OBJECTS = frozenset({"him", "her"})
-_OF_ANOTHER = frozenset({"his", "her"})
-_BEHIND_OBJECT = frozenset(
-    (
-        "a about after again all also an and as at because before but by daily down every for from "
-        "here home if in into last most next now of off often on once out over really regularly so "
-        "some sometimes that the there through to today together too twice up very when where "
-        "while with yesterday"
-    ).split()
-)
-"""Words behind an object "her"; behind a possessive one stands what is hers."""
-_NEW_CLAUSE = frozenset(
-    (
-        "and because but cause cos he i if it she that they we when where which while who whom you"
-    ).split()
-)
-_AUXILIARY = frozenset(
-    "are can could did do does had has have is should was were will would".split()
-)
-_PARTS = frozenset("all any both either half most neither none one some".split())
-_OF_THEM = frozenset({"them", "these", "those", "which"})
-_ONES = frozenset("first last latter former next one other others second third".split())
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The lists of ``left_open.toml``; what each is for stands there beside its words."""
+
+    objects: frozenset[str]
+    of_another: frozenset[str]
+    behind_object: frozenset[str]
+    new_clause: frozenset[str]
+    auxiliary: frozenset[str]
+    parts: frozenset[str]
+    of_them: frozenset[str]
+    ones: frozenset[str]
+
+
+_words = word_table(_Words, "left_open.toml")
+
+
 _OWNED = re.compile(r"^\w+(?:[ -]\w+){0,2}'s (?:is|are|was)\b")
 _SHORTEST = 3
 _LONGEST_BARE = 4
@@ -47,30 +45,33 @@ def leaves_open(text: str, people: PeopleLexicon) -> bool:
         text: An English canonical text.
         people: Relations and names.
     """
+    lists = _words()
     norm = [word.strip(".,;:!?").lower() for word in text.split()]
-    if norm[:1] == ["is"] and norm[1:2] and norm[1] in _OF_ANOTHER:
+    if norm[:1] == ["is"] and norm[1:2] and norm[1] in lists.of_another:
         return True  # "i'm his twin"
     return _bare(norm, people) or bool(_OWNED.match(text)) or _dangles(norm, people)
 
 
 def opens_with_part(norm: Sequence[str]) -> bool:
     """Whether a clause is about some of those spoken of before: "one of them", "the other one"."""
+    lists = _words()
     if len(norm) < _SHORTEST:
         return False
-    if norm[0] in _PARTS and norm[1] == "of" and norm[2] in _OF_THEM:
+    if norm[0] in lists.parts and norm[1] == "of" and norm[2] in lists.of_them:
         return True
-    if norm[0] != "the" or norm[1] not in _ONES:
+    if norm[0] != "the" or norm[1] not in lists.ones:
         return False
     behind = norm[3] if norm[2] in ("one", "ones", "two") and len(norm) > 3 else norm[2]
-    return behind in _AUXILIARY or behind == "'s"
+    return behind in lists.auxiliary or behind == "'s"
 
 
 def _bare(norm: Sequence[str], people: PeopleLexicon) -> bool:
     """Whether nothing is said of somebody: "brother is", "wife is not", "little brother"."""
+    lists = _words()
     said = list(norm)
     if said[-1:] == ["not"]:
         said.pop()
-    if len(said) <= _LONGEST_BARE and len(said) > 1 and said[-1] in _AUXILIARY:
+    if len(said) <= _LONGEST_BARE and len(said) > 1 and said[-1] in lists.auxiliary:
         return True
     first = 0
     while first < len(norm) and norm[first] in people.qualifiers:
@@ -84,13 +85,14 @@ def _bare(norm: Sequence[str], people: PeopleLexicon) -> bool:
 
 def _dangles(norm: Sequence[str], people: PeopleLexicon) -> bool:
     """Whether an object pronoun means nobody of the text: "sister visits her on sundays"."""
+    lists = _words()
     for i, word in enumerate(norm):
-        if word not in _OBJECTS or not _NEAREST <= i <= _FARTHEST:
+        if word not in lists.objects or not _NEAREST <= i <= _FARTHEST:
             continue
-        if word == "her" and i + 1 < len(norm) and norm[i + 1] not in _BEHIND_OBJECT:
+        if word == "her" and i + 1 < len(norm) and norm[i + 1] not in lists.behind_object:
             continue
         front = list(norm[:i])
-        if not _NEW_CLAUSE.isdisjoint(front[1:]):
+        if not lists.new_clause.isdisjoint(front[1:]):
             continue
         people_named = [w for w in front if w in people.names or (w,) in people.forms]
         own_name = (front[0],) in people.forms and front[1] in people.names  # "sister ann"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from bmo.frozen import maker
 from bmo.gate.captures import CaptureContext
 from bmo.gate.clause_head import Head
 from bmo.gate.discourse import Person
 from bmo.gate.people import PeopleLexicon, Relation, label_of, subject_of
 from bmo.turn import Fact
+
+_new_fact = maker(Fact)
 
 NAMED = "person_named"
 """Id of the rule of names told in passing ("my brother sam lives ...")."""
@@ -55,7 +58,7 @@ def name_fact(
     text = f"Has {article} {kin} named {name}"
     if owner != "user":
         text = f"{label_of(owner)} has {article} {kin} named {name}"
-    return Fact(
+    return _new_fact(
         text=text,
         category="relationships",
         slot="name",

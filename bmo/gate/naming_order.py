@@ -7,19 +7,33 @@ They are put in the order of writing before the turn is cut into clauses ("my na
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from bmo.gate.people import people_lexicon
+from bmo.gate.word_tables import word_table
 from bmo.language import Words, past_lemma
 from bmo.language.lexicon import surface_lexicon
 
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The lists of ``naming_order.toml``; what each is for stands there beside its words."""
+
+    be: frozenset[str]
+    be_called: frozenset[str]
+    who: frozenset[str]
+    whose: frozenset[str]
+    opens_naming: frozenset[str]
+    opens_phrase: frozenset[str]
+    no_names: frozenset[str]
+
+
+_words = word_table(_Words, "naming_order.toml")
+
+
 CUES = frozenset({"name", "names", "called"})
 """Without one of these nobody is named here."""
-_BE = frozenset({"is", "'s"})
-_WHO = frozenset({"he", "she", "it", "they", "i"})
-_WHOSE = frozenset({"his", "her", "their", "its", "my", "our"})
-_OPENS_NAMING = frozenset("and but so well oh yeah yes hi hello hey plus anyway also the".split())
-_OPENS_PHRASE = frozenset("a an the my our his her their this that what".split())
 _LONGEST_NAME = 3
 
 
@@ -69,11 +83,12 @@ _Step = tuple[int, int, list[tuple[int, str, str]]]
 
 def _bare_name(spoken: Words, i: int) -> _Step | None:
     """Reads "(the) name's priyanka" as "my name is priyanka"."""
+    lists = _words()
     norm, size = spoken.norm, len(spoken)
-    if i + 2 >= size or norm[i + 1] not in _BE:
+    if i + 2 >= size or norm[i + 1] not in lists.be:
         return None
     first = i - 1 if i and norm[i - 1] == "the" and not spoken.after[i - 1] else i
-    opens = first == 0 or spoken.after[first - 1] or norm[first - 1] in _OPENS_NAMING
+    opens = first == 0 or spoken.after[first - 1] or norm[first - 1] in lists.opens_naming
     if not opens or not _may_be_name(spoken, i + 2):
         return None
     rows = [(i, "my", ""), (i, "name", ""), (i + 1, "is", "")]
@@ -83,7 +98,7 @@ def _bare_name(spoken: Words, i: int) -> _Step | None:
 def _run_on(spoken: Words, i: int) -> _Step | None:
     """Reads the recogniser's "her names poppy" as "her name is poppy"."""
     norm = spoken.norm
-    if not i or norm[i - 1] not in _WHOSE or norm[i - 1] in ("their", "our"):
+    if not i or norm[i - 1] not in _words().whose or norm[i - 1] in ("their", "our"):
         return None
     if i + 1 >= len(norm) or norm[i + 1] not in people_lexicon("en").names:
         return None
@@ -92,13 +107,16 @@ def _run_on(spoken: Words, i: int) -> _Step | None:
 
 def _put_behind(spoken: Words, i: int, done: int) -> _Step | None:
     """Reads "shep he is called", "connor his name is" with the name behind."""
+    lists = _words()
     norm, after, size = spoken.norm, spoken.after, len(spoken)
     if norm[i] == "called":
         first, stop = i - 2, i + 1
-        named = first >= 0 and norm[first] in _WHO and norm[i - 1] in _BE | {"are", "am"}
+        named = first >= 0 and norm[first] in lists.who and norm[i - 1] in lists.be_called
     else:
         first, stop = i - 1, i + 2
-        named = first >= 0 and norm[first] in _WHOSE and norm[i + 1 : i + 2] in (["is"], ["'s"])
+        named = (
+            first >= 0 and norm[first] in lists.whose and norm[i + 1 : i + 2] in (["is"], ["'s"])
+        )
     if not named or first <= done or not _ends_clause(spoken, stop):
         return None
     if any(after[at] not in ("",) for at in range(first, stop - 1)):
@@ -122,6 +140,7 @@ def _ends_clause(spoken: Words, stop: int) -> bool:
 
 def _name_before(spoken: Words, first: int, done: int) -> int:
     """Where the name begins that ends before ``first``; ``first`` itself where there is none."""
+    lists = _words()
     norm, after = spoken.norm, spoken.after
     begin = first
     while begin > done and first - begin < _LONGEST_NAME:
@@ -131,13 +150,13 @@ def _name_before(spoken: Words, first: int, done: int) -> int:
         if not _may_be_name(spoken, at):
             break
         begin = at
-        whole = at == 0 or after[at - 1] or norm[at - 1] in _OPENS_NAMING
+        whole = at == 0 or after[at - 1] or norm[at - 1] in lists.opens_naming
         if whole:
             return begin
     one = first - 1
     known = norm[one] in people_lexicon("en").names
     # "... fourteen next month shep he is called": what he is called stands before, or nowhere.
-    named = known or (norm[first] in ("he", "she") and norm[one - 1] not in _OPENS_PHRASE)
+    named = known or (norm[first] in ("he", "she") and norm[one - 1] not in lists.opens_phrase)
     return one if begin < first and named and one > done else first
 
 
@@ -153,12 +172,6 @@ def _may_be_name(spoken: Words, at: int) -> bool:
 @lru_cache(maxsize=1)
 def _no_names() -> Sequence[str] | frozenset[str]:
     lexicon = surface_lexicon("en")
-    known = frozenset(
-        (
-            "the a an my our his her their this that what who how on in not on at as for all so "
-            "just now then there here yes no dog cat thing one nothing everything whatever "
-            "mud trouble spelled hard easy long short difficult pronounced taken already mum dad "
-            "also still always never really only too today again"
-        ).split()
+    return (
+        _words().no_names | lexicon.classes.keys() | lexicon.finite_verbs | lexicon.clause_subjects
     )
-    return known | lexicon.classes.keys() | lexicon.finite_verbs | lexicon.clause_subjects

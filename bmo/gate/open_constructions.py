@@ -30,7 +30,7 @@ def about_user(tokens: Sequence[Token]) -> str:
         return joined(predicate(tokens))
     if norms[:2] == ["that", "is"] and norms[2:3] in (["me"], ["us"]) and len(norms) > 3:
         return _that_is_me(tokens[3:])
-    if norms[0] in _CALLING and "me" in norms[1:5]:
+    if norms[0] in open_lexicon().everybody and "me" in norms[1:5]:
         named = _called_by_them(tokens, norms)
         if named:
             return named
@@ -80,7 +80,6 @@ def _done_by_them(tokens: Sequence[Token], norms: Sequence[str]) -> str:
     return f"{passive[verb]} {said}" if verb in passive else ""
 
 
-_CALLING = frozenset("everybody everyone people folk folks they".split())
 _BEFORE_CALLED = frozenset("have has always just all only still used to".split())
 _NO_NAME = frozenset("a an the my by for in on at it that this up out back".split())
 
@@ -120,7 +119,11 @@ def without_cleft(tokens: Sequence[Token]) -> list[Token]:
     if who:
         named = list(tokens[at + 2 : who])
         said = list(tokens[who + 1 :])
-    elif whose and (norms[at + 3],) in third_person_lexicon().people.forms and norms[lost] in _DOES:
+    elif (
+        whose
+        and (norms[at + 3],) in third_person_lexicon().people.forms
+        and norms[lost] in open_lexicon().kin_does
+    ):
         named, said = list(tokens[at + 2 : lost]), list(tokens[lost:])
     else:
         return list(tokens)
@@ -131,9 +134,6 @@ def without_cleft(tokens: Sequence[Token]) -> list[Token]:
     return [*named, *said, *front]
 
 
-_DOES = frozenset(
-    "does did cooks drives looks takes gets goes comes picks pays drops brings has runs".split()
-)
 _NOBODY_NAMED = frozenset("i me us them him her a an the not just only always".split())
 
 
@@ -158,18 +158,6 @@ def without_double_subject(tokens: Sequence[Token]) -> list[Token]:
         if norms[at] == norms[at + 2] == "is" and norms[at + 1] in ("he", "she", "it"):
             return [*tokens[:at], *tokens[at + 2 :]]
     return list(tokens)
-
-
-_CALLED = frozenset(
-    "rang phoned called texted messaged emailed visited popped came dropped stopped wrote".split()
-)
-_WHEN_CALLED = frozenset(
-    (
-        "yesterday today earlier just now in round over by up me us again back home this last on "
-        "morning afternoon evening night week weekend monday tuesday wednesday thursday friday "
-        "saturday sunday the and to say for a visit chat tea coffee lunch dinner"
-    ).split()
-)
 
 
 def of_whoever_called(before: str, text: str) -> str:
@@ -201,11 +189,12 @@ def only_called(text: str) -> bool:
     name, *told = text.replace(",", " ").split()
     if (
         not told
-        or told[0] not in _CALLED
+        or told[0] not in open_lexicon().rang_or_came
         or name.lower() not in third_person_lexicon().people.names
     ):
         return False
-    return name[:1].isupper() and _WHEN_CALLED.issuperset(word.lower() for word in told[1:])
+    of_a_call = open_lexicon().of_a_call
+    return name[:1].isupper() and of_a_call.issuperset(word.lower() for word in told[1:])
 
 
 def new_clause(norms: Sequence[str], place: int) -> bool:

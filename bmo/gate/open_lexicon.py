@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from functools import lru_cache
+from dataclasses import dataclass
 
-from bmo.gate.pack_tables import read_table
+from bmo.gate.word_tables import word_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +34,18 @@ class OpenLexicon:
     decided: frozenset[str]
     professionals: frozenset[str]
     professionals_say: frozenset[str]
+    kin_does: frozenset[str]
+    everybody: frozenset[str]
+    rang_or_came: frozenset[str]
+    of_a_call: frozenset[str]
+    counted_units: frozenset[str]
+    wanting: frozenset[str]
+    forbids: frozenset[str]
+    demands: frozenset[str]
+    orders_of_always: frozenset[str]
+    before_you: frozenset[str]
+    annoying: frozenset[str]
 
 
-@lru_cache(maxsize=1)
-def open_lexicon() -> OpenLexicon:
-    """The English lists, read from the package on first use."""
-    raw = read_table("en", "open_words.toml")
-    return OpenLexicon(**{f.name: frozenset(raw[f.name].split()) for f in fields(OpenLexicon)})
+open_lexicon = word_table(OpenLexicon, "open_words.toml")
+"""The English lists, read from the package on first use."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bmo.gate.open_lexicon import open_lexicon
 from bmo.gate.third_person import (
     Token,
     inner,
@@ -57,7 +58,11 @@ def _so_many(tokens: Sequence[Token], norms: list[str]) -> str:
     number, behind = norms[at : at + 1], norms[at + 1 : at + 3]
     if len(behind) < 2 or not (number[0] in _NUMBERS or number[0].isdigit()):
         return ""
-    if behind[1] not in _IN_PLACE or behind[0] in _UNITS or not behind[0].endswith(_PLURALS):
+    if (
+        behind[1] not in _IN_PLACE
+        or behind[0] in open_lexicon().counted_units
+        or not behind[0].endswith(_PLURALS)
+    ):
         return ""
     counted = joined(inner(tokens[at : at + 2]))
     place = list(tokens[at + 3 :])
@@ -66,9 +71,6 @@ def _so_many(tokens: Sequence[Token], norms: list[str]) -> str:
     return f"is one of {counted} {joined(inner(tokens[at + 2 :]))}"
 
 
-_UNITS = frozenset(
-    "seconds minutes hours days weeks months years miles kilometres metres points goals".split()
-)
 _PLURALS = ("s", "people", "men", "women")
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from bmo.gate.open_fragments import FINITE
+from bmo.gate.open_lexicon import open_lexicon
 from bmo.gate.third_person import (
     Token,
     inner,
@@ -15,75 +17,42 @@ from bmo.gate.third_person import (
     third_person_lexicon,
 )
 from bmo.language import past_lemma, third_person
-from bmo.language.lexicon import match_phrase, phrase_table
+from bmo.language.lexicon import Phrases, match_phrase, phrase_table
 
-_WANTS = phrase_table(
-    [
-        f"i {verb} {whom}"
-        for verb in ("want", "need", "would like", "would prefer", "prefer", "expect")
-        for whom in ("you to", "bmo to", "you not to")
-    ]
-)
-_ORDERS = phrase_table(
-    [
-        "please do not ever",
-        "please do not you dare",
-        "please do not",
-        "kindly do not",
-        "kindly never",
-        "kindly",
-        "do not you dare",
-        "do not you ever",
-        "do not ever",
-        "please never",
-        "please always",
-        "never ever",
-        "do not",
-        "please",
-        "always",
-        "never",
-        "only",
-        "just",
-    ]
-)
-_NEGATED = frozenset(
-    {
-        "please do not ever",
-        "please do not you dare",
-        "please do not",
-        "kindly do not",
-        "kindly never",
-        "do not you dare",
-        "do not you ever",
-        "do not ever",
-        "do not",
-        "never ever",
-        "never",
-        "please never",
-    }
-)
-_BEFORE_SUBJECT = frozenset(
-    (
-        "when whenever while if unless until once before after anything everything something what "
-        "whatever that which how because since so"
-    ).split()
-)
-"""Words behind which "you" is a subject."""
-_ALWAYS = frozenset({"always", "please always"})
 _ME = frozenset({"me", "us"})
 _SPEAKING = frozenset("i we he she it they you that this".split())
 
 
+@lru_cache(maxsize=1)
+def _wants() -> Phrases:
+    """Openings that say what is wanted of the assistant: "i would like you to"."""
+    whom = ("you to", "bmo to", "you not to")
+    return phrase_table([f"i {verb} {one}" for verb in open_lexicon().wanting for one in whom])
+
+
+@lru_cache(maxsize=1)
+def _orders() -> Phrases:
+    """Openings of orders: "please do not ever"."""
+    lists = open_lexicon()
+    return phrase_table([*lists.forbids, *lists.orders_of_always, *lists.demands])
+
+
+def _is_emphatic(order: str) -> bool:
+    """Whether an opening forbids something, or asks for it every time."""
+    lists = open_lexicon()
+    return order in lists.forbids or order in lists.orders_of_always
+
+
 def is_order(norm: Sequence[str]) -> bool:
     """Whether a clause tells the assistant never or always to do something for the user."""
-    length = match_phrase(_ORDERS, list(norm), 0)
+    length = match_phrase(_orders(), list(norm), 0)
     order = " ".join(norm[:length])
-    return order in _NEGATED | _ALWAYS and not _ME.isdisjoint(norm[length + 1 :])
+    return _is_emphatic(order) and not _ME.isdisjoint(norm[length + 1 :])
 
 
 def orders(tokens: Sequence[Token]) -> bool:
     """Whether a clause opens as an order ("never ...", "please do not ...")."""
-    return phrase_length(_ORDERS, tokens) > 0
+    return phrase_length(_orders(), tokens) > 0
 
 
 def wish(tokens: Sequence[Token], has_verb: Callable[[Sequence[Token]], bool]) -> str:
@@ -93,14 +62,14 @@ def wish(tokens: Sequence[Token], has_verb: Callable[[Sequence[Token]], bool]) -
         tokens: A clause's words.
         has_verb: Whether some words have a verb behind their first.
     """
-    length = phrase_length(_WANTS, tokens)
+    length = phrase_length(_wants(), tokens)
     if length:
         negative = tokens[length - 2].norm == "not"
         return f"wants the assistant {'not ' if negative else ''}to {_told(tokens[length:])}"
     may = ("can", "should", "must", "may")
     if tokens[0].norm == "you" and len(tokens) > 2 and tokens[1].norm in may:
         return f"the assistant {tokens[1].norm} {_told(tokens[2:])}"
-    length = phrase_length(_ORDERS, tokens)
+    length = phrase_length(_orders(), tokens)
     order = " ".join(token.norm for token in tokens[:length])
     rest = tokens[length:]
     told = _manner(tokens)
@@ -112,9 +81,9 @@ def wish(tokens: Sequence[Token], has_verb: Callable[[Sequence[Token]], bool]) -
         if tokens[0].norm == "no" and len(tokens) > 1 and not has_verb(_main(tokens)):
             return "" if _is_no_wish(tokens) else f"wants {_told(tokens)}"
         return ""
-    if order in _NEGATED:
+    if order in open_lexicon().forbids:
         return f"wants the assistant never to {_told(rest)}"
-    if order in _ALWAYS:
+    if order in open_lexicon().orders_of_always:
         return f"wants the assistant always to {_told(rest)}"
     if order in ("", "please", "kindly", "only", "just") and len(rest) > 1:
         return f"wants the assistant to {_told(rest)}"
@@ -123,23 +92,22 @@ def wish(tokens: Sequence[Token], has_verb: Callable[[Sequence[Token]], bool]) -
 
 def _is_no_wish(tokens: Sequence[Token]) -> bool:
     """Whether "no ..." says what is not done or had: "(so) no climbing", "no more tablets"."""
-    more = tokens[1].norm == "more" and len(tokens) > _NO_MORE and tokens[2].norm not in _ANNOYING
+    more = (
+        tokens[1].norm == "more"
+        and len(tokens) > _NO_MORE
+        and tokens[2].norm not in open_lexicon().annoying
+    )
     return tokens[1].norm.endswith("ing") or more
 
 
 _NO_MORE = 2
-_ANNOYING = frozenset(
-    (
-        "ads adverts alarms calls emails emojis jokes lectures lists messages music news "
-        "notifications puns questions reminders riddles spoilers stories suggestions texts tips"
-    ).split()
-)
-"""What an assistant is told to give no more of."""
 
 
 def _main(tokens: Sequence[Token]) -> Sequence[Token]:
     """Words before what "while" or "when" opens."""
-    stop = next((i for i, t in enumerate(tokens) if t.norm in _BEFORE_SUBJECT), len(tokens))
+    stop = next(
+        (i for i, t in enumerate(tokens) if t.norm in open_lexicon().before_you), len(tokens)
+    )
     return tokens[:stop]
 
 
@@ -182,7 +150,7 @@ def _is_request(order: str, rest: Sequence[Token]) -> bool:
     first = rest[0].norm
     if first in third_person_lexicon().requests:
         return True
-    if order not in _NEGATED | _ALWAYS and order != "please":
+    if not _is_emphatic(order) and order != "please":
         return False
     base = first.isalpha() and not past_lemma(first) and not first.endswith(("ing", "ed"))
     return base and not _ME.isdisjoint(token.norm for token in rest[1:])
@@ -203,7 +171,7 @@ def _of_assistant(tokens: Sequence[Token], place: int) -> Token:
     """A word; the verb behind "you" in the third person ("when it writes")."""
     token = tokens[place]
     subject = tokens[place - 1]
-    opens = place > 1 and tokens[place - 2].norm in _BEFORE_SUBJECT
+    opens = place > 1 and tokens[place - 2].norm in open_lexicon().before_you
     if subject.norm != "you" or not (opens or is_base_verb(token.norm)):
         return token
     lexicon = third_person_lexicon()

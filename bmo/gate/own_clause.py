@@ -7,21 +7,27 @@ it says without the question.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from bmo.gate.people import people_lexicon
 from bmo.gate.third_person import is_base_verb
+from bmo.gate.word_tables import word_table
 
-_FINITE = frozenset("is was has does will would can could did had isn't wasn't".split())
-_OBJECTS = frozenset("me us it him her them my our his their a an the to that".split())
-_DOINGS = frozenset("works lives goes comes stays".split())
-_PLACES = frozenset("at in for on with as".split())
-_NO_SUBJECT = frozenset(
-    (
-        "a an the some any no two three four five to at in on for with from of by about and or but "
-        "what which how where when why who that this these those just only mostly usually either "
-        "not very really yes yeah no nope well so it i we"
-    ).split()
-)
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The lists of ``own_clause.toml``; what each is for stands there beside its words."""
+
+    finite: frozenset[str]
+    objects: frozenset[str]
+    doings: frozenset[str]
+    places: frozenset[str]
+    no_subject: frozenset[str]
+
+
+_words = word_table(_Words, "own_clause.toml")
+
+
 _LONGEST_SUBJECT = 3
 
 
@@ -31,18 +37,19 @@ def is_own_clause(norm: Sequence[str]) -> bool:
     Args:
         norm: The answer's words.
     """
-    if len(norm) < 3 or (norm[0] in _NO_SUBJECT):
+    lists = _words()
+    if len(norm) < 3 or (norm[0] in lists.no_subject):
         return False
     owned = norm[0] in ("my", "our")
     names = people_lexicon("en").names
     for at in range(2 if owned else 1, min(_LONGEST_SUBJECT, len(norm) - 1)):
         verb, behind = norm[at], norm[at + 1]
         named = owned or norm[0] in names
-        if verb in _FINITE and named:
+        if verb in lists.finite and named:
             return True
         if not verb.endswith("s") or not _is_third_person(verb):
             continue
-        if behind in _OBJECTS or ((named or verb in _DOINGS) and behind in _PLACES):
+        if behind in lists.objects or ((named or verb in lists.doings) and behind in lists.places):
             return True
     return False
 

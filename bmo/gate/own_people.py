@@ -8,54 +8,35 @@ described further ("the boy next door") or of a tale ("the dog in that film").
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from bmo.gate.people import PeopleLexicon
+from bmo.gate.word_tables import word_table
 from bmo.language import Words, past_lemma
 from bmo.language.lexicon import surface_lexicon
 from bmo.turn import DialogueContext
 
-_AT_HOME = frozenset(
-    (
-        "bairn bairns bf boss boyfriend boys cat cats dad daughter dog dogs eldest "
-        "fella fiance fiancee fiancé fiancée gaffer gf girlfriend girls grandad grandchildren "
-        "grandkids gran hubby husband in-laws kids kitten lad lads missus mother-in-law mum nan "
-        "oldest puppy son toddler wean weans wife wifey youngest"
-    ).split()
-)
-"""Words behind "the" that are the speaker's own where nobody else's were spoken of."""
-_TWO_WORDS = frozenset(
-    {
-        ("other", "half"),
-        ("better", "half"),
-        ("little", "ones"),
-        ("in", "laws"),
-        ("mother", "in"),
-        ("father", "in"),
-        ("ex", "wife"),
-        ("ex", "husband"),
-    }
-)
-_SURELY = frozenset("hubby missus wife wifey in-laws mother-in-law fella gaffer".split())
-"""Of these even "the wife is a saint" is no sentence about wives in general."""
-_GOES_ON = frozenset(
-    (
-        "'s a about again all always an and any are as at because both but calls cos don't every "
-        "finally for goes had has have he her here him his i in is it just keeps likes loves my "
-        "never not now off on our out over really she since so still that "
-        "them then they though to too until up used usually was we went were when while will "
-        "with would yet you"
-    ).split()
-)
-_OF_MARRIAGE = frozenset("brother daughter father mother sister son".split())
-_OF_SEVERAL = frozenset("and are both do have live were who".split())
-_OTHERS = frozenset("a an another her his 's that their this whose your every some any".split())
-_TALE = frozenset(
-    (
-        "advert book cartoon comic documentary episode fable film game joke movie novel painting "
-        "play poem series show song story"
-    ).split()
-)
-_WHOSE_DESCRIBED = frozenset("in of from with who that which whose next".split())
-_GENERAL = frozenset("a an the man's".split())
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The lists of ``own_people.toml``; what each is for stands there beside its words."""
+
+    at_home: frozenset[str]
+    two_words: frozenset[str]
+    surely: frozenset[str]
+    goes_on: frozenset[str]
+    of_marriage: frozenset[str]
+    of_several: frozenset[str]
+    others: frozenset[str]
+    tale: frozenset[str]
+    described: frozenset[str]
+    said_behind: frozenset[str]
+    general: frozenset[str]
+    speaker: frozenset[str]
+    third: frozenset[str]
+
+
+_words = word_table(_Words, "own_people.toml")
 
 
 def with_in_laws(words: Words) -> Words:
@@ -67,12 +48,18 @@ def with_in_laws(words: Words) -> Words:
     Returns:
         ``words`` itself where none stands.
     """
+    lists = _words()
     while "laws" in words.norm:
         norm = words.norm
         at = norm.index("laws") - 2
-        if at < 0 or norm[at + 1] != "in" or norm[at] not in _OF_MARRIAGE or at + 3 >= len(norm):
+        if (
+            at < 0
+            or norm[at + 1] != "in"
+            or norm[at] not in lists.of_marriage
+            or at + 3 >= len(norm)
+        ):
             return words
-        if norm[at + 3] in _OF_SEVERAL:
+        if norm[at + 3] in lists.of_several:
             return words  # "my brother in laws are nice"
         found = words.select([*range(at + 1), *range(at + 2, len(norm))])
         changed = [*norm[:at], f"{norm[at]}-in-law", "'s", *norm[at + 3 :]]
@@ -88,8 +75,9 @@ def with_own_people(words: Words, people: PeopleLexicon, context: DialogueContex
         people: Relations.
         context: Whom the talk knows: somebody else's dog is "the dog" too.
     """
+    lists = _words()
     norm = words.norm
-    if "the" not in norm or not _TALE.isdisjoint(norm):
+    if "the" not in norm or not lists.tale.isdisjoint(norm):
         return words
     last = len(norm) - 1
     places = [
@@ -106,8 +94,9 @@ def with_own_people(words: Words, people: PeopleLexicon, context: DialogueContex
 
 
 def _is_own(words: Words, i: int, people: PeopleLexicon, context: DialogueContext) -> bool:
+    lists = _words()
     norm, size = words.norm, len(words)
-    if norm[i + 1] not in _AT_HOME and tuple(norm[i + 1 : i + 3]) not in _TWO_WORDS:
+    if norm[i + 1] not in lists.at_home and " ".join(norm[i + 1 : i + 3]) not in lists.two_words:
         return False
     found = people.relation_at(norm, i + 1, size)
     if found is None or _told_of_another(words, i, people):
@@ -117,37 +106,32 @@ def _is_own(words: Words, i: int, people: PeopleLexicon, context: DialogueContex
     if end < size and not words.after[end - 1] and not named and not _states(norm, end):
         return False
     if i + 1 < size and end < size and not words.after[end - 1]:
-        if norm[end] in _WHOSE_DESCRIBED and norm[end] not in _SAID_BEHIND:
+        if norm[end] in lists.described and norm[end] not in lists.said_behind:
             return False
         general = norm[end] == "is" and norm[end + 1 : end + 2] != []
-        if general and norm[end + 1] in _GENERAL and norm[i + 1] not in _SURELY:
+        if general and norm[end + 1] in lists.general and norm[i + 1] not in lists.surely:
             return False
-    if any(norm[at] in _OTHERS and norm[at + 1] == norm[i + 1] for at in range(i)):
+    if any(norm[at] in lists.others and norm[at + 1] == norm[i + 1] for at in range(i)):
         return False
     return not _is_of_another(relation.key, context)
 
 
 def _told_of_another(words: Words, i: int, people: PeopleLexicon) -> bool:
     """Whether the clause is about somebody else: "my ex lives with the kids"."""
+    lists = _words()
     norm, after = words.norm, words.after
     for at in range(i - 1, -1, -1):
-        if after[at] or norm[at] in _SPEAKER:
+        if after[at] or norm[at] in lists.speaker:
             return False
-        if norm[at] in _THIRD or norm[at] in people.first or norm[at] in people.names:
+        if norm[at] in lists.third or norm[at] in people.first or norm[at] in people.names:
             return True
     return False
-
-
-_SPEAKER = frozenset({"i", "we", "me", "us"})
-_THIRD = frozenset({"he", "she", "they", "you", "who"})
-_SAID_BEHIND = frozenset({"with", "in", "that"})
-"""Words that go on with the clause where a verb or nothing stood before ("feed the cat with")."""
 
 
 def _states(norm: list[str], at: int) -> bool:
     word = norm[at]
     return (
-        word in _GOES_ON
+        word in _words().goes_on
         or word in surface_lexicon("en").finite_verbs
         or bool(past_lemma(word))
         or word in surface_lexicon("en").carried_verbs

@@ -284,10 +284,10 @@ class NeededWords:
         Args:
             pieces: What stands between the blanks of a text in ASCII.
         """
-        if self.certain and self.plain.hold_all(pieces):
-            return False  # most turns: no word that any pattern's first need asks for
-        if not self.certain or len(pieces) > _MANY_PIECES:
+        if not self.certain:
             return True
+        if len(pieces) > _MANY_PIECES:
+            return not self.plain.hold_all(pieces)
         satisfied = 0
         for needs in filter(None, map(self._needs_of.__getitem__, pieces)):
             satisfied |= needs

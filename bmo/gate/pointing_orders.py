@@ -6,28 +6,36 @@ the order is stored by itself. "Do not" of what comes back every week is "never"
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from bmo.gate.word_tables import word_table
 from bmo.language import Words
 from bmo.language.times import NUMBER_WORDS, WEEKDAYS
 
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The lists of ``pointing_orders.toml``; what each is for stands there beside its words."""
+
+    orders: frozenset[str]
+    speakers: frozenset[str]
+    joins: frozenset[str]
+    time_starts: frozenset[str]
+    place_starts: frozenset[str]
+    dayparts: frozenset[str]
+    between: frozenset[str]
+    units: frozenset[str]
+    ends_place: frozenset[str]
+
+
+_words = word_table(_Words, "pointing_orders.toml")
+
+
 CUES = frozenset({"then", "there"})
 """Without one of these nothing is pointed at."""
-_ORDERS = frozenset("never always don't do please avoid keep leave".split())
-_SPEAKERS = frozenset({"i", "we"})
-_JOINS = frozenset("so and but please hence which therefore".split())
-_TIME_STARTS = frozenset("every each on at from between after before until till during".split())
-_PLACE_STARTS = frozenset("in at near".split())
-_DAYPARTS = frozenset(
-    "morning mornings afternoon afternoons evening evenings night nights noon midday midnight "
-    "weekend weekends weekday weekdays lunch lunchtime lunchtimes breakfast bedtime".split()
-)
 _DAYS = frozenset(WEEKDAYS) | frozenset(f"{day}s" for day in WEEKDAYS)
-_BETWEEN = frozenset(
-    "the to and till until at on in of every other each half past quarter o'clock am pm first "
-    "second third last week month day days".split()
-)
 _LONGEST = 7
 _PLACE_WORDS = 3
-_ENDS_PLACE = frozenset("so and but on at every now since for with because i we".split())
 
 
 def with_pointers_resolved(spoken: Words) -> Words:
@@ -36,6 +44,7 @@ def with_pointers_resolved(spoken: Words) -> Words:
     Args:
         spoken: Repaired English words of a turn.
     """
+    lists = _words()
     norm = spoken.norm
     for at in range(3, len(norm)):
         if norm[at] not in CUES or not _closes(spoken, at):
@@ -44,7 +53,7 @@ def with_pointers_resolved(spoken: Words) -> Words:
         if not order:
             continue
         meant = _time(norm, order) if norm[at] == "then" else _place(spoken, order)
-        if meant and norm[order] in _SPEAKERS and not _comes_back([norm[i] for i in meant]):
+        if meant and norm[order] in lists.speakers and not _comes_back([norm[i] for i in meant]):
             continue  # "we met at six so i left then": told of once
         if meant:
             return _written(spoken, order, at, meant)
@@ -59,40 +68,51 @@ def _closes(spoken: Words, at: int) -> bool:
 
 def _order_before(spoken: Words, at: int) -> int:
     """The first word of the order that ends at ``at``, behind its reason; 0 where there is none."""
+    lists = _words()
     norm, after = spoken.norm, spoken.after
     for i in range(at - 2, 2, -1):
-        if norm[i] in _ORDERS and (norm[i] != "do" or norm[i + 1] == "not"):
+        if norm[i] in lists.orders and (norm[i] != "do" or norm[i + 1] == "not"):
             begin = i
             while begin > 3 and norm[begin - 1] == "please" and not after[begin - 1]:
                 begin -= 1
-            if norm[begin - 1] in _JOINS or after[begin - 1]:
+            if norm[begin - 1] in lists.joins or after[begin - 1]:
                 return i
         if norm[i] in ("i", "we", "he", "she", "they", "you"):
-            return i if norm[i] in _SPEAKERS and norm[i - 1] == "so" else 0
+            return i if norm[i] in lists.speakers and norm[i - 1] == "so" else 0
     return 0
 
 
 def _time(norm: list[str], order: int) -> list[int]:
     """The indices of the last time that is named before ``order``."""
+    lists = _words()
     for start in range(order - 2, -1, -1):
-        if norm[start] not in _TIME_STARTS or (start and norm[start - 1] in _TIME_STARTS):
+        if norm[start] not in lists.time_starts or (start and norm[start - 1] in lists.time_starts):
             continue
-        while start >= 2 and (norm[start - 1] in _DAYS | _DAYPARTS):
+        while start >= 2 and (norm[start - 1] in _DAYS or norm[start - 1] in lists.dayparts):
             start -= 1  # "every sunday at 4" is one time
-        while start >= 1 and norm[start - 1] in _TIME_STARTS:
+        while start >= 1 and norm[start - 1] in lists.time_starts:
             start -= 1
         end = start
         while end < order and end - start < _LONGEST and _of_time(norm[end]):
             end += 1
-        while end > start and norm[end - 1] in _BETWEEN - {"week", "month", "day", "am", "pm"}:
+        while end > start and norm[end - 1] in lists.between:
             end -= 1
-        if any(word in _DAYS or word in _DAYPARTS or _counts(word) for word in norm[start:end]):
+        if any(
+            word in _DAYS or word in lists.dayparts or _counts(word) for word in norm[start:end]
+        ):
             return list(range(start, end))
     return []
 
 
 def _of_time(word: str) -> bool:
-    known = word in _TIME_STARTS or word in _DAYS or word in _DAYPARTS or word in _BETWEEN
+    lists = _words()
+    known = (
+        word in lists.time_starts
+        or word in _DAYS
+        or word in lists.dayparts
+        or word in lists.between
+        or word in lists.units
+    )
     return known or _counts(word)
 
 
@@ -102,12 +122,13 @@ def _counts(word: str) -> bool:
 
 def _place(spoken: Words, order: int) -> list[int]:
     """The indices of the last place that is named before ``order`` ("in ilkley")."""
+    lists = _words()
     norm, after = spoken.norm, spoken.after
     for start in range(order - 2, 0, -1):
-        if norm[start] not in _PLACE_STARTS or _of_time(norm[start + 1]):
+        if norm[start] not in lists.place_starts or _of_time(norm[start + 1]):
             continue
         end = start + 1
-        while end < order and end - start <= _PLACE_WORDS and norm[end] not in _ENDS_PLACE:
+        while end < order and end - start <= _PLACE_WORDS and norm[end] not in lists.ends_place:
             end += 1
             if after[end - 1]:
                 break
@@ -123,6 +144,7 @@ def _comes_back(said: list[str]) -> bool:
 
 def _written(spoken: Words, order: int, at: int, meant: list[int]) -> Words:
     """The words with ``meant`` in the place of the pointer, at its offsets."""
+    lists = _words()
     norm, after = list(spoken.norm), list(spoken.after)
     start, end = list(spoken.start), list(spoken.end)
     said = [norm[i] for i in meant]
@@ -135,6 +157,6 @@ def _written(spoken: Words, order: int, at: int, meant: list[int]) -> Words:
     if norm[order] == "do" and norm[order + 1] == "not" and _comes_back(said):
         norm[order : order + 2] = ["never"]
         del after[order], start[order], end[order]
-    if not after[order - 1] and norm[order - 1] not in _JOINS:
+    if not after[order - 1] and norm[order - 1] not in lists.joins:
         after[order - 1] = ","
     return Words(spoken.text, norm, start, end, after, spoken.before)

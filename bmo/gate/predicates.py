@@ -49,6 +49,14 @@ def predicate(
         if lemma in ("have", "get", "buy", "adopt", "rescue", "inherit", "purchase")
         else positive
     )
+    if not rest:
+        return {
+            "PRED": positive,
+            "NOTPRED": negated,
+            "USEDPRED": used,
+            "EDPRED": past,
+            "HASPRED": has,
+        }
     return {
         "PRED": f"{positive} {rest}".strip(),
         "NOTPRED": f"{negated} {rest}".strip(),

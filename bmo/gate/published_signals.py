@@ -109,6 +109,8 @@ def signals_and_sarcasm(text: str, assistant: str = "") -> tuple[tuple[Signal, .
 
 
 def _plain(text: str) -> bytes:
+    if text.isascii():
+        return text.lower().encode()
     return text.lower().replace("’", "'").encode("utf-8", "replace")
 
 

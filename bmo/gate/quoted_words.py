@@ -139,12 +139,14 @@ def words_not_the_users(
     dictated = _dictated_from(norm, lexicon)
     if dictated is not None:
         return dictated, len(norm)
-    for at, word in enumerate(norm):
-        if (word in lexicon.verbs and _is_of_another(spoken, at, lexicon)) or (
-            word in lexicon.messages and _is_message(norm, at, lexicon)
+    verbs, messages = lexicon.verbs, lexicon.messages
+    for at in [at for at, word in enumerate(norm) if word in verbs or word in messages]:
+        saying = norm[at] in verbs
+        if (saying and _is_of_another(spoken, at, lexicon)) or (
+            norm[at] in messages and _is_message(norm, at, lexicon)
         ):
-            first = at + 1 if word in lexicon.verbs else at + 2
-            if _speaks_behind(spoken, first, clauses, lexicon, bare=word not in lexicon.verbs):
+            first = at + 1 if saying else at + 2
+            if _speaks_behind(spoken, first, clauses, lexicon, bare=not saying):
                 return at, _end_of_sentence(spoken, at)
     return _taken_back(norm, clauses, lexicon)
 

@@ -9,14 +9,37 @@ something ("my husband says he's a crook") tell nothing of whose relation the na
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 from bmo.gate.discourse import Discourse
 from bmo.gate.named_people import name_fact
 from bmo.gate.people import PeopleLexicon, Relation
+from bmo.gate.word_tables import word_table
 from bmo.language import Clause, Words
 from bmo.turn import Fact
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The lists of ``relation_answers.toml``; what each is for stands there beside its words."""
+
+    no_names: frozenset[str]
+    owners: frozenset[str]
+    pointing: frozenset[str]
+    be: frozenset[str]
+    before: frozenset[str]
+    describing: frozenset[str]
+    professions: frozenset[str]
+    goes_on: frozenset[str]
+    in_full: frozenset[str]
+    yes: frozenset[str]
+    own_subjects: frozenset[str]
+
+
+_words = word_table(_Words, "relation_answers.toml")
+
 
 _NAME = r"(?P<name>[A-Z][\w-]+(?: [A-Z][\w-]+)?)"
 _OPENERS = (
@@ -44,43 +67,6 @@ _ASKED = tuple(
 _QUESTION = re.compile(r"[^.!?\n]*\?")
 _DOTS = re.compile(r"\.\.+|…")
 _CAPITAL = re.compile(r"\b[A-Z][\w-]+")
-_NO_NAMES = frozenset(
-    (
-        "a all am and any anyone are as at been both but can could dad did do does else for from "
-        "has have he her his how i if in is it just mum my no not now of oh ok okay on one or "
-        "really right she so some sorry sure tell that the their them then there these they this "
-        "those to was we well were what when where which who whose why will with would yes you "
-        "your and remind wait hang ah hmm ooh monday tuesday wednesday thursday friday saturday "
-        "sunday january february march april june july august september october november "
-        "december bmo"
-    ).split()
-)
-_OWNERS = frozenset({"my", "our"})
-_POINTING = frozenset({"he", "she", "they", "that", "it", "this", "who"})
-_BE = frozenset({"is", "are", "'s"})
-_BEFORE = frozenset(
-    (
-        "no nope nah yes yeah yep oh ah well um uh erm hm hmm ha haha god lord heavens goodness "
-        "gosh only just actually sorry christ sure so and good of course"
-    ).split()
-)
-"""Words in front of the relation that say nothing of it."""
-_DESCRIBING = frozenset("old new lovely dear good poor only little big young other late".split())
-_PROFESSIONS = frozenset(
-    (
-        "teacher professor coach doctor dentist therapist counsellor physiotherapist psychiatrist "
-        "nurse carer cleaner hairdresser lawyer accountant baby ma pa da"
-    ).split()
-)
-"""Relations that without "my" are what somebody does ("who's Piotr?", "a doctor")."""
-_GOES_ON = frozenset(
-    (
-        "you he she they we i it from at in of actually obviously mate love silly obvs course "
-        "now then why though too really innit pal dear darling thanks but so because cos anyway "
-        "ha haha bless not and"
-    ).split()
-)
-"""Words behind the relation with which it is still the whole answer."""
 _LONGEST_ASIDE = 5
 
 
@@ -111,6 +97,7 @@ def asked_about(assistant_before: str) -> tuple[str, tuple[str, ...]]:
         The name ("" for none), and the words that the question supposes behind it ("your" of "is
         Rhona your sister" left out).
     """
+    lists = _words()
     text = _DOTS.sub(" ", assistant_before.replace("’", "'"))
     found = _QUESTION.findall(text)
     if not found:
@@ -122,10 +109,10 @@ def asked_about(assistant_before: str) -> tuple[str, tuple[str, ...]]:
             continue
         name = match["name"]
         kin = (match.groupdict().get("kin") or "").lower()
-        if name.split()[0].lower() in _NO_NAMES or "'s" in kin:
+        if name.split()[0].lower() in lists.no_names or "'s" in kin:
             continue
         others = [w for w in _CAPITAL.findall(question) if w not in name.split()]
-        if any(word.lower() not in _NO_NAMES for word in others):
+        if any(word.lower() not in lists.no_names for word in others):
             break
         return name, tuple(kin.split()) if _YOUR.search(question) else ()
     return "", ()
@@ -145,18 +132,19 @@ def relation_answer(
         assistant_before: The assistant's words before the turn.
         discourse: Who was spoken of; the person is added to it.
     """
+    lists = _words()
     name, _ = asked_about(assistant_before)
     if not name:
         return None
     norm, end = spoken.norm, len(spoken.norm)
     first = _behind_denied(norm, discourse.lexicon)
-    while first < end and norm[first] in _BEFORE:
+    while first < end and norm[first] in lists.before:
         first += 1
-    if norm[first : first + 1] and norm[first] in _POINTING and norm[first + 1 : first + 2]:
-        if norm[first + 1] not in _BE:
+    if norm[first : first + 1] and norm[first] in lists.pointing and norm[first + 1 : first + 2]:
+        if norm[first + 1] not in lists.be:
             return None
         first += 2
-        while first < end and norm[first] in _BEFORE:
+        while first < end and norm[first] in lists.before:
             first += 1
     clause = next((c for c in clauses if c.start <= first < c.end), None)
     if clause is None or clause.closed_by.startswith("?"):
@@ -187,9 +175,10 @@ def confirmed(spoken: Words, assistant_before: str, discourse: Discourse) -> Rel
         assistant_before: The assistant's words before the turn.
         discourse: Who was spoken of; the person is added to it.
     """
+    lists = _words()
     norm = spoken.norm
     name, supposed = asked_about(assistant_before)
-    if not supposed or norm[0] not in YES:
+    if not supposed or norm[0] not in lists.yes:
         return None
     kin = discourse.lexicon.relation_at(list(supposed), 0, len(supposed))
     if kin is None or kin[0].plural or kin[1] != len(supposed):
@@ -204,22 +193,28 @@ def confirmed(spoken: Words, assistant_before: str, discourse: Discourse) -> Rel
 
 def _ends_yes(spoken: Words, behind: int) -> bool:
     """Whether "yes" or "yes she is" ends at an index."""
+    lists = _words()
     norm = spoken.norm
-    if behind > len(norm) or (behind == 3 and tuple(norm[1:3]) not in _IN_FULL):
+    if behind > len(norm) or (behind == 3 and " ".join(norm[1:3]) not in lists.in_full):
         return False
-    return behind == len(norm) or spoken.after[behind - 1] != "" or norm[behind] in _OWN_SUBJECTS
+    return (
+        behind == len(norm) or spoken.after[behind - 1] != "" or norm[behind] in lists.own_subjects
+    )
 
 
-_IN_FULL = frozenset({("he", "is"), ("she", "is"), ("that", "is"), ("i", "know")})
-
-YES = frozenset("yes yeah yep yup aye correct exactly indeed".split())
-"""Words that confirm what a question supposes."""
+def confirming() -> frozenset[str]:
+    """Words that confirm what a question supposes."""
+    return _words().yes
 
 
 def _behind_denied(norm: list[str], people: PeopleLexicon) -> int:
     """Index behind "not my sister" at the front, or 0."""
     at = 1 if norm[0] == "no" else 0
-    if norm[at : at + 1] != ["not"] or norm[at + 1 : at + 2] == [] or norm[at + 1] not in _OWNERS:
+    if (
+        norm[at : at + 1] != ["not"]
+        or norm[at + 1 : at + 2] == []
+        or norm[at + 1] not in _words().owners
+    ):
         return 0
     denied = people.relation_at(norm, at + 2, len(norm))
     return denied[1] if denied is not None else 0
@@ -229,10 +224,11 @@ def _relations_at(
     norm: list[str], first: int, end: int, people: PeopleLexicon
 ) -> tuple[list[Relation], int] | None:
     """The relation that stands alone at ``first``: "my ex 's mum", "a friend of mine", "boss"."""
-    own = norm[first] in _OWNERS
+    lists = _words()
+    own = norm[first] in lists.owners
     article = norm[first] in ("a", "an", "the")
     at = first + 1 if own or article else first
-    while at < end and norm[at] in _DESCRIBING and people.relation_at(norm, at, end) is None:
+    while at < end and norm[at] in lists.describing and people.relation_at(norm, at, end) is None:
         at += 1
     found = people.relation_at(norm, at, end)
     if found is None or found[0].plural:
@@ -247,7 +243,7 @@ def _relations_at(
     if norm[behind : behind + 2] == ["of", "mine"]:
         return relations, behind + 2
     kin = relations[0]
-    if not own and (kin.name in _PROFESSIONS or (kin.pet and norm[first] != "the")):
+    if not own and (kin.name in lists.professions or (kin.pet and norm[first] != "the")):
         return None
     return relations, behind
 
@@ -257,15 +253,16 @@ _MOST_RELATIONS = 3
 
 def _rest(spoken: Words, behind: int, clause: Clause, name: str) -> int | None:
     """Where the answer goes on behind the relation; None when the relation is not all of it."""
+    lists = _words()
     norm = spoken.norm
     named = [word.lower() for word in name.split()]
     if norm[behind : behind + len(named)] == named:
         behind += len(named)
     if behind >= clause.end or (spoken.after[behind - 1] and norm[behind] != "'s"):
         listed = norm[behind : behind + 1] == ["and"] and norm[behind + 1 : behind + 2]
-        return None if listed and norm[behind + 1] in _OWNERS else behind
+        return None if listed and norm[behind + 1] in lists.owners else behind
     word = norm[behind]
-    if word not in _GOES_ON:
+    if word not in lists.goes_on:
         return None
     if word == "and" and norm[behind + 1 : behind + 2] not in _ITS_SUBJECTS:
         return None  # "my boss and landlord"
@@ -273,10 +270,9 @@ def _rest(spoken: Words, behind: int, clause: Clause, name: str) -> int | None:
         return clause.end  # "you daft thing"
     if word in ("from", "at", "in", "of") and clause.end - behind > _LONGEST_ASIDE:
         return None
-    if word in _OWN_SUBJECTS:
+    if word in lists.own_subjects:
         return behind
     return behind if clause.end - behind > _LONGEST_ASIDE else clause.end
 
 
 _ITS_SUBJECTS = (["he"], ["she"], ["they"], ["it"], ["i"], ["we"])
-_OWN_SUBJECTS = frozenset("he she they we i it but so because cos and".split())

@@ -136,6 +136,11 @@ def is_loop(text: str) -> bool:
     return len(said) >= _LOOPED_WORDS and len(set(said)) * _LOOPED_SHARE <= len(said)
 
 
+def may_be_small_talk(piece: str) -> bool:
+    """Whether phrases of small talk may be made of a piece of a text and others."""
+    return _small_talk().hold_all((piece,))
+
+
 @cache
 def _small_talk() -> PiecesThat:
     """The pieces whose words skip phrases of any language may be made of."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bmo.gate.canonical_text import capture_text, fill, surface, verb_forms, with_subject
+from bmo.frozen import maker
+from bmo.gate.canonical_text import capture_text, fill, surface, with_subject
 from bmo.gate.captures import Capture, CaptureContext, lex, trim_rest
 from bmo.gate.clause_head import Head
 from bmo.gate.discourse import Person
@@ -15,9 +16,10 @@ from bmo.gate.open_other_languages import quoted
 from bmo.gate.other_retraction import topic_words
 from bmo.gate.packs import Rule, RuleData
 from bmo.gate.predicates import be_form, predicate
-from bmo.language import find_times
+from bmo.language import find_times, third_person
 from bmo.turn import Fact, Polarity, Tense
 
+_new_fact = maker(Fact)
 _ALL_OF_IT: tuple[tuple[str, Capture | None], ...] = (("", None),)
 _THESE = frozenset({"that", "this", "these", "those", "the"})
 
@@ -77,9 +79,9 @@ def _values(match: RuleMatch, template: str) -> dict[str, str]:
     values: dict[str, str] = {}
     for name, (capture, kind) in match.captures.items():
         shown = capture_text(context, capture, kind, False, flat)
-        values[name] = translate(shown, context.language)
-        if values[name] != shown:
-            values[name + "*"] = shown
+        values[name] = shown
+        if context.language != "en" and (known := translate(shown, context.language)) != shown:
+            values[name], values[name + "*"] = known, shown
         if kind == "AGE":
             said = surface(context, capture.start, capture.end, flat)
             values[name + "+"] = shown if said == shown else f"{shown} ({said})"
@@ -87,7 +89,7 @@ def _values(match: RuleMatch, template: str) -> dict[str, str]:
             shown = capture_text(context, capture, kind, True, flat)
             values[name + "+"] = translate(shown, context.language)
     if head.group is not None:
-        values.update(verb_forms(head.group.lemma))
+        values["V"], values["V3"] = head.group.lemma, third_person(head.group.lemma)
         habits = head.group.habits
         values["habit"] = " ".join([h for h in habits if h != "never"]) if habits else ""
     if "{BE}" in template and "k" in values:
@@ -196,7 +198,7 @@ def _fact(
             span=_span(context),
         )
     about_other = isinstance(who, Person) and subject != "user"
-    return Fact(
+    return _new_fact(
         text=text,
         category="relationships" if about_other else data.category,
         slot=data.slot,

@@ -43,16 +43,12 @@ def match_head(
         weak: Whether rules of wide constructions may speak.
         is_news: Whether live facts have what a ``known`` rule names; without it none has.
     """
-    facts: list[Fact] = []
-    pending = [head]
-    seen = 0
-    while pending and seen <= _MAX_TAILS:
-        current = pending.pop(0)
+    facts, tail = _first_match(head, words, pack, people, at, weak, is_news)
+    seen = 1
+    while tail is not None and seen <= _MAX_TAILS:
         seen += 1
-        found, tail = _first_match(current, words, pack, people, at, weak, is_news)
+        found, tail = _first_match(tail, words, pack, people, at, weak, is_news)
         facts += found
-        if tail is not None:
-            pending.append(tail)
     return facts
 
 
@@ -115,12 +111,11 @@ def _first_match(
     if not front:
         return [], None
     kinds, said = _subject_kinds(head), _said_how(head)
+    told = set(tokens)  # of two sets the smaller one is gone through, which is the needed words
     for rule, pattern in _candidates(pack, front, kinds, weak, said):
-        if pattern.entry_at and (
-            pattern.entry_words.keys().isdisjoint(tokens) or not _may_be_entry(pattern, tokens)
-        ):
+        if pattern.needed and pattern.needed.isdisjoint(told):
             continue
-        if pattern.needed and pattern.needed.isdisjoint(tokens):
+        if pattern.entry_at and not _may_be_entry(pattern, tokens):
             continue
         match = pattern.regex.match(line)
         if match is None:
@@ -167,9 +162,10 @@ def _may_be_entry(pattern: Pattern, tokens: list[str]) -> bool:
     for at in pattern.entry_at:
         if at >= size:
             return False
-        if _opens_entry(words, tokens, at):
+        token = tokens[at]
+        if token in words and _opens_entry(words, tokens, at):
             return True
-        if tokens[at] in SKIPPED_BEFORE_ENTRY and at + 1 < size:
+        if token in SKIPPED_BEFORE_ENTRY and at + 1 < size:
             if _opens_entry(words, tokens, at + 1):
                 return True
     return False

@@ -135,8 +135,8 @@ def speech_act(words: Words, clause: Clause, language: LanguageCode) -> tuple[Sp
     """
     lexicon = speech_act_lexicon(language)
     norm = words.norm
-    start, end = clause.start, clause.end
-    if "?" in clause.closed_by:
+    start, end, _, _, _, closed_by = clause
+    if closed_by and "?" in closed_by:
         return "question", start
     if lexicon.inside and any(match_phrase(lexicon.inside, norm, k) for k in range(start, end)):
         return "question", start

@@ -18,11 +18,15 @@ from bmo.gate.self_introduction import introduced
 from bmo.language import Words
 from bmo.turn import DialogueContext, Turn
 
+_FRAMED = REPORTED | NAMED | RELATED
+
 
 def in_clauses(spoken: Words, stages: int, turn: Turn, pack: Pack, people: PeopleLexicon) -> Words:
     """The words of an English turn with what is told in a frame or a fragment in clauses."""
-    jobs = pack.lexicons.get("occupations", frozenset())
     listed = "," in spoken.text
+    if not listed and not stages & _FRAMED:
+        return spoken  # most turns
+    jobs = pack.lexicons.get("occupations", frozenset())
     if stages & REPORTED:
         spoken = without_professional(spoken)
     if stages & NAMED:

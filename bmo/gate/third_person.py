@@ -22,28 +22,12 @@ _NOT_NAMES = frozenset("i the a an of and my your this that it not no you we he 
 _OPENS_CLAUSE = frozenset({"and", "but", "or"})
 _NAMED_BEHIND = frozenset(("called named aunt auntie uncle doctor dr mr mrs ms").split())
 _NAMED = frozenset("called named made".split())
-_HAPPENED = frozenset("started moved passed died begun become come fallen grown joined".split())
-"""Participles behind which "he's" is "he has" without an object."""
-_WHERE_GONE = frozenset(
-    (
-        "abroad ahead around away back down for from home in into off on out over part round "
-        "through to travelling up vegan vegetarian veggie with without"
-    ).split()
-)
-"""What follows "gone" where somebody went; "he's gone" and "it's gone bad" are states."""
 _OBJECTS = frozenset("his her their the a an my our me us him them it".split())
-_SAME_IN_PAST = frozenset("split cost burst spread hit bet".split())
-_BEFORE_PIT = frozenset(
-    "the a an that this old coal gold salt copper tin iron lead diamond silver".split()
-)
-"""Words behind which a mine is a pit."""
 OF_SEVERAL = frozenset("are were have do did been go both".split())
 """What follows "kasia and me" where it is a subject."""
 _SINGULAR = frozenset("he she it that who there".split())
-_MANY = frozenset("two three four five six seven eight nine ten both several loads lots".split())
 _BEHIND_NAME = frozenset("he she is has was who lives works".split())
 """What follows a name more often than any other word behind "my grandson"."""
-_TOLD_OF_THE_PAST = frozenset("ago last yesterday".split())
 _SENTENCE = re.compile(r"[^.!?]+[.!?]*")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 
@@ -90,6 +74,14 @@ class ThirdPersonLexicon:
     deictic: frozenset[str]
     capitalised: frozenset[str]
     common_names: frozenset[str]
+    happened: frozenset[str]
+    where_gone: frozenset[str]
+    same_in_past: frozenset[str]
+    before_pit: frozenset[str]
+    several: frozenset[str]
+    told_of_the_past: frozenset[str]
+    no_verbs: frozenset[str]
+    past_rather: frozenset[str]
     carried: frozenset[str]
     people: PeopleLexicon
 
@@ -128,6 +120,14 @@ def third_person_lexicon() -> ThirdPersonLexicon:
                 "deictic",
                 "capitalised",
                 "common_names",
+                "happened",
+                "where_gone",
+                "same_in_past",
+                "before_pit",
+                "several",
+                "told_of_the_past",
+                "no_verbs",
+                "past_rather",
             )
         },
     )
@@ -233,7 +233,7 @@ def inner(tokens: Sequence[Token]) -> list[Token]:
     found: list[Token] = []
     for i, token in enumerate(tokens):
         before = tokens[i - 1].norm if i else ""
-        if token.norm == "mine" and before in _BEFORE_PIT:
+        if token.norm == "mine" and before in third_person_lexicon().before_pit:
             found.append(token)
         elif token.norm == "me" and before == "and" and _next(tokens, i) in OF_SEVERAL:
             found.append(replace(token, shown="they"))
@@ -262,7 +262,7 @@ def _one_before(tokens: Sequence[Token], at: int) -> bool:
 def _has_done(tokens: Sequence[Token], at: int) -> bool:
     """Whether "he's" is "he has": a participle and its object follow ("finished his degree")."""
     done = _next(tokens, at - 1)
-    if done in _HAPPENED:
+    if done in third_person_lexicon().happened:
         return True
     return (
         bool(past_lemma(done))
@@ -276,7 +276,9 @@ def _has_done(tokens: Sequence[Token], at: int) -> bool:
 
 def _has_gone(tokens: Sequence[Token], at: int) -> bool:
     """Whether "is" before ``at`` is "has": somebody went somewhere ("he's gone off to uni")."""
-    return _next(tokens, at - 1) == "gone" and _next(tokens, at) in _WHERE_GONE
+    return (
+        _next(tokens, at - 1) == "gone" and _next(tokens, at) in third_person_lexicon().where_gone
+    )
 
 
 def _next(tokens: Sequence[Token], at: int) -> str:
@@ -285,7 +287,7 @@ def _next(tokens: Sequence[Token], at: int) -> str:
 
 def _counts_many(tokens: Sequence[Token], at: int) -> bool:
     """Whether what is there is more than one ("there's two foremen")."""
-    return at < len(tokens) and tokens[at].norm in _MANY
+    return at < len(tokens) and tokens[at].norm in third_person_lexicon().several
 
 
 def predicate(tokens: Sequence[Token]) -> list[Token]:
@@ -346,15 +348,6 @@ def _with_listed_verbs(tokens: Sequence[Token]) -> list[Token]:
     return found
 
 
-_NO_VERBS = frozenset(
-    "neither no none nor not both each either all another enough every few half".split()
-)
-"""Words that open what is no predicate ("no more like beer than wine"): none has a third person."""
-
-_PAST_RATHER = frozenset("found saw fell felt ground wound bound".split())
-"""Past forms that are base forms of rare verbs too ("found a job at the mill")."""
-
-
 def _agreeing(verb: str, rest: Sequence[Token]) -> str:
     """A verb's form behind the person left out."""
     lexicon = third_person_lexicon()
@@ -362,7 +355,7 @@ def _agreeing(verb: str, rest: Sequence[Token]) -> str:
         return lexicon.verbs[verb]
     if verb in lexicon.fixed or verb in lexicon.past or verb in lexicon.adverbs:
         return verb
-    if verb in _NO_VERBS or verb in _PAST_RATHER:
+    if verb in lexicon.no_verbs or verb in lexicon.past_rather:
         return verb
     if verb == "got":
         return "has" if rest and _opens_noun_phrase(rest[0].norm) else "got"
@@ -376,8 +369,8 @@ def _agreeing(verb: str, rest: Sequence[Token]) -> str:
         return f"is {verb}"
     if past_lemma(verb) and verb not in lexicon.base:
         return verb
-    same = verb in lexicon.base or verb in _SAME_IN_PAST
-    if same and not _TOLD_OF_THE_PAST.isdisjoint(t.norm for t in rest):
+    same = verb in lexicon.base or verb in lexicon.same_in_past
+    if same and not lexicon.told_of_the_past.isdisjoint(t.norm for t in rest):
         return verb  # "split up last year"
     if verb.endswith("s") and not verb.endswith("ss"):
         return verb

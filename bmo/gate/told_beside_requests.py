@@ -7,46 +7,35 @@ late" only asks, although its second half has a subject and a verb of its own.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from bmo.gate.clause_reader import ClauseAnalysis
 from bmo.gate.speech_act import SpeechAct
+from bmo.gate.word_tables import word_table
 from bmo.language import Clause, Words
 
-_PASSING_ON = frozenset(
-    (
-        "ask call email let mail message note remind reply say send tell text whatsapp write "
-        "remember remembers play"
-    ).split()
-)
-"""Requests that pass words on, or name what they want by what runs on from them."""
 
-_CARRYING_WORDS = frozenset(
-    (
-        "announce ask asks believe email explain forget guess hear know let mail mention message "
-        "note promise remember remembers reply say sure tell text think warn whatsapp wonder write"
-    ).split()
-)
-"""Verbs whose object is what somebody says or finds: no end of the request parts them."""
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The lists of ``told_beside_requests.toml``; what each is for stands there."""
 
-_ENDS = (
-    ("please",),
-    ("thanks",),
-    ("ta",),
-    ("cheers",),
-    ("for", "me"),
-    ("for", "us"),
-    ("thank", "you"),
-    ("would", "you"),
-    ("will", "you"),
-    ("could", "you"),
-    ("can", "you"),
-)
-_LAST_OF_ENDS = frozenset(end[-1] for end in _ENDS)
-_COURTESIES = frozenset({"please", "bmo", "mate", "love", "thanks"})
+    passing_on: frozenset[str]
+    carrying_words: frozenset[str]
+    ends: frozenset[str]
+    courtesies: frozenset[str]
+    states: frozenset[str]
+    own: frozenset[str]
+    subjects: frozenset[str]
+    asked: frozenset[str]
+    nobody: frozenset[str]
+    tells_why: frozenset[str]
 
-_STATES = frozenset("am are is was have has do does did can could will would".split())
-_OWN = frozenset({"i", "my"})
-_SUBJECTS = frozenset("i we my our he she it they his her their the there".split())
+
+_words = word_table(_Words, "told_beside_requests.toml")
+
+
+_LONGEST_END = 2
+
 
 _TELLING_WORDS = 5
 """Least words of what is told beside a request that nothing ends."""
@@ -79,25 +68,28 @@ def tells_beside(spoken: Words, request: Clause, act: SpeechAct, clause: Clause)
 
 def _requests(asked: list[str], act: SpeechAct) -> bool:
     """Whether the words ask for something to be done, and not for an answer."""
-    return act == "directive" or (asked[0] in _ASKED and asked[1:2] == ["you"] and len(asked) > 3)
-
-
-_ASKED = frozenset({"can", "could", "will", "would"})
+    return act == "directive" or (
+        asked[0] in _words().asked and asked[1:2] == ["you"] and len(asked) > 3
+    )
 
 
 def _is_ended(asked: list[str]) -> bool:
     """Whether "would you", "please", "for me" or thanks end a request."""
+    lists = _words()
     end = len(asked)
-    if end > 1 and asked[-1] in _COURTESIES and tuple(asked[end - 3 : end - 1]) in _ENDS:
+    if (
+        end > 1
+        and asked[-1] in lists.courtesies
+        and " ".join(asked[end - 3 : end - 1]) in lists.ends
+    ):
         return True
-    if asked[-1] not in _LAST_OF_ENDS:
-        return False
-    return any(end > len(tail) and tuple(asked[end - len(tail) :]) == tail for tail in _ENDS)
+    sizes = range(1, min(_LONGEST_END, end - 1) + 1)
+    return any(" ".join(asked[end - size :]) in lists.ends for size in sizes)
 
 
 def _tells_behind_end(asked: list[str], said: list[str]) -> bool:
     """As in "turn it down would you | we have a newborn in the house"."""
-    if len(said) < _BEHIND_END or not _CARRYING_WORDS.isdisjoint(asked):
+    if len(said) < _BEHIND_END or not _words().carrying_words.isdisjoint(asked):
         return False
     if asked[:2] == ["remind", "me"] and asked[2:3] != ["to"]:
         return False
@@ -106,28 +98,27 @@ def _tells_behind_end(asked: list[str], said: list[str]) -> bool:
 
 def _gives_reason(asked: list[str], said: list[str]) -> bool:
     """As in "remind me to ring the vet at nine | the dog has his jabs tomorrow"."""
-    if len(said) < _TELLING_WORDS or not _CARRYING_WORDS.isdisjoint(asked[3:]):
+    lists = _words()
+    if len(said) < _TELLING_WORDS or not lists.carrying_words.isdisjoint(asked[3:]):
         return False
-    return said[0] in _SUBJECTS
+    return said[0] in lists.subjects
 
 
 def _needs_without(said: list[str], behind: str) -> bool:
     """As in "find us a soup | nothing with cream for ravi | it brings on his asthma"."""
+    lists = _words()
     whom = said.index("for") + 1 if said[0] == "nothing" and "for" in said else len(said)
-    return whom < len(said) and said[whom] not in _NOBODY and behind in _TELLS_WHY
-
-
-_NOBODY = frozenset("me us breakfast dinner dessert lunch now supper tea the today tonight".split())
-_TELLS_WHY = frozenset({"he", "she", "they", "it"})
+    return whom < len(said) and said[whom] not in lists.nobody and behind in lists.tells_why
 
 
 def _tells_of_self(asked: list[str], said: list[str]) -> bool:
     """Whether a clause behind a request is told beside it ("speak up | i am deaf in one ear")."""
-    if said[0] not in _OWN or len(said) < _TELLING_WORDS:
+    lists = _words()
+    if said[0] not in lists.own or len(said) < _TELLING_WORDS:
         return False
-    if not _PASSING_ON.isdisjoint(asked[:3]):
+    if not lists.passing_on.isdisjoint(asked[:3]):
         return False
-    return said[0] == "my" or said[1] in _STATES
+    return said[0] == "my" or said[1] in lists.states
 
 
 def told_part(text: str, clauses: Sequence[ClauseAnalysis]) -> str:

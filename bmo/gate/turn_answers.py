@@ -7,7 +7,7 @@ from bmo.gate.clause_reader import ClauseAnalysis, ClauseReader
 from bmo.gate.cue_words import ANYTHING, RELATED
 from bmo.gate.dialogue_context import answer_clauses
 from bmo.gate.non_answers import settles_nothing
-from bmo.gate.relation_answers import YES, confirmed, relation_answer
+from bmo.gate.relation_answers import confirmed, confirming, relation_answer
 from bmo.gate.speech_act import speech_act
 from bmo.language import Clause, LanguageCode, Words
 from bmo.turn import Turn
@@ -28,7 +28,7 @@ def gives_no_answer(
 def read_answer(analysis: Analysis, reader: ClauseReader, clauses: list[Clause]) -> int:
     """Reads the turn's beginning as the answer to a question; how many clauses that explains."""
     turn, language = reader.turn, analysis.language
-    if language == "en" and (reader.stages & RELATED or analysis.words.norm[0] in YES):
+    if language == "en" and (reader.stages & RELATED or analysis.words.norm[0] in confirming()):
         named = _read_relation(analysis, reader, clauses)
         if named is not None:
             return named

@@ -63,13 +63,11 @@ def rules_verdict(analysis: Analysis, turn: Turn, spoken: Words) -> RulesVerdict
     vetoed = None
     substantive = []
     for c in analysis.clauses:
-        act = c.speech_act
+        _, _, norm, act, vetoes, *_ = c
         acts.add(act)
-        if vetoed is None and c.vetoes:
-            vetoed = c.vetoes[0]
-        if act not in _ASKING and not (
-            len(c.norm) <= _FILLER_WORDS and _is_filler(c.norm, language)
-        ):
+        if vetoed is None and vetoes:
+            vetoed = vetoes[0]
+        if act not in _ASKING and not (len(norm) <= _FILLER_WORDS and _is_filler(norm, language)):
             substantive.append(c)
     if not acts:
         return RulesVerdict("discard", ("other",), "empty", 0.99)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from bmo.frozen import maker
 from bmo.gate import injection, sensitive
 from bmo.gate.analysis import Analysis, analyse
 from bmo.gate.beside_secrets import facts_beside
@@ -17,9 +18,16 @@ from bmo.gate.packs import load_pack, pack_version
 from bmo.gate.published_signals import is_work_advice, signals_and_sarcasm
 from bmo.gate.skip_rules import is_loop, match_skip
 from bmo.gate.taken_back import taken_back
+from bmo.gate.turn_pieces import (
+    MAY_BE_SENSITIVE,
+    NO_SMALL_TALK,
+    WORTH_A_LOOK,
+    are_english,
+    may_steer,
+    read_pieces,
+)
 from bmo.gate.verdict import RulesVerdict, rules_verdict
 from bmo.language import LANGUAGES, LanguageCode, identify, words
-from bmo.language.by_piece import PiecesThat
 from bmo.settings import Settings, load_settings
 from bmo.telemetry import log_decision
 from bmo.turn import Decision, DialogueContext, Fact, Signal, Turn
@@ -31,8 +39,7 @@ _NO_CONTEXT = DialogueContext()
 _DUMP = 16
 """More identifiers or secrets in one turn are a list that was read out: nothing is told."""
 _NOTHING_SENSITIVE = sensitive.SensitiveScan("")
-_ORDINARY = PiecesThat(lambda piece: sensitive.is_harmless(piece) and injection.is_harmless(piece))
-"""Pieces of most turns: nothing sensitive, and no attack, is made of a few of these alone."""
+_new_decision = maker(Decision)
 _JUDGED_MODES = ("local", "hybrid", "llm")
 _log = logging.getLogger("bmo.gate")
 
@@ -43,6 +50,20 @@ class _Rules(NamedTuple):
     verdict: RulesVerdict
     analysis: Analysis | None
     turn: Turn
+
+
+class Ruled(NamedTuple):
+    """The rules' word on a turn, and what the judge goes on from (``WriteGate.decide_ruled``).
+
+    Attributes:
+        decision: Their decision, as ``decide_by_rules`` gives it.
+        rules: What it rests on.
+        context: What the gate knew of the conversation.
+    """
+
+    decision: Decision
+    rules: _Rules
+    context: DialogueContext
 
 
 class WriteGate:
@@ -109,7 +130,22 @@ class WriteGate:
         """The rules' word: pure, in microseconds; it never raises, whatever the text."""
         started = time.perf_counter_ns()
         rules = self._rules(turn, context)
-        return self._finished(self._decision(self._last_stage(rules), rules.turn.text, started))
+        verdict = rules.verdict
+        if verdict.verdict == "hold":
+            verdict = self._last_stage(rules)
+        return self._finished(self._decision(verdict, rules.turn.text, started))
+
+    def rule(self, turn: Turn, context: DialogueContext = _NO_CONTEXT) -> Ruled:
+        """``decide_by_rules`` for a caller that asks the judge then: no rule runs twice."""
+        started = time.perf_counter_ns()
+        rules = self._rules(turn, context)
+        decision = self._decision(self._last_stage(rules), rules.turn.text, started)
+        return Ruled(self._finished(decision), rules, context)
+
+    def decide_ruled(self, ruled: Ruled) -> Decision:
+        """``decide`` from what the rules said already: only the judge is asked (blocking)."""
+        before = int(ruled.decision.elapsed_us * 1000)
+        return self._settled(ruled.rules, ruled.context, time.perf_counter_ns() - before)
 
     def decide(self, turn: Turn, context: DialogueContext = _NO_CONTEXT) -> Decision:
         """Rules, then the judge where they leave the turn open (blocking, about 2 ms).
@@ -117,7 +153,10 @@ class WriteGate:
         A judge that is missing or fails leaves the rules' word, with ``fallback`` set.
         """
         started = time.perf_counter_ns()
-        rules = self._rules(turn, context)
+        return self._settled(self._rules(turn, context), context, started)
+
+    def _settled(self, rules: _Rules, context: DialogueContext, started: int) -> Decision:
+        """The judge's word where the rules leave a turn open, else theirs."""
         if rules.analysis is None or self.settings.effective_mode not in _JUDGED_MODES:
             verdict = self._last_stage(rules)
             return self._finished(self._decision(verdict, rules.turn.text, started))
@@ -185,9 +224,9 @@ class WriteGate:
     def _rules(self, turn: Turn, context: DialogueContext) -> _Rules:
         """Every stage before the judge."""
         pieces = turn.text.split(" ")
-        ordinary = _ORDINARY.hold_all(pieces) and not injection.may_be_spelled(turn.text, pieces)
+        told = read_pieces(pieces)
         scan = _NOTHING_SENSITIVE
-        if not ordinary:
+        if told >= WORTH_A_LOOK and told & MAY_BE_SENSITIVE:
             scan = sensitive.scan(turn.text, self.settings.bmo_sensitive, pieces=pieces)
         if scan.secrets:
             masked = replace(turn, text=scan.masked)
@@ -198,6 +237,7 @@ class WriteGate:
         if scan.identifiers:
             turn = replace(turn, text=scan.masked)
             pieces = turn.text.split(" ")
+            told = read_pieces(pieces)
             if len(scan.identifiers) > _DUMP:
                 verdict = RulesVerdict("discard", ("sensitive",), "a list of identifiers", 1.0)
                 return _Rules(verdict, None, turn)
@@ -210,7 +250,7 @@ class WriteGate:
             return _Rules(verdict, None, turn)
         asked = "?" in turn.assistant_before
         skipped = None
-        if not asked and len(turn.text) < 120:
+        if not told & NO_SMALL_TALK and not asked and len(turn.text) < 120:
             limit = self.settings.gatekeeper_greeting_length_limit
             skipped = match_skip(turn.text, turn.language, greeting_limit=limit, pieces=pieces)
         if skipped is not None and not self._takes_back(turn, context):
@@ -218,7 +258,9 @@ class WriteGate:
                 "discard", (skipped.signal,), skipped.reason, 0.99, skipped.rule_id
             )
             return _Rules(verdict, None, turn)
-        attack = None if ordinary else injection.scan(turn.text, pieces=pieces)
+        attack = None
+        if told >= WORTH_A_LOOK and may_steer(told, turn.text, pieces):
+            attack = injection.scan(turn.text, pieces=pieces)
         if attack is not None:
             verdict = RulesVerdict("hold", ("injection",), "injection", 0.95, attack.rule_id)
             return _Rules(verdict, None, turn)
@@ -231,12 +273,16 @@ class WriteGate:
             kept = self.custom_rules.match_keep(turn.text, turn.assistant_after)
         if kept is not None:
             return _Rules(_kept(turn, kept), None, turn)
-        language = self._language_of(turn, pieces)
+        language: LanguageCode | None = "en"
+        told_apart = turn.language is not None or self.settings.bmo_language != "auto"
+        if told_apart or not are_english(told, turn.text, pieces):
+            language = self._language_of(turn, pieces)
         if language is None:
             verdict = RulesVerdict("hold", ("other",), "language", 0.5)
             return _Rules(verdict, None, turn)
         spoken = words(turn.text, language, pieces=pieces)
-        analysis = analyse(_with_own_question(turn, context), context, language, spoken)
+        asking = _with_own_question(turn, context) if context.recent_turns else turn
+        analysis = analyse(asking, context, language, spoken)
         verdict = rules_verdict(analysis, turn, spoken)
         if (
             mode != "pattern"
@@ -324,18 +370,18 @@ class WriteGate:
         return verdict
 
     def _decision(self, verdict: RulesVerdict, text: str, started: int) -> Decision:
-        method = f"pattern:{verdict.rule_id}" if verdict.rule_id else "pattern"
-        return Decision(
-            verdict.verdict,
-            verdict.signals,
-            verdict.reason,
-            verdict.confidence,
-            verdict.rule_id,
-            verdict.facts,
+        word, signals, reason, confidence, rule_id, facts, still_open, method = verdict
+        return _new_decision(
+            word,
+            signals,
+            reason,
+            confidence,
+            rule_id,
+            facts,
             self._rules_version,
-            verdict.extraction_method or method,
+            method or (f"pattern:{rule_id}" if rule_id else "pattern"),
             False,
-            verdict.open,
+            still_open,
             text,
             (time.perf_counter_ns() - started) / 1000,
         )
@@ -361,7 +407,7 @@ def _with_own_question(turn: Turn, context: DialogueContext) -> Turn:
 
     "Which database should we use?" "your choice" "postgres": the assistant asked nothing itself.
     """
-    if "?" in turn.assistant_before or not context.recent_turns or len(turn.text) > 40:
+    if "?" in turn.assistant_before or len(turn.text) > 40:
         return turn
     asked = context.recent_turns[0][0]
     words_of = asked.lower().split()

@@ -2,38 +2,61 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from bmo.gate.answer_frames import answer_frame, counted_line, verb_group
 from bmo.gate.answer_lines import MAX_ANSWER, OWN_CLAUSES, Answer, flipped, written_line
 from bmo.gate.asked_question import is_preposition, read_question
 from bmo.gate.dialogue_questions import DialogueLexicon
 from bmo.gate.discourse import Discourse
 from bmo.gate.people import PeopleLexicon
+from bmo.gate.word_tables import word_table
 from bmo.language import Clause, Words
 from bmo.language.lexicon import match_phrase
 
-_UNNAMED = frozenset({"anything", "anyone", "anybody", "anywhere"})
 
-_ANY = frozenset({"any", "anything", "anyone", "anybody", "some", "a", "an"})
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The lists of ``yes_no_answers.toml``; what each is for stands there beside its words."""
+
+    unnamed: frozenset[str]
+    any_of: frozenset[str]
+    of_the_talk: frozenset[str]
+    no_things: frozenset[str]
+    none_had: frozenset[str]
+    elliptic: frozenset[str]
+    behind_a_no: frozenset[str]
+    tells_anew: frozenset[str]
+    behind_a_yes: frozenset[str]
+    aux: frozenset[str]
+    of_work: frozenset[str]
+    beside_verb: frozenset[str]
+    asks_more: frozenset[str]
+    nobodys: frozenset[str]
+
+
+_words = word_table(_Words, "yes_no_answers.toml")
 
 
 def yes_that_says_which(
     question: tuple[str, ...], spoken: Words, behind: int, clauses: list[Clause]
 ) -> Answer | None:
     """A yes that says which: "do you have any pets?" "yeah a cat" is "i have a cat"."""
+    lists = _words()
     clause = next((c for c in clauses if c.start <= behind < c.end), None)
-    if clause is None or _ANY.isdisjoint(question) or behind > clause.start + _LONGEST_YES:
+    if clause is None or lists.any_of.isdisjoint(question) or behind > clause.start + _LONGEST_YES:
         return None
     norm = spoken.norm
     if norm[behind] in OWN_CLAUSES or clause.end - behind > MAX_ANSWER:
         return None
-    if not _OF_THE_TALK.isdisjoint(question) or "please" in norm:
+    if not lists.of_the_talk.isdisjoint(question) or "please" in norm:
         return None
     used = clauses.index(clause) + 1
     line = counted_line(question, spoken, behind, clause.end)
     if line is None:
         frame = answer_frame(question, norm[behind], clause.end - behind)
         named = norm[behind] in ("a", "an", "the", "my")
-        listed = question[-1] == "anything" and norm[behind] not in _NO_THINGS
+        listed = question[-1] == "anything" and norm[behind] not in lists.no_things
         if frame is None or not (named or listed):
             return None
         line = written_line(spoken, frame[0], list(range(behind, clause.end)), frame[1])
@@ -41,16 +64,6 @@ def yes_that_says_which(
 
 
 _LONGEST_YES = 3
-
-_OF_THE_TALK = frozenset("plans plan question questions idea ideas time minute moment want".split())
-"""Nouns (and a verb) of questions about the talk itself, not about what somebody has."""
-
-_NO_THINGS = frozenset(
-    (
-        "actually always and but definitely everything if it just kind kinda loads lots maybe many "
-        "not of please really several so sort sure that there though very when yes"
-    ).split()
-)
 
 
 def settled_by(
@@ -97,23 +110,28 @@ def says_something_else(question: tuple[str, ...], spoken: Words, behind: int) -
         spoken: The turn's repaired words.
         behind: Index behind the words that were taken for a yes.
     """
+    lists = _words()
     norm = spoken.norm
     if _of_somebody_else(question, norm, behind):
         return True
-    if norm[0] in _ELLIPTIC and norm[2:3] == ["not"]:
+    if norm[0] in lists.elliptic and norm[2:3] == ["not"]:
         goes_on = behind == _NOT_BEHIND and behind < len(norm) and not spoken.after[behind - 1]
-        return goes_on and norm[behind] not in _BEHIND_A_YES and norm[behind] not in _BEHIND_A_NO
-    if norm[0] in _ELLIPTIC and norm[1:3] == ["have", "no"] and len(norm) > _NOT_BEHIND:
+        return (
+            goes_on
+            and norm[behind] not in lists.behind_a_yes
+            and norm[behind] not in lists.behind_a_no
+        )
+    if norm[0] in lists.elliptic and norm[1:3] == ["have", "no"] and len(norm) > _NOT_BEHIND:
         return True
     if behind != 2 or behind >= len(norm) or spoken.after[behind - 1]:
         return False
     if norm[0] not in ("i", "we", "he", "she", "it") or norm[1] not in _AS_ASKED:
         return False
-    if norm[behind] in _TELLS_ANEW:
+    if norm[behind] in lists.tells_anew:
         return True
     asked = _auxiliary_first(list(question))
     same = asked is not None and asked[0] in _AS_ASKED[norm[1]]
-    return not same and norm[behind] not in _BEHIND_A_YES
+    return not same and norm[behind] not in lists.behind_a_yes
 
 
 def _of_somebody_else(question: tuple[str, ...], norm: list[str], behind: int) -> bool:
@@ -121,26 +139,25 @@ def _of_somebody_else(question: tuple[str, ...], norm: list[str], behind: int) -
 
     "I am not married" says nothing of what "is your wife vegan?" asks.
     """
+    lists = _words()
     asked = _auxiliary_first(list(question))
     if asked is None or asked[1] not in ("your", "he", "she", "it", "you"):
         return False
-    if "have" in norm[:_HAVING] and asked[1] == "your" and not _NONE_HAD.isdisjoint(norm[:_HAVING]):
+    if (
+        "have" in norm[:_HAVING]
+        and asked[1] == "your"
+        and not lists.none_had.isdisjoint(norm[:_HAVING])
+    ):
         return True  # "(no) i do not have a wife"
-    who = next((i for i, word in enumerate(norm[:behind]) if word in _ELLIPTIC), behind)
+    who = next((i for i, word in enumerate(norm[:behind]) if word in lists.elliptic), behind)
     if norm[who + 1 : who + 2] == [] or norm[who + 1] not in _AS_ASKED:
         return False
     return norm[who] in (("i", "we") if asked[1] != "you" else ("he", "she"))
 
 
 _HAVING = 6
-_NONE_HAD = frozenset({"not", "no", "never"})
-_ELLIPTIC = frozenset({"i", "we", "he", "she", "it"})
 _NOT_BEHIND = 3
 """Words of "i do not"."""
-_BEHIND_A_NO = frozenset(
-    "no any anymore at sorry actually but anyway to unfortunately sadly".split()
-)
-"""Words behind a no in full, which go on from it or add to it."""
 
 _AS_ASKED = {
     "am": ("are",), "are": ("are",), "is": ("is",), "have": ("have",), "has": ("has",),
@@ -148,31 +165,20 @@ _AS_ASKED = {
 }  # fmt: skip
 """Auxiliaries of an answer, and those of the questions that they say yes to."""
 
-_TELLS_ANEW = frozenset({"a", "an"})
-
-_BEHIND_A_YES = frozenset(
-    (
-        "actually and as because but cos for ha have i indeed my now of on please she so still "
-        "thank thanks that though too we well with yeah yep yes"
-    ).split()
-)
-"""Words behind a yes in full, which go on from it or add to it."""
-
-_AUX = frozenset({"do", "does", "did", "are", "is", "have", "has", "can", "were", "was", "will"})
-
 
 def _statement(question: tuple[str, ...], polarity: str, said: list[str]) -> list[str] | None:
     """Reads "do you drive" + no -> ["i do not drive"]; None when it is no yes-no question."""
+    lists = _words()
     asked = _auxiliary_first(list(question))
     parts = _subject_and_rest(asked) if asked is not None else None
     if asked is None or parts is None:
         return None
     aux, (subject, rest) = asked[0], parts
     if polarity == "yes":
-        if not _UNNAMED.isdisjoint(rest):
+        if not lists.unnamed.isdisjoint(rest):
             return None  # "is learning anything" says nothing
         rest = [word for word in rest if word != "any"]
-    while len(rest) > 1 and rest[0] in _BESIDE_VERB:
+    while len(rest) > 1 and rest[0] in lists.beside_verb:
         rest = rest[1:]
     habit = (
         ["always"]
@@ -180,7 +186,7 @@ def _statement(question: tuple[str, ...], polarity: str, said: list[str]) -> lis
         else (["never"] if "never" in said and len(said) == 1 else [])
     )
     results = []
-    of_team = polarity == "yes" or rest[0] in _OF_WORK
+    of_team = polarity == "yes" or rest[0] in lists.of_work
     several = (["i"], ["we"]) if of_team else (["i"],)
     for who in several if subject == ["you"] else (subject,):
         if aux in ("do", "does", "did"):
@@ -195,8 +201,9 @@ def _statement(question: tuple[str, ...], polarity: str, said: list[str]) -> lis
 
 def _auxiliary_first(words: list[str]) -> list[str] | None:
     """A question from its auxiliary on ("and | do you drive"); None for one that asks more."""
-    while words and words[0] not in _AUX:
-        if words[0] in _ASKS_MORE or len(words) <= 3:
+    lists = _words()
+    while words and words[0] not in lists.aux:
+        if words[0] in lists.asks_more or len(words) <= 3:
             return None
         words = words[1:]
     return words if len(words) >= 3 else None
@@ -204,29 +211,16 @@ def _auxiliary_first(words: list[str]) -> list[str] | None:
 
 def _subject_and_rest(asked: list[str]) -> tuple[list[str], list[str]] | None:
     """The statement's subject ("you" as asked) and what is said of it, in the user's words."""
+    lists = _words()
     subject, rest = asked[1], asked[2:]
     take = [subject]
     if subject in ("your", "the"):
         take, rest = ["my" if subject == "your" else subject, asked[2]], asked[3:]
-    elif subject in _NOBODYS:
+    elif subject in lists.nobodys:
         return None
     if not rest:
         return None
     return take, [flipped(word) for word in rest]
-
-
-_OF_WORK = frozenset(
-    (
-        "allow build code commit deploy develop document employ have hire host keep lint log make "
-        "maintain merge migrate monitor offer publish release require review run schedule sell "
-        "ship sign sprint store support test track use version write"
-    ).split()
-)
-"""Verbs of what a team does: "no, i never played" is said of oneself."""
-
-_BESIDE_VERB = frozenset({"also", "really", "actually", "ever"})
-_ASKS_MORE = frozenset("what which who where how when why would should shall could".split())
-_NOBODYS = frozenset("there that this anyone anything any everyone".split())
 
 
 def introduce_asked(question: tuple[str, ...], discourse: Discourse) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
+from itertools import compress
 from typing import NamedTuple
 
 from bmo.language.clause_borders import STATING, border_before, border_words
 from bmo.language.lexicon import (
+    BEHIND_DENIALS,
     LanguageCode,
     SurfaceLexicon,
     match_phrase,
@@ -57,15 +60,17 @@ def segment(
     Returns:
         Clauses that hold at least one word each; openers ("well", "you know") belong to none.
     """
-    lexicon = surface_lexicon(language)
-    openers = border_words(language)
-    fronts = opener_words(language)
+    lexicon, openers, fronts = _forms(language)
     norm = words.norm
     after = words.after
     size = len(norm)
     if names:
         openers = openers | dict.fromkeys(names)
-    borders = [i for i in range(1, size) if after[i - 1] or norm[i] in openers]
+    if any(after):
+        marked = enumerate(zip(after, norm[1:], strict=False), 1)
+        borders = [i for i, (mark, word) in marked if mark or word in openers]
+    else:
+        borders = list(compress(range(1, size), map(openers.__contains__, norm[1:])))
     if size:
         borders.append(size)
     clauses: list[Clause] = []
@@ -74,22 +79,26 @@ def segment(
     carried = False
     for i in borders:
         mark = after[i - 1]
-        if len(clauses) >= MAX_CLAUSES and i < size:
-            continue
+        border = 1
         hard = i == size or (mark != "" and not _HARD.isdisjoint(mark))
+        if i < size and len(clauses) >= MAX_CLAUSES:
+            continue
         if not hard:
-            follows = None if mark else openers[norm[i]]
+            word = norm[i]
+            follows = None if mark else openers[word]
             if follows is not None and (i + 1 >= size or norm[i + 1] not in follows):
                 continue
-            if norm[i] == "the" and (i + 2 >= size or norm[i + 2] not in STATING):
+            if word == "the" and (i + 2 >= size or norm[i + 2] not in STATING):
                 continue  # most of them
             border = border_before(norm, after, begin, i, lexicon, names)
             if not border:
                 continue
-        else:
-            border = 1
         closed_by = mark if hard else mark[:1]
-        if norm[begin] not in fronts:  # most clauses
+        first = norm[begin]
+        opening = first in fronts
+        if opening and (behind := fronts[first]) is not None:
+            opening = begin + 1 < size and norm[begin + 1] in behind
+        if not opening:  # most clauses
             clauses.append(_made(Clause, (begin, i, "", carried, sentence, closed_by)))
         else:
             clause = _clause(norm, begin, i, carried, sentence, closed_by, lexicon)
@@ -100,6 +109,14 @@ def segment(
         if hard:
             sentence += 1
     return clauses
+
+
+@cache
+def _forms(
+    language: LanguageCode,
+) -> tuple[SurfaceLexicon, dict[str, frozenset[str] | None], dict[str, frozenset[str] | None]]:
+    """What a turn is cut by: surface forms, words of borders, words of openers."""
+    return surface_lexicon(language), border_words(language), opener_words(language)
 
 
 def _clause(
@@ -119,7 +136,7 @@ def _clause(
         length = match_phrase(lexicon.openers, norm, start) if word in lexicon.openers else 0
         denied = word in lexicon.denials and start + 1 < end
         follows = lexicon.classes.get(norm[start + 1], "") if denied else ""
-        if follows in ("pronoun", "possessive"):
+        if follows in BEHIND_DENIALS:
             length = 1  # "no | his name is tom"
         if not length or start + length > end:
             break

@@ -62,6 +62,8 @@ def repair(words: Words, language: LanguageCode = "en", *, cued: bool = True) ->
     """
     norm = words.norm
     size = len(norm)
+    if not cued and len(set(norm)) == size:
+        return words  # most turns: no word is said twice
     if size < 2 or not (cued or any(map(eq, norm, norm[1:]))):
         return words
     lexicon = surface_lexicon(language)
@@ -108,10 +110,8 @@ def _without_fillers(words: Words, lexicon: SurfaceLexicon, closed: set[int]) ->
     size = len(norm)
     opening = aside_words(lexicon.language)
     fillers = lexicon.fillers
-    padding = _PADDED if lexicon.language == "en" else frozenset()
-    places = [
-        i for i, word in enumerate(norm) if word in opening or word in fillers or word in padding
-    ]
+    dropped = _may_be_dropped(lexicon.language)
+    places = [i for i, word in enumerate(norm) if word in dropped]
     kept: list[int] = []
     i = 0
     for place in places:
@@ -149,6 +149,13 @@ def _without_fillers(words: Words, lexicon: SurfaceLexicon, closed: set[int]) ->
     return kept
 
 
+@cache
+def _may_be_dropped(language: LanguageCode) -> frozenset[str]:
+    """The words with which a filler or an aside may begin."""
+    padding = _PADDED if language == "en" else frozenset[str]()
+    return aside_words(language) | surface_lexicon(language).fillers | padding
+
+
 _PADDED = frozenset({"you", "like"})
 """What may pad English speech, by what stands around it."""
 
@@ -177,7 +184,8 @@ def _filler_like(words: Words, i: int, fillers: frozenset[str]) -> bool:
 
 def _without_repetitions(norm: list[str], kept: list[int]) -> list[int]:
     """Collapses immediate repeats of one to four words ("i i", "ninth of june ninth of june")."""
-    if not _may_repeat([norm[i] for i in kept]):
+    left = [norm[i] for i in kept]
+    if len(set(left)) == len(left) or not _may_repeat(left):
         return kept  # most turns
     numbers = {word for word in norm if word in NUMBER_WORDS or word[0].isdigit()}
     result: list[int] = []

@@ -91,11 +91,11 @@ def identify(
         return Identified(setting, "setting")
     if pieces is None:
         pieces = text.split(" ")
-    speech = len(text) <= _SPEECH_LENGTH and len(pieces) <= _MAX_WORDS
-    told = list(map(_told_by.__getitem__, pieces)) if speech else [_FOREIGN]
-    if _FOREIGN in told:
+    speech = is_speech(text, pieces)
+    told = list(map(_told_by.__getitem__, pieces)) if speech else [FOREIGN]
+    if FOREIGN in told:
         words = _words(text, pieces)
-    elif told.count(_ENGLISH_ALONE) * 4 >= len(pieces):
+    elif told.count(ENGLISH_ALONE) * 4 >= len(pieces):
         return _ENGLISH  # most turns, and one word in each piece
     else:
         words = list(filter(None, map(_single_words.__getitem__, pieces)))
@@ -117,6 +117,11 @@ def identify(
             return Identified(code, "words")
         return fallback
     return _by_model(" ".join(words), fallback)
+
+
+def is_speech(text: str, pieces: Sequence[str]) -> bool:
+    """Whether a text is read to its end, piece by piece: what is longer was not spoken."""
+    return len(text) <= _SPEECH_LENGTH and len(pieces) <= _MAX_WORDS
 
 
 @lru_cache(maxsize=64)
@@ -214,19 +219,19 @@ def _telling() -> tuple[frozenset[str], frozenset[str]]:
     return _only("en"), _only(_OTHERS, "de", "fr", "es")
 
 
-_ENGLISH_ALONE, _FOREIGN, _OPEN_TO_ALL = 1, 2, 0
+ENGLISH_ALONE, FOREIGN, _OPEN_TO_ALL = 1, 2, 0
 
 
-def _tells(piece: str) -> int:
+def piece_tells(piece: str) -> int:
     """Whether only English has the word of a piece, or it may be foreign; several words may."""
     english, foreign_words = _telling()
     words = _words_of_pieces[piece]
     if len(words) > 1 or not foreign_words.isdisjoint(words):
-        return _FOREIGN
-    return _ENGLISH_ALONE if words and words[0] in english else _OPEN_TO_ALL
+        return FOREIGN
+    return ENGLISH_ALONE if words and words[0] in english else _OPEN_TO_ALL
 
 
-_told_by = ByPiece(_tells)
+_told_by = ByPiece(piece_tells)
 
 _SCRIPTS = {
     "CYRILLIC": "ru",

@@ -71,10 +71,24 @@ class SurfaceLexicon:
 
 
 @cache
-def opener_words(language: LanguageCode) -> frozenset[str]:
-    """The words of which one begins whatever is taken off the front of a clause."""
+def opener_words(language: LanguageCode) -> dict[str, frozenset[str] | None]:
+    """The words of which one begins whatever is taken off the front of a clause.
+
+    Returns:
+        Word -> the words of which one must follow it, or None where any may.
+    """
     lexicon = surface_lexicon(language)
-    return lexicon.denials.union(lexicon.openers)
+    follows: dict[str, frozenset[str] | None] = {}
+    subjects = [w for w, kind in lexicon.classes.items() if kind in BEHIND_DENIALS]
+    for word in lexicon.denials.union(lexicon.openers):
+        phrases, seconds, _ = lexicon.openers.get(word, (frozenset(), frozenset(), ()))
+        behind = seconds.union(subjects if word in lexicon.denials else ())
+        follows[word] = None if (word,) in phrases else behind
+    return follows
+
+
+BEHIND_DENIALS = ("pronoun", "possessive")
+"""Classes of words before which "no" is taken off the front of a clause."""
 
 
 def phrase_table(phrases: list[str]) -> Phrases:
@@ -119,8 +133,8 @@ def phrase_stands(
     table: dict[str, tuple[tuple[tuple[str, ...], int], ...]], norm: list[str]
 ) -> bool:
     """Whether a phrase stands among words; ``table`` as ``SurfaceLexicon.disfluencies``."""
-    for place, word in enumerate(norm):
-        for phrase, at in table.get(word, ()):
+    for place in [place for place, word in enumerate(norm) if word in table]:
+        for phrase, at in table[norm[place]]:
             begin = place - at
             if begin >= 0 and tuple(norm[begin : begin + len(phrase)]) == phrase:
                 return True

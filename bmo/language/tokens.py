@@ -253,6 +253,8 @@ class _Pieces(dict[str, _Piece | None]):
             if word not in surface_lexicon(self.language).contractions:
                 return (word,), (piece[len(bare) :],), "", (0,), (len(bare),)
         gaps = _pattern_for(piece).split(piece)[::2]
+        if len(gaps) < 2 and "'" not in piece and piece.split() in ([], [piece]):
+            return (), (), piece.strip(), (), ()  # marks that stand alone, or two blanks in a row
         if len(gaps) < 2 or piece.split() != [piece] or any("'" in gap for gap in gaps):
             return None  # a lone apostrophe is punctuation only beside other marks of the text
         words = _read_words(piece, self.language)
@@ -276,11 +278,11 @@ def _known_words(text: str, pieces: Sequence[str], language: LanguageCode) -> Wo
     known = _pieces(language)
     words, marks_of, lengths = known.single
     single: list[Any] = list(map(words.get, pieces))
-    if None not in single and len(single) <= MAX_TOKENS:  # no contraction, no mark of its own
+    if all(single) and len(single) <= MAX_TOKENS:  # no contraction, no mark of its own
         marks = list(map(marks_of.__getitem__, pieces))
         offsets = partial(_of_single_words, pieces, lengths, text, language)
         return Words.without_offsets(text, single, marks, "", offsets)
-    norm, before, grown = single, "", 0
+    norm, before, grown, loose = single, "", 0, False
     after: list[Any] = list(map(marks_of.get, pieces))
     for place in [i for i, word in enumerate(single) if word is None]:
         row = known[pieces[place]]
@@ -290,12 +292,16 @@ def _known_words(text: str, pieces: Sequence[str], language: LanguageCode) -> Wo
         at = place + grown
         norm[at : at + 1], after[at : at + 1] = said, follow
         grown += len(said) - 1
-        if lead and at:
-            after[at - 1] = f"{after[at - 1]} {lead}".strip()
-        elif lead:
-            before = lead
+        if lead or not said:
+            loose = True
+            if at:
+                after[at - 1] = f"{after[at - 1]} {lead}"
+            else:
+                before = f"{before} {lead}"
     if len(norm) > MAX_TOKENS:
         return None
+    if loose:  # what stands between two words has no blanks at its ends
+        after, before = [mark.strip() for mark in after], before.strip()
     return Words.without_offsets(text, norm, after, before, partial(_spaced, text, language))
 
 
@@ -304,7 +310,7 @@ def _of_single_words(
 ) -> _Offsets:
     """Offsets of the words of pieces of one word each."""
     long: list[Any] = list(map(lengths.get, pieces))
-    if None in long:
+    if not all(long):
         return _spaced(text, language)
     start = list(accumulate([len(piece) + 1 for piece in pieces], initial=0))
     start.pop()

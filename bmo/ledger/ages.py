@@ -7,15 +7,14 @@ age of one person by name and nothing else is one; of two of a name nothing ends
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from importlib import resources
 from typing import NamedTuple
 
 from bmo.language.times import NUMBER_WORDS
+from bmo.ledger.change_tables import change_tables
 from bmo.ledger.subjects import name_of
 from bmo.turn import Fact, StoredFact
 
@@ -44,8 +43,7 @@ class _Words:
 
 @lru_cache(maxsize=1)
 def _words() -> _Words:
-    source = resources.files(__package__) / "data" / "changes.toml"
-    raw = tomllib.loads(source.read_text("utf-8"))["ages"]
+    raw = change_tables()["ages"]
     numbers = {word: number for word, number in NUMBER_WORDS.items() if word not in ("oh", "o")}
     for line in raw["numbers"]:
         numbers |= {word: number for number, word in enumerate(line.split(), start=1)}

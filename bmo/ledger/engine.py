@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import URL, Engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
+from bmo.giving_way import YieldingConnection
 from bmo.ledger.connections import reading
 from bmo.ledger.errors import LedgerUnavailable
 from bmo.ledger.migrating import migrate
@@ -117,7 +118,11 @@ def _open_sqlite(url: URL) -> Engine:
         ) from None
     engine = sa.create_engine(
         url,
-        connect_args={"check_same_thread": False, "timeout": _BUSY_TIMEOUT_MS / 1000},
+        connect_args={
+            "check_same_thread": False,
+            "timeout": _BUSY_TIMEOUT_MS / 1000,
+            "factory": YieldingConnection,
+        },
         pool_size=5,
         max_overflow=20,
         json_deserializer=_read_json,

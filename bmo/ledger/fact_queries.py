@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 from bmo.ledger import facts as rows
 from bmo.ledger import outbox, word_search
 from bmo.ledger.database import Database
+from bmo.ledger.ending import end_fact
 from bmo.ledger.provenance import history_of, why_of
 from bmo.ledger.recording import as_fact
 from bmo.ledger.records import (
@@ -327,8 +328,7 @@ class FactQueries(Database):
             )
             stamp = rows.Stamp(user_id, at or now, old.turn_id, "manual", old.extraction_version)
             new = rows.insert(connection, fact, stamp, valid_from=old.valid_from)
-            rows.end(connection, old.id, at=stamp.at, why="edited", superseded_by=new.id)
-            outbox.put(connection, "delete", user_id, old.id, now, index_id=old.index_id)
+            end_fact(connection, user_id, old, "edited", now, at=stamp.at, superseded_by=new.id)
             outbox.put(connection, "add", user_id, new.id, now)
             return new
 

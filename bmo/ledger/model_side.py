@@ -9,7 +9,8 @@ from datetime import datetime
 from sqlalchemy.engine import Connection
 
 from bmo.ledger import facts as rows
-from bmo.ledger import model_queue, outbox, turn_log
+from bmo.ledger import model_queue, turn_log
+from bmo.ledger.ending import end_fact
 from bmo.ledger.recording import record_turn, wants_near
 from bmo.ledger.records import Aim, Ended, LoggedTurn, NearDuplicates, Recorded, WaitingTurn
 from bmo.ledger.schema import facts
@@ -192,16 +193,17 @@ def _merge(
         if old.id in stays or not new or len(words & kept) < COVERED * len(words):
             continue
         nearest = max(new, key=lambda fact: _shared(fact, words))
-        rows.end(
+        ended = end_fact(
             connection,
-            old.id,
+            said.user_id,
+            old,
+            "merged",
+            now,
             at=said.at,
-            why="merged",
             superseded_by=nearest.id,
             turn_id=said.id,
         )
-        outbox.put(connection, "delete", said.user_id, old.id, now, index_id=old.index_id)
-        merged.append(Ended(old, "merged"))
+        merged.append(ended)
     return merged
 
 

@@ -8,13 +8,12 @@ than that stands beside it.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from importlib import resources
 
+from bmo.ledger.change_tables import change_tables
 from bmo.ledger.values import stem, stems
 from bmo.turn import Fact, StoredFact
 
@@ -49,8 +48,7 @@ class _Words:
 @lru_cache(maxsize=1)
 def words_of_now() -> _Words:
     """The words of the change, read from the package on first use."""
-    source = resources.files(__package__) / "data" / "changes.toml"
-    raw = tomllib.loads(source.read_text("utf-8"))["otherwise"]
+    raw = change_tables()["otherwise"]
     return _Words(
         numbers=frozenset(raw["numbers"].split()),
         days=frozenset(raw["days"].split()),

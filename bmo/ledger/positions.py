@@ -7,13 +7,12 @@ the position, however that was told; two that are told without any word of a cha
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from importlib import resources
 
+from bmo.ledger.change_tables import change_tables
 from bmo.ledger.subjects import name_of, relation_of, states_name, within
 from bmo.ledger.values import content_words, tells_of_change
 from bmo.turn import Fact, StoredFact
@@ -29,8 +28,7 @@ class _Reports:
 
 @lru_cache(maxsize=1)
 def _reports() -> _Reports:
-    source = resources.files(__package__) / "data" / "changes.toml"
-    raw = tomllib.loads(source.read_text("utf-8"))["reports"]
+    raw = change_tables()["reports"]
     led = "|".join(re.escape(lead) for lead in raw["leads"])
     return _Reports(
         relation=raw["relation"],

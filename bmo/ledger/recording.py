@@ -11,12 +11,13 @@ from sqlalchemy.engine import Connection
 from bmo.ledger import erasure, model_queue, outbox, redaction, turn_log, word_search
 from bmo.ledger import facts as rows
 from bmo.ledger.changes import is_together_again, reach
+from bmo.ledger.ending import end_fact
 from bmo.ledger.fact_plan import Plan, Rewrite
 from bmo.ledger.facts import Stamp
 from bmo.ledger.outcome import Outcome
 from bmo.ledger.positions import fills_anew
 from bmo.ledger.reconcile import plan_fact
-from bmo.ledger.records import Ended, Receipt, Recorded
+from bmo.ledger.records import Receipt, Recorded
 from bmo.ledger.subject_search import of_people
 from bmo.ledger.subjects import is_person, name_of, relation_of, states_name
 from bmo.ledger.taking_back import rejoin, retract
@@ -142,18 +143,19 @@ def _store(
         return
     successor = _successor(connection, stamp, fact, plan, now, outcome)
     for end in plan.ends:
-        rows.end(
-            connection,
-            end.fact.id,
-            at=stamp.at,
-            why=end.why,
-            superseded_by=successor if end.by_new else None,
-            turn_id=stamp.turn_id,
+        by = successor if end.by_new else None
+        outcome.ended.append(
+            end_fact(
+                connection,
+                stamp.user_id,
+                end.fact,
+                end.why,
+                now,
+                at=stamp.at,
+                superseded_by=by,
+                turn_id=stamp.turn_id,
+            )
         )
-        outbox.put(
-            connection, "delete", stamp.user_id, end.fact.id, now, index_id=end.fact.index_id
-        )
-        outcome.ended.append(Ended(end.fact, end.why))
     _settle_conflict(connection, stamp.user_id, fact)
 
 
@@ -202,18 +204,19 @@ def _store_past(
 ) -> None:
     until = rows.moment_of(fact.when, stamp.at)
     for end in plan.ends:
-        rows.end(
-            connection,
-            end.fact.id,
-            at=stamp.at,
-            why="past",
-            until=max(until, end.fact.valid_from),
-            turn_id=stamp.turn_id,
+        over = max(until, end.fact.valid_from)
+        outcome.ended.append(
+            end_fact(
+                connection,
+                stamp.user_id,
+                end.fact,
+                "past",
+                now,
+                at=stamp.at,
+                until=over,
+                turn_id=stamp.turn_id,
+            )
         )
-        outbox.put(
-            connection, "delete", stamp.user_id, end.fact.id, now, index_id=end.fact.index_id
-        )
-        outcome.ended.append(Ended(end.fact, "past"))
     if plan.past:
         added = rows.insert(connection, fact, stamp, valid_until=until, end_reason="past")
         outcome.added.append(added)
@@ -287,17 +290,18 @@ def _rewrite(
     )
     added = rows.insert(connection, fact, stamp, valid_from=old.valid_from)
     outbox.put(connection, "add", stamp.user_id, added.id, now)
-    rows.end(
+    outcome.added.append(added)
+    ended = end_fact(
         connection,
-        old.id,
+        stamp.user_id,
+        old,
+        "corrected",
+        now,
         at=stamp.at,
-        why="corrected",
         superseded_by=added.id,
         turn_id=stamp.turn_id,
     )
-    outbox.put(connection, "delete", stamp.user_id, old.id, now, index_id=old.index_id)
-    outcome.added.append(added)
-    outcome.ended.append(Ended(old, "corrected"))
+    outcome.ended.append(ended)
 
 
 def _erase(connection: Connection, turn: Turn, now: datetime, outcome: Outcome) -> Receipt | None:

@@ -13,8 +13,9 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from bmo.ledger import erasure, outbox
+from bmo.ledger import erasure
 from bmo.ledger import facts as rows
+from bmo.ledger.ending import end_fact
 from bmo.ledger.recording import record_turn
 from bmo.ledger.schema import fact_turns, facts
 from bmo.ledger.subjects import relation_of
@@ -89,8 +90,7 @@ def write_pass(connection: Connection, restated: Restated, now: datetime) -> Non
     turn = restated.turn
     for old in (*restated.removed, *(old for old, _ in restated.changed)):
         # "corrected" is: never true. As-of questions no longer show it.
-        rows.end(connection, old.id, at=turn.at, why="corrected")
-        outbox.put(connection, "delete", turn.user_id, old.id, now, index_id=old.index_id)
+        end_fact(connection, turn.user_id, old, "corrected", now, at=turn.at)
     new = (*restated.added, *(fact for _, fact in restated.changed))
     record_turn(connection, turn, replace(restated.decision, facts=new), {}, now)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bmo.ledger.changes import over
+from bmo.ledger.said_over import over
 from bmo.ledger.subjects import is_person, name_of, relation_of
 from bmo.ledger.values import (
     asked_slots,

@@ -10,10 +10,13 @@ from sqlalchemy.engine import Connection
 
 from bmo.ledger import facts as rows
 from bmo.ledger import outbox, turn_log, word_search
-from bmo.ledger.changes import PARTNERS, TOPICS, names_in, reach, rejoined
+from bmo.ledger.change_tables import PARTNERS
+from bmo.ledger.changes import names_in, reach, rejoined
+from bmo.ledger.ending import end_fact
 from bmo.ledger.outcome import Outcome
 from bmo.ledger.records import Ended, PendingErasure
 from bmo.ledger.retraction import ASKED, Target, scope_of, target_of
+from bmo.ledger.said_over import TOPICS
 from bmo.ledger.schema import erasures, facts
 from bmo.ledger.subject_search import subjects_of
 from bmo.ledger.subjects import is_person, last_relation, name_of, relation_of, within
@@ -61,9 +64,11 @@ def retract(
         return
     if not forget and not (target.wide and target.scope == "all"):
         for known in target.facts:
-            rows.end(connection, known.id, at=turn.at, why="retracted", turn_id=turn.id)
-            outbox.put(connection, "delete", turn.user_id, known.id, now, index_id=known.index_id)
-            outcome.ended.append(Ended(known, "retracted"))
+            outcome.ended.append(
+                end_fact(
+                    connection, turn.user_id, known, "retracted", now, at=turn.at, turn_id=turn.id
+                )
+            )
         return
     if target.wide:
         outcome.pending = _ask_first(connection, turn, target, now)
@@ -93,9 +98,9 @@ def _undo(connection: Connection, turn: Turn, fact: Fact, now: datetime, outcome
     if not live and not gone:
         outcome.unmatched.append(fact)
     for known in live:
-        rows.end(connection, known.id, at=turn.at, why="corrected", turn_id=turn.id)
-        outbox.put(connection, "delete", turn.user_id, known.id, now, index_id=known.index_id)
-        outcome.ended.append(Ended(known, "corrected"))
+        outcome.ended.append(
+            end_fact(connection, turn.user_id, known, "corrected", now, at=turn.at, turn_id=turn.id)
+        )
     for known in gone:
         _live_again(connection, turn.user_id, known.id, now, outcome)
 

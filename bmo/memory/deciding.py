@@ -11,7 +11,8 @@ import logging
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from bmo import telemetry
 from bmo.memory.normal import raw_decision
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from bmo.memory.service import MemoryService
 
 logger = logging.getLogger("bmo.memory")
+
+_T = TypeVar("_T")
 
 RULES_DEADLINE_S = 5.0
 """Seconds rules may take: a guard against one that hangs, and no budget. The first turn of a
@@ -42,33 +45,30 @@ async def decide(service: MemoryService, turn: Turn, context: DialogueContext) -
     settings = service.settings
     if settings.mem0_setting == "NORMAL":
         return raw_decision(turn, settings)
-    from bmo.gate import wants_judge
+    from bmo.gate import Ruled, wants_judge
     from bmo.judge import JudgeBusy
 
-    gate = service.write_gate
+    gate, one_by_one = service.write_gate, service.turnstile.through
     deadline_s = settings.bmo_judge_deadline_ms / 1000
     try:
         with telemetry.memory_span("bmo.gate.rules"):
-            ruled = await _asked(
-                service.gate_pool,
-                service.turnstile.through(gate.decide_by_rules),
-                turn,
-                context,
-                RULES_DEADLINE_S,
-            )
+            rules = partial(gate.rule, turn, context)
+            said = await _asked(service.gate_pool, one_by_one(rules), Ruled, RULES_DEADLINE_S)
     except TimeoutError:
         logger.error("rules missed their deadline", extra={"turn_id": turn.id})
         return _unjudged(service, turn, "the rules missed their deadline")
     except Exception as error:  # a turn must leave its row, whatever a rule does
         logger.exception("rules failed", extra={"turn_id": turn.id})
         return _unjudged(service, turn, f"the gate failed: {type(error).__name__}")
+    ruled = said.decision
     if not wants_judge(ruled):
         return ruled
     if service.judge is None:  # its file is missing, unless the mode does without
         return replace(ruled, fallback=settings.effective_mode in JUDGED_MODES)
     try:
         with telemetry.memory_span("bmo.gate.judge"):
-            return await _asked(service.judge_pool, gate.decide, turn, context, deadline_s)
+            judge = partial(gate.decide_ruled, said)
+            return await _asked(service.judge_pool, one_by_one(judge), Decision, deadline_s)
     except TimeoutError:
         logger.warning("judge missed its deadline", extra={"deadline_s": deadline_s})
     except JudgeBusy as error:
@@ -80,24 +80,26 @@ async def decide(service: MemoryService, turn: Turn, context: DialogueContext) -
 
 
 async def _asked(
-    pool: Executor,
-    ask: Callable[[Turn, DialogueContext], Decision],
-    turn: Turn,
-    context: DialogueContext,
-    deadline_s: float,
-) -> Decision:
+    pool: Executor, ask: Callable[[], object], kind: type[_T], deadline_s: float
+) -> _T:
     """What the gate says, from a pool's thread; a call given up on leaves the line unasked.
+
+    Args:
+        pool: Whose thread asks.
+        ask: Asks.
+        kind: What the answer must be.
+        deadline_s: Longest wait, in seconds.
 
     Raises:
         JudgeBusy: Too many turns wait for the judge.
         TimeoutError: It took too long.
-        TypeError: It answered with something that is no decision.
+        TypeError: It answered with something else.
     """
     loop = asyncio.get_running_loop()
-    asked = loop.run_in_executor(pool, telemetry.carried(ask), turn, context)
+    asked = loop.run_in_executor(pool, telemetry.carried(ask))
     answer: object = await asyncio.wait_for(asked, deadline_s)
-    if not isinstance(answer, Decision):
-        raise TypeError(f"the gate answered with {type(answer).__name__}, not a Decision")
+    if not isinstance(answer, kind):
+        raise TypeError(f"the gate answered with {type(answer).__name__}, not a {kind.__name__}")
     return answer
 
 

@@ -38,9 +38,9 @@ add up: recall, judge and the index's threads may each keep it once before the e
 comes. With half of it the loop loses it twice as often while it works itself, to whoever waits."""
 
 PYTHONS_THRESHOLDS = (10, 10)
-MIDDLE_AFTER = 3
-"""After how many young collections the middle generation's turn comes, and after how many of those
-a full one's; and after how many young ones here, unless the application chose otherwise."""
+MIDDLE_AFTER = 1
+"""Beyond how many young collections the middle generation's turn comes, and beyond how many of
+those a full one's; and beyond how many young ones here, unless the application chose otherwise."""
 
 CLOCK_BEHIND = timedelta(minutes=1)
 """How far the clock may be behind the last turn before somebody is told."""
@@ -290,14 +290,16 @@ def _freeze_what_stays() -> None:
 
 
 def _collect_less_at_a_time() -> None:
-    """Lets the garbage collector look through its middle generation after 3 young ones, not 10.
+    """Lets the garbage collector look through its middle generation more often.
 
     What eight conversations make between two of them took 3 to 6 ms, in which every thread stands
-    still. Full collections stay as rare as they were. An application's own choice stands.
+    still; a fifth of it takes one. Full collections stay as rare as they were. An application's own
+    choice stands.
     """
     young, middle, old = gc.get_threshold()
     if (middle, old) == PYTHONS_THRESHOLDS:
-        gc.set_threshold(young, MIDDLE_AFTER, old * middle // MIDDLE_AFTER)
+        often = (old + 1) * (middle + 1) // (MIDDLE_AFTER + 1) - 1
+        gc.set_threshold(young, MIDDLE_AFTER, often)
 
 
 def open_ledger(settings: Settings) -> Ledger:

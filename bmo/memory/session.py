@@ -131,6 +131,8 @@ class MemorySession:
         The same bytes for the whole session, until something in it ends or is forgotten: what
         the user took back must not be shown again, which counts more than a warm prompt cache.
         """
+        if self.service.settings.mem0_setting == "GATED":
+            self._visit.begin_dialogue()  # the first turn needs it, often of many visits at once
         return await self._reading.profile()
 
     async def recall(self, turn: Turn) -> Recall:

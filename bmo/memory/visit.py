@@ -73,13 +73,18 @@ class Visit:
             asyncio.wrap_future(future) for future in self.recorded.values() if not future.done()
         }
 
-    async def load_dialogue(self) -> None:
-        """Waits until what the ledger knows of the user is in the dialogue, if it comes in time."""
+    def begin_dialogue(self) -> asyncio.Task[None]:
+        """Starts reading what the ledger knows of the user, once; the task ends when it is read."""
         if self._dialogue_loaded is None:
             self._dialogue_loaded = self.start(self.refresh_dialogue())
-        if self._dialogue_loaded.done():
+        return self._dialogue_loaded
+
+    async def load_dialogue(self) -> None:
+        """Waits until what the ledger knows of the user is in the dialogue, if it comes in time."""
+        loaded = self.begin_dialogue()
+        if loaded.done():
             return  # waiting for what is done costs two rounds of a busy loop
-        done, _ = await asyncio.wait({self._dialogue_loaded}, timeout=DIALOGUE_DEADLINE_S)
+        done, _ = await asyncio.wait({loaded}, timeout=DIALOGUE_DEADLINE_S)
         if not done:
             logger.warning("dialogue context missed its deadline")
             telemetry.note_fault("ledger")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from bmo import telemetry
 from bmo.gate.beside_known import beside_cues
 from bmo.gate.taken_back import taking_back
+from bmo.gate.word_tables import load_word_tables
 from bmo.language import LANGUAGES, LanguageCode
 from bmo.ledger.otherwise import words_of_now
 from bmo.memory.visit import read_known
@@ -107,6 +108,7 @@ def _gates(service: MemoryService) -> None:
         subjects={"sam": KNOWN.subject},
         known=(KNOWN,),
     )
+    load_word_tables()
     for language in LANGUAGES:
         beside_cues(language)
         taking_back(language)

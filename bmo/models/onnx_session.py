@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from bmo.giving_way import give_way
 from bmo.models.files import ModelFileError
 from bmo.models.mapped_tables import mapped_tables
 
@@ -39,6 +40,7 @@ class ModelSession:
             Exception: What onnxruntime raises; its errors share no other base class.
         """
         found: list[Any] = self._session.run(outputs, feed)
+        give_way()
         return found
 
 

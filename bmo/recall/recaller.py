@@ -19,6 +19,7 @@ from bmo.recall.question_map import question_map
 from bmo.recall.relevance import SMALL, Evidence, Familiarity, familiarity, log_odds
 from bmo.recall.retrieval import Retriever
 from bmo.recall.scoring import DEFAULT_WEIGHTS, Weights, score
+from bmo.recall.search import MemorySearch
 from bmo.recall.selection import select
 from bmo.settings import Settings
 from bmo.telemetry import memory_span
@@ -55,9 +56,9 @@ class Recaller:
         self._settings = settings
         self._counts: dict[str, tuple[int, float]] = {}
         self._embedder = index.embedder.name if index is not None else settings.bmo_embedder
-        self._retriever = Retriever(
-            ledger, index, calibration_for(self._embedder), settings.bmo_recall_top_k
-        )
+        calibration = calibration_for(self._embedder)
+        search = MemorySearch(ledger, index, calibration, settings.bmo_recall_top_k)
+        self._retriever = Retriever(ledger, search)
 
     def recall(
         self,

@@ -275,12 +275,7 @@ def _with_best_few(
         for c in rest
         if _is_instruction(c.fact) and odds[c.fact.id] >= max(floor, INSTRUCTS)
     }
-    return [
-        replace(c, similarity=max(c.similarity, OF_THE_FEW), why="best few")
-        if c.fact.id in few
-        else c
-        for c in found
-    ]
+    return _lifted(found, few)
 
 
 def _with_what_matters(
@@ -298,6 +293,11 @@ def _with_what_matters(
         key=lambda c: -odds[c.fact.id],
     )
     ids = {c.fact.id for c in ranked[:MATTERING_MOST] if odds[c.fact.id] >= FLOOR_MATTERING}
+    return _lifted(found, ids)
+
+
+def _lifted(found: Sequence[Candidate], ids: Collection[str]) -> list[Candidate]:
+    """The candidates, those with one of the ids given as the best few."""
     return [
         replace(c, similarity=max(c.similarity, OF_THE_FEW), why="best few")
         if c.fact.id in ids

@@ -8,6 +8,7 @@ from concurrent.futures import Future
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
+from bmo.giving_way import alike
 from bmo.index import IndexUnavailable
 
 _T = TypeVar("_T")
@@ -48,7 +49,7 @@ class BoundedCalls:
             self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
             self._thread.start()
         done: Future[_T] = Future()
-        self._work.put((fn, done))
+        self._work.put((alike(fn), done))
         try:
             return done.result(timeout_s)
         except TimeoutError:

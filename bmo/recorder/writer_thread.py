@@ -99,7 +99,9 @@ class WriterThread:
             # From here on ``cancel`` does nothing: asyncio cancels what it waits for.
             job.future.set_running_or_notify_cancel()
             self._queue.put(job)
-        telemetry.note_queue(self._queue.qsize())
+        waiting = self._queue.qsize()
+        if waiting > 1:  # of one job the thread says when it is done: this runs on event loops
+            telemetry.note_queue(waiting)
         return job.future
 
     def drain(self, deadline: float) -> bool:
@@ -157,6 +159,12 @@ class WriterThread:
                 jobs = 0
                 self._guarded(self._catch_up)
         self._guarded(lambda: self.drain(time.monotonic() + LAST_DRAIN_S))
+        if self._deferred:
+            # They are nowhere else: whoever reads the log must learn that, and how many.
+            logger.error(
+                "turns are lost: the ledger took no writes", extra={"turns": self.deferred}
+            )
+            telemetry.note_fault("ledger")
         self._guarded(self._upkeep.release)
 
     def _next(self) -> Job | None:
@@ -179,15 +187,16 @@ class WriterThread:
         try:
             result = job.run()
         except DBAPIError as error:
-            logger.error(
-                "the ledger did not take a write", extra={"error": type(error.orig).__name__}
-            )
+            if self._refusal is None:  # once an outage; a full disk is tried ten times a second
+                logger.error(
+                    "the ledger did not take a write", extra={"error": type(error.orig).__name__}
+                )
             telemetry.note_fault("ledger")
             self._damaged = isinstance(error.orig, sqlite3.DatabaseError) and not isinstance(
                 error.orig, sqlite3.OperationalError
             )
+            self._refusal = error
             if job.keep:
-                self._refusal = error
                 self._deferred.append((time.monotonic() + RETRY_LEDGER_S, job))
             _fail(job.future, error)
         except Exception as error:  # the caller gets it; the thread goes on
@@ -196,6 +205,9 @@ class WriterThread:
             _fail(job.future, error)
         else:
             self._damaged = False
+            if self._refusal is not None and job.keep:
+                self._refusal = None
+                logger.warning("the ledger takes writes again", extra={"waiting": self.deferred})
             if not job.future.done():
                 job.future.set_result(result)
 

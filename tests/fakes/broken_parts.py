@@ -20,10 +20,9 @@ LONGEST_HANG_S = 60.0
 """So that a failing test ends."""
 
 PARTS: dict[str, Callable[[MemoryService], list[tuple[Any, str]]]] = {
-    "gate rules": lambda service: [(service.write_gate, "decide_by_rules")],
+    "gate rules": lambda service: [(service.write_gate, "rule")],
     "gate": lambda service: [
-        (service.write_gate, "decide_by_rules"),
-        (service.write_gate, "decide"),
+        (service.write_gate, name) for name in ("rule", "decide_ruled", "decide_by_rules", "decide")
     ],
     "judge": lambda service: [(service.judge, "assess")],
     "read gate": lambda service: [

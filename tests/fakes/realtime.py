@@ -21,11 +21,17 @@ class FakeRealtimeModel(llm.RealtimeModel):
         asked: Instructions of the replies it was asked for.
     """
 
-    def __init__(self, *, reply: str = "Okay.", user_transcription: bool = True) -> None:
+    def __init__(
+        self,
+        *,
+        reply: str = "Okay.",
+        user_transcription: bool = True,
+        turn_detection: bool = True,
+    ) -> None:
         super().__init__(
             capabilities=llm.RealtimeCapabilities(
                 message_truncation=False,
-                turn_detection=True,
+                turn_detection=turn_detection,
                 user_transcription=user_transcription,
                 auto_tool_reply_generation=False,
                 audio_output=False,
@@ -76,12 +82,18 @@ class FakeRealtimeSession(llm.RealtimeSession[Any]):
         self.emit(
             "input_speech_stopped", llm.InputSpeechStoppedEvent(user_transcription_enabled=True)
         )
+        self.transcribes(words, item_id)
+        self.emit("generation_created", self._generation(user_initiated=False))
+
+    def transcribes(self, words: str, item_id: str | None = None) -> None:
+        """The server says what it heard, if it does so at all."""
         if self.capabilities.user_transcription:
             self.emit(
                 "input_audio_transcription_completed",
-                llm.InputTranscriptionCompleted(item_id=item_id, transcript=words, is_final=True),
+                llm.InputTranscriptionCompleted(
+                    item_id=item_id or utils.shortuuid("item_"), transcript=words, is_final=True
+                ),
             )
-        self.emit("generation_created", self._generation(user_initiated=False))
 
     def _generation(self, *, user_initiated: bool) -> llm.GenerationCreatedEvent:
         async def text() -> AsyncIterator[str]:

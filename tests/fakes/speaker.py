@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from bmo.ledger import Ledger, Recorded
 from bmo.turn import Category, Decision, Fact, Signal, Turn, Verdict
 
 START = datetime(2026, 1, 1, 9, 0, tzinfo=UTC)
@@ -86,3 +87,20 @@ def decided(
         text=text,
         **more,
     )
+
+
+def say(
+    ledger: Ledger, words: str, *facts: object, at: datetime = START, **more: object
+) -> Recorded:
+    """Records an allowed turn that tells these facts."""
+    return ledger.record(turn(words, at=at), allowed(words, *facts, **more))  # type: ignore[arg-type]
+
+
+def live(ledger: Ledger, user: str = "ana") -> set[str]:
+    """The texts of a user's live facts."""
+    return {found.text for found in ledger.live_facts(user)}
+
+
+def why_ended(recorded: Recorded) -> list[tuple[str, str]]:
+    """What a turn ended, and why."""
+    return [(ended.fact.text, ended.why) for ended in recorded.ended]

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterable
 from typing import Any
 
 import pytest
-from livekit.agents import Agent, function_tool, llm
+from livekit.agents import Agent, AgentTask, function_tool, llm
 from livekit.agents.voice import ModelSettings
 
 from bmo.agent import MemoryAgent, attach, conversation_of, prepare, user_turn
@@ -224,3 +224,52 @@ async def test_a_tool_call_sees_the_same_memory_once() -> None:
     assert len(blocks[0]) == 2
     assert memory.recalls == ["does my brother get wet"]
     assert memory.texts == ["does my brother get wet"]
+
+
+async def test_attached_again_with_more_tools_an_agent_has_them_all() -> None:
+    memory, agent = FakeMemorySession().as_session(), Agent(instructions="")
+    attach(agent, memory, tools=("recall",))
+    attach(agent, memory, tools=("recall", "forget"))
+    assert [tool.id for tool in agent.tools] == ["recall", "forget"]
+
+
+async def test_tools_can_be_attached_while_an_agent_runs() -> None:
+    memory, agent = FakeMemorySession().as_session(), Agent(instructions="")
+    async with running(agent, RuleLLM()):
+        attach(agent, memory, tools=("recall",))
+        assert [tool.id for tool in agent.tools] == ["recall"]
+
+
+class HasForget(Agent):
+    @function_tool
+    async def forget(self) -> str:
+        """Forgets something else."""
+        return "Forgotten."
+
+
+@pytest.mark.parametrize(
+    ("agent", "tools", "message"),
+    [
+        (Agent(instructions=""), ("remind",), "memory tool 'remind' is unknown"),
+        (HasForget(instructions=""), ("forget",), "has a tool 'forget' of its own"),
+    ],
+)
+async def test_what_cannot_be_attached_is_left_as_it_was(
+    agent: Agent, tools: Any, message: str
+) -> None:
+    before = [tool.id for tool in agent.tools]
+    with pytest.raises(ValueError, match=message):
+        attach(agent, FakeMemorySession().as_session(), tools=tools)
+    with pytest.raises(LookupError):
+        conversation_of(agent)
+    assert [tool.id for tool in agent.tools] == before
+    assert "llm_node" not in vars(agent)
+
+
+@pytest.mark.parametrize("what", [AgentTask[str], dict, "agent"])
+async def test_only_agents_can_be_attached(what: Any) -> None:
+    """What is set on an alias is set on its class, for every agent there is."""
+    enter = AgentTask.on_enter
+    with pytest.raises(TypeError, match="attach needs an Agent or a class of them"):
+        attach(what, FakeMemorySession().as_session())
+    assert AgentTask.on_enter is enter

@@ -12,9 +12,16 @@ import pytest
 from livekit.agents import AgentSession
 from livekit.agents.testing import fake_job_context
 
-from bmo.agent import close_shared_service, conversation_of, end_memory, shared_service
+from bmo.agent import (
+    close_shared_service,
+    conversation_of,
+    end_memory,
+    memory_for,
+    shared_service,
+)
 from bmo.replay.scripted import ScriptedRecogniser
 from bmo.settings import load_settings
+from bmo.turn import Turn
 from tests.fakes.models import RuleLLM
 from tests.fakes.sessions import speak, spoken_session
 
@@ -76,3 +83,18 @@ async def test_the_existing_agent_remembers(
     assert [heard.way for heard in conversation.turns] == ["hook", "hook"]
     assert any("Has a brother named Sam" in text for _, text in model.last_texts)
     assert {tool.id for tool in session.current_agent.tools} == {"opening_hours"}
+
+
+async def test_two_users_of_one_job_are_both_written_down(tmp_path: Path) -> None:
+    service = shared_service(load_settings(bmo_home=tmp_path / "home"))
+    try:
+        with fake_job_context() as context:
+            visits = [await memory_for(context, user_id=user) for user in ("ana", "ben")]
+            for memory in visits:
+                memory.submit_turn(Turn(text="i live in leeds"))
+            await end_memory(context)
+            known = [[f.text for f in service.ledger.live_facts(user)] for user in ("ana", "ben")]
+            await context._on_cleanup()
+    finally:
+        close_shared_service()
+    assert known == [["Lives in Leeds"], ["Lives in Leeds"]]

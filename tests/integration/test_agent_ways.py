@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from livekit.agents import Agent, AgentSession, StopResponse, function_tool, llm
+from livekit.agents import Agent, AgentSession, AgentTask, StopResponse, function_tool, llm
 from livekit.agents.voice.room_io import TextInputEvent
 from livekit.agents.voice.room_io.types import _default_text_input_cb
 from rich.console import Console
@@ -105,6 +105,22 @@ async def _generate_reply(stage: Stage) -> tuple[str, ...]:
     return ("i live in leeds",)
 
 
+@row("put into the history, then a reply asked for")
+async def _update_chat_ctx(stage: Stage) -> tuple[str, ...]:
+    """What an application loaded from an earlier conversation is no turn of this one."""
+    loaded = llm.ChatContext.empty()
+    loaded.add_message(role="user", content="i live in york")
+    agent = MemoryAgent(memory=stage.memory, instructions="You are BMO.", chat_ctx=loaded)
+    async with stage.talking(agent) as session:
+        await session.generate_reply()
+        said = agent.chat_ctx.copy()
+        said.add_message(role="user", content="i live in leeds")
+        await agent.update_chat_ctx(said)
+        await session.generate_reply()
+        await session.generate_reply(instructions="Say it again.")
+    return ("i live in leeds",)
+
+
 @row("room text, LiveKit's own callback")
 async def _room_text(stage: Stage) -> tuple[str, ...]:
     async with stage.talking() as session:
@@ -157,7 +173,7 @@ async def _interrupted(stage: Stage) -> tuple[str, ...]:
     async with stage.talking(model=model) as session:
         stage.ears.will_hear("my brother is sam")
         await session.commit_user_turn(transcript_timeout=TIMEOUT_S)
-        await _until(lambda: len(model.contexts) == 1)
+        await until(lambda: len(model.contexts) == 1)
         await session.interrupt()
         await session.wait_for_idle()
     return ("my brother is sam",)
@@ -169,7 +185,7 @@ async def _interrupted_by_speech(stage: Stage) -> tuple[str, ...]:
     async with stage.talking(model=model) as session:
         stage.ears.will_hear("my brother is sam")
         await session.commit_user_turn(transcript_timeout=TIMEOUT_S)
-        await _until(lambda: len(model.contexts) == 1)
+        await until(lambda: len(model.contexts) == 1)
         model.delay_s = 0.0
         await speak(session, stage.ears, "wait i live in leeds")
     return ("my brother is sam", "wait i live in leeds")
@@ -213,11 +229,20 @@ async def _handoff(stage: Stage) -> tuple[str, ...]:
     async with stage.talking(front, RuleLLM(rule)) as session:
         await speak(session, stage.ears, "my brother is sam")
         await speak(session, stage.ears, "book a table for two")
-        await _until(lambda: _runs(booking))
+        await until(lambda: runs(booking))
         await session.wait_for_idle()
         await speak(session, stage.ears, "i am allergic to nuts")
         await session.run(user_input="i live in leeds")
     return ("my brother is sam", "book a table for two", "i am allergic to nuts", "i live in leeds")
+
+
+@row("an AgentTask sharing the memory")
+async def _agent_task(stage: Stage) -> tuple[str, ...]:
+    front = attach(Booking(lambda: attach(AskName(), stage.memory)), stage.memory)
+    async with stage.talking(front, RuleLLM(books_a_table)) as session:
+        await ask_for_the_name(session, stage.ears, front)
+        await speak(session, stage.ears, "i live in leeds")
+    return ("book a table for two", "my name is glenn", "i live in leeds")
 
 
 @row("StopResponse from the user's own hook")
@@ -261,6 +286,53 @@ async def _adopted(stage: Stage) -> tuple[str, ...]:
 async def _thrown_away(stage: Stage) -> tuple[str, ...]:
     await _preemptive(stage, "i live in leeds", "i live in leeds no in york")
     return ("i live in leeds no in york",)
+
+
+class AskName(AgentTask[str]):
+    """Asks for a name inside of another agent's tool."""
+
+    def __init__(self) -> None:
+        super().__init__(instructions="Ask for the name.")
+
+    async def on_user_turn_completed(
+        self, turn_ctx: llm.ChatContext, new_message: llm.ChatMessage
+    ) -> None:
+        self.complete(new_message.text_content or "")
+
+
+class Booking(Agent):
+    """Books, and has a task ask for the name."""
+
+    def __init__(self, task: Callable[[], AskName]) -> None:
+        super().__init__(instructions="You book.")
+        self._task = task
+
+    @function_tool
+    async def book(self) -> str:
+        """Books a table."""
+        return await self._task()
+
+
+def books_a_table(context: llm.ChatContext) -> str | llm.FunctionToolCall:
+    """A model that calls ``book`` once, when it is asked for a table."""
+    asked = any(isinstance(item, llm.FunctionCall) for item in context.items)
+    words = [m.text_content or "" for m in context.messages() if m.role == "user"]
+    if not asked and words and "table" in words[-1]:
+        return llm.FunctionToolCall(name="book", arguments="{}", call_id="1")
+    return "Fine."
+
+
+async def ask_for_the_name(
+    session: AgentSession[Any], ears: ScriptedRecogniser, front: Agent
+) -> None:
+    """Two turns: one to the agent, one to the task that its tool waits for."""
+    ears.will_hear("book a table for two")
+    await session.commit_user_turn(transcript_timeout=TIMEOUT_S)
+    await until(lambda: isinstance(session.current_agent, AskName) and runs(session.current_agent))
+    ears.will_hear("my name is glenn")
+    await session.commit_user_turn(transcript_timeout=TIMEOUT_S)
+    await until(lambda: session.current_agent is front and runs(front))
+    await session.wait_for_idle()
 
 
 @pytest.mark.parametrize("name", WAYS)
@@ -324,15 +396,15 @@ async def _preemptive(stage: Stage, early: str, final: str) -> None:
     try:
         ears.say(SpeechEventType.START_OF_SPEECH)
         ears.say(SpeechEventType.PREFLIGHT_TRANSCRIPT, early)
-        await _until(lambda: len(model.contexts) == 1)
+        await until(lambda: len(model.contexts) == 1)
         ears.say(SpeechEventType.FINAL_TRANSCRIPT, final)
         ears.say(SpeechEventType.END_OF_SPEECH)
-        await _until(lambda: any(m.role == "assistant" for m in session.history.messages()))
+        await until(lambda: any(m.role == "assistant" for m in session.history.messages()))
     finally:
         await session.aclose()
 
 
-def _runs(agent: Agent) -> bool:
+def runs(agent: Agent) -> bool:
     try:
         activity = agent._get_activity_or_raise()
     except RuntimeError:
@@ -340,7 +412,7 @@ def _runs(agent: Agent) -> bool:
     return not activity.scheduling_paused
 
 
-async def _until(condition: Callable[[], bool]) -> None:
+async def until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(TIMEOUT_S):
         while not condition():  # noqa: ASYNC110  # the framework's state has no event to wait for
             await asyncio.sleep(0.005)

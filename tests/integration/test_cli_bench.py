@@ -56,9 +56,6 @@ async def test_memory_is_measured_on_a_filled_store(
     assert len(found["cold_ms"]) == 8
     assert len(found["prefetched_ms"]) == 4
     assert found["stalls_ms"] and found["idle_ms"]
-    # How much it holds only a process of its own can say: here much of it was loaded before, and
-    # what is given back to the system may be more than what is new.
-    assert isinstance(found["resident_mb"], float)
 
 
 def test_what_a_process_holds_is_measured() -> None:

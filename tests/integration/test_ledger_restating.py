@@ -8,7 +8,7 @@ import pytest
 
 from bmo.ledger import Ledger, Restated
 from bmo.turn import Decision, DialogueContext, Fact, Turn
-from tests.fakes.speaker import allowed, day, decided, forget, likes, lives_in, turn
+from tests.fakes.speaker import allowed, day, decided, forget, likes, live, lives_in, turn
 
 pytestmark = pytest.mark.integration
 
@@ -21,10 +21,6 @@ def gate(answers: dict[str, tuple[Fact, ...]]) -> Callable[[Turn, DialogueContex
         return decided("discard", said.text) if facts is None else allowed(said.text, *facts)
 
     return decide
-
-
-def live(ledger: Ledger) -> set[str]:
-    return {f.text for f in ledger.live_facts("ana")}
 
 
 def passes(ledger: Ledger, decide: Callable[[Turn, DialogueContext], Decision]) -> list[Restated]:

@@ -348,7 +348,7 @@ class TestNormal:
 
 
 @pytest.mark.parametrize(
-    ("chosen", "then"), [((700, 10, 10), (700, 3, 33)), ((5000, 20, 5), (5000, 20, 5))]
+    ("chosen", "then"), [((700, 10, 10), (700, 1, 59)), ((5000, 20, 5), (5000, 20, 5))]
 )
 async def test_garbage_is_collected_less_at_a_time_unless_the_application_chose(
     tmp_path: Path, chosen: tuple[int, int, int], then: tuple[int, int, int]

@@ -258,7 +258,7 @@ def test_above_a_thousand_memories_other_topics_are_left_out_first(
     """A stored threshold of three stands in for a thousand."""
     import time
 
-    from bmo.recall import retrieval
+    from bmo.recall import retrieval, search
 
     monkeypatch.setattr(retrieval, "SMALL", 0)
 
@@ -284,7 +284,7 @@ def test_above_a_thousand_memories_other_topics_are_left_out_first(
     monkeypatch.setattr(household.index, "near", near)
     asked = "suggest a noodle dinner for me"
     household.ask(asked)
-    monkeypatch.setattr(retrieval, "OVERLOAD", 3)
+    monkeypatch.setattr(search, "OVERLOAD", 3)
     household.ask(asked)
     said = [
         {f.text for f in household.ledger.facts_by_id("ana", [fact_id for fact_id, _ in hits])}

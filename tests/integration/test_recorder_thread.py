@@ -161,6 +161,37 @@ def test_turns_behind_a_refused_one_say_so_at_once_and_are_written_in_order(
     ledger.close()
 
 
+def test_an_outage_is_said_once_and_turns_that_are_lost_with_it_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("bmo.recorder.writer_thread.LAST_DRAIN_S", 0.5)
+    settings = Settings(bmo_home=tmp_path, _env_file=None)  # type: ignore[call-arg]
+    ledger = BusyLedger.open(settings.ledger_url)
+    assert isinstance(ledger, BusyLedger)
+    recorder = Recorder.open(ledger, None, settings)
+    said = [recorder.submit(turn("x"), allowed("x", likes("zydeco")))]
+    recorder.flush(10)
+    ledger.refusals = 1000
+    said += [recorder.submit(turn(word), decided("discard", word)) for word in ("y", "z")]
+    for future in said:
+        with pytest.raises(OperationalError):
+            future.result(10)
+    recorder.close()
+    told = [
+        (record.getMessage(), getattr(record, "turns", None))
+        for record in caplog.records
+        if record.name.startswith("bmo.recorder")
+    ]
+    assert ledger.refusals < 998, "it was not tried again"
+    refused, back = (
+        ("the ledger did not take a write", None),
+        ("the ledger takes writes again", None),
+    )
+    assert told == [refused, back, refused, ("turns are lost: the ledger took no writes", 2)]
+    assert ledger.count_live("ana") == 1
+    ledger.close()
+
+
 def test_a_ledger_that_is_damaged_while_it_runs_is_not_waited_for(tmp_path: Path) -> None:
     class DamagedLedger(Ledger):
         def record(self, turn: Turn, decision: Decision, **more: object) -> Recorded:

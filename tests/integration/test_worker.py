@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, cast
@@ -16,6 +17,7 @@ from livekit.agents.testing import fake_job_context
 
 from bmo.agent import user_of
 from bmo.agent.models import ModelsUnavailable, model_family, voice_models
+from bmo.memory import MemoryService
 from bmo.settings import Settings
 from bmo.worker import make_server, missing_for
 
@@ -97,6 +99,43 @@ def test_a_port_that_another_process_holds_is_named(tmp_path: Path) -> None:
         f"bmo: Port {port}, taken by another process, is BMO_METRICS_PORT: set it to a free port, "
         "or to 0 for any.\n"
     )
+
+
+@pytest.mark.parametrize("fault", ["not writable", "in use"])
+@pytest.mark.parametrize("command", [("console", "--text"), ("start",)])
+def test_a_memory_that_cannot_be_opened_is_said_before_anything_starts(
+    command: tuple[str, ...], fault: str, tmp_path: Path
+) -> None:
+    """A job would find out when somebody calls, and LiveKit's console would wait for ever."""
+    home = tmp_path / "home"
+    with ExitStack() as held:
+        if fault == "not writable":
+            (tmp_path / "file").touch()
+            home, said = tmp_path / "file" / "home", "cannot be written"
+        else:
+            service = MemoryService.open_blocking(settings(bmo_home=home))
+            held.callback(service.close_blocking)
+            said = f"in use by process {os.getpid()}"
+        done = subprocess.run(
+            [sys.executable, "-m", "bmo", *command],
+            cwd=tmp_path,
+            env=bare_environment(
+                BMO_HOME=str(home),
+                PYTHONPATH=str(ROOT),
+                GOOGLE_API_KEY="k",
+                LIVEKIT_URL="ws://127.0.0.1:1",
+                LIVEKIT_API_KEY="k",
+                LIVEKIT_API_SECRET="s" * 32,
+            ),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    assert done.returncode == 2, done.stderr
+    assert said in done.stderr
+    assert done.stderr.startswith("bmo: ")
+    assert len(done.stderr.splitlines()) == 1
 
 
 DEVICES = {

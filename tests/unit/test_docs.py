@@ -317,9 +317,10 @@ def test_every_command_is_described() -> None:
     described = set(re.findall(r"`bmo ([a-z-]+)", text)) | set(re.findall(r", `([a-z-]+)", text))
     missing = set(ROOT_COMMAND.commands) - described
     missing |= {
-        f"memories {name}"
-        for name in ROOT_COMMAND.commands["memories"].commands
-        if not re.search(rf"`(bmo memories )?{name}\b", text)
+        f"{group} {name}"
+        for group in ("memories", "eval")
+        for name in ROOT_COMMAND.commands[group].commands
+        if not re.search(rf"`(bmo {group} )?{name}\b", text)
     }
     assert missing == set()
 

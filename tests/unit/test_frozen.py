@@ -8,7 +8,7 @@ from dataclasses import FrozenInstanceError, dataclass, field, replace
 
 import pytest
 
-from bmo.frozen import quickly_made
+from bmo.frozen import maker, quickly_made
 from bmo.turn import Decision, Fact
 
 pytestmark = pytest.mark.unit
@@ -33,6 +33,19 @@ def test_missing_and_unknown_fields_are_refused() -> None:
         Decision("allow")  # type: ignore[call-arg]
     with pytest.raises(TypeError):
         Fact("Lives in Leeds", "personal_facts", colour="red")  # type: ignore[call-arg]
+
+
+def test_a_maker_makes_what_the_class_makes() -> None:
+    make = maker(Fact)
+    made = make("Lives in Leeds", "personal_facts", slot="lives_in", value="Leeds")
+    assert made == Fact("Lives in Leeds", "personal_facts", slot="lives_in", value="Leeds")
+    assert type(made) is Fact and pickle.loads(pickle.dumps(made)) == made
+    with pytest.raises(FrozenInstanceError):
+        made.value = "York"  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        make("Lives in Leeds")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="no class"):
+        maker(lambda: made)
 
 
 def test_a_default_factory_is_refused() -> None:

@@ -15,6 +15,7 @@ PACKAGE = Path(__file__).parents[2] / "bmo"
 
 LEVELS = {
     "frozen": 1,
+    "giving_way": 1,
     "turn": 1,
     "settings": 1,
     "telemetry": 1,

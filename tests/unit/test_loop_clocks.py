@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from benchmarks.loop_clocks import Collections, LoopClock, Span, spent_within
+from benchmarks.loop_stalls import Models
 from bmo.agent.background import Background
 
 pytestmark = pytest.mark.unit
@@ -113,3 +114,38 @@ def test_a_collection_whose_end_nobody_could_note_yet_counts_so_far() -> None:
     assert collections.lasted(began - 1.0, time.perf_counter() + 1.0) >= 0.005
     collections._note("stop", {"generation": 2})
     assert collections.spans[-1].spent >= 0.005
+
+
+async def test_the_loop_notes_until_when_it_asked_to_sleep() -> None:
+    """The system counts in whole milliseconds: what it rounds up is nobody's doing."""
+    clock = LoopClock()
+    with clock.counting():
+        began = time.perf_counter()
+        await asyncio.sleep(0.0034)
+    assert began + 0.0034 <= clock.asleep_until <= time.perf_counter() + 0.001
+    assert "select" not in vars(asyncio.get_running_loop()._selector)  # type: ignore[attr-defined]
+
+
+def test_a_collection_lasts_as_long_as_its_thread_stood_in_the_queue() -> None:
+    collections = Collections(LoopClock(), [])
+    collections._note("start", {"generation": 2})
+    waited = collections.spans[-1].queued
+    collections._queue = lambda: waited + 5.0  # type: ignore[assignment]
+    assert collections.lasted(0.0, float("inf")) >= 5.0
+    collections._note("stop", {"generation": 2})
+    span = collections.spans[-1]
+    assert span.queued == pytest.approx(5.0)
+    assert span.ended == pytest.approx(span.began + span.spent + 5.0)
+
+
+def test_what_a_model_computes_counts_while_it_runs() -> None:
+    models = Models()
+    seen: list[float] = []
+
+    def run() -> None:
+        compute()
+        seen.append(models.spent)
+
+    models.timed(run)()
+    assert seen[0] >= 0.005
+    assert models.spent >= seen[0]

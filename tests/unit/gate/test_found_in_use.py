@@ -7,6 +7,7 @@ import pytest
 from bmo.gate.addressed_names import addressed, own_names
 from bmo.gate.meant_referents import with_whom_meant
 from bmo.gate.own_clause import is_own_clause
+from bmo.gate.pack_tables import read_table
 from bmo.gate.people import people_lexicon
 from bmo.gate.taken_up import with_pronouns_for_pointers
 from bmo.gate.untrue_of_people import tells_kind
@@ -15,6 +16,9 @@ from bmo.language import words
 from bmo.turn import DialogueContext, Fact, Turn
 
 pytestmark = pytest.mark.unit
+
+
+ADDRESSES = read_table("en", "addressed_names.toml")
 
 
 @pytest.fixture(scope="module")
@@ -33,34 +37,14 @@ def _texts(
     return [fact.text for fact in gate.decide(turn, context or DialogueContext()).facts]
 
 
-@pytest.mark.parametrize(
-    "before",
-    [
-        "Hello, Margaret.",
-        "Good morning, Margaret!",
-        "Hi Margaret! How are you?",
-        "Margaret, do you need anything?",
-        "I have made a note of that, Margaret.",
-        "Thanks, Margaret. What else?",
-    ],
-)
+@pytest.mark.parametrize("before", ADDRESSES["examples"])
 def test_the_assistant_addresses_the_user_by_name(gate: WriteGate, before: str) -> None:
     assert addressed(before) == {"margaret"}
     for text in ("She works at the infirmary.", "Elaine rang yesterday, she's got a new job."):
         assert "margaret" not in " ".join(_texts(gate, text, before)).lower()
 
 
-@pytest.mark.parametrize(
-    "before",
-    [
-        "How is Margaret?",
-        "And Margaret, is she in Canada as well?",
-        "Is that your sister, Margaret?",
-        "Your daughters are Noor, Margaret.",
-        "Margaret rang.",
-        "Does Margaret still work there?",
-    ],
-)
+@pytest.mark.parametrize("before", ADDRESSES["non_examples"])
 def test_a_name_spoken_of_is_no_address(before: str) -> None:
     assert addressed(before) == frozenset()
 

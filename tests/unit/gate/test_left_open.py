@@ -4,51 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from bmo.gate.left_open import leaves_open, opens_with_part
-from bmo.gate.people import people_lexicon
 from bmo.gate.write_gate import WriteGate
 from bmo.turn import DialogueContext, Fact, Turn
 
 pytestmark = pytest.mark.unit
-
-
-@pytest.mark.parametrize(
-    ("text", "open_"),
-    [
-        ("Sister visits her on Sundays", True),
-        ("Mum married him in June", True),
-        ("Dad cannot stand him", True),
-        ("Brother is", True),
-        ("Wife is not", True),
-        ("Little brother", True),
-        ("Wife's is a polo", True),
-        ("Sister visits her nan on Sundays", False),
-        ("Brother has a horse and rides her daily", False),
-        ("Friend Anna helps Tom and drives him home", False),
-        ("Wife says her back hurts", False),
-        ("Sister is a nurse", False),
-        ("Has a little brother", False),
-        ("Wife's brother is a pilot", False),
-    ],
-)
-def test_a_text_that_leaves_open_whom_it_speaks_of(text: str, open_: bool) -> None:
-    assert leaves_open(text, people_lexicon("en")) == open_
-
-
-@pytest.mark.parametrize(
-    ("clause", "part"),
-    [
-        ("one of them is blind", True),
-        ("the other is a monk", True),
-        ("the other one is a monk", True),
-        ("half of those are mine", True),
-        ("one of my brothers is blind", False),
-        ("the other day we met", False),
-        ("both of us are vegan", False),
-    ],
-)
-def test_a_clause_about_some_of_those_spoken_of_before(clause: str, part: bool) -> None:
-    assert opens_with_part(clause.split()) == part
 
 
 @pytest.fixture(scope="module")

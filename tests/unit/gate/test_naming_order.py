@@ -6,7 +6,6 @@ import pytest
 
 from bmo.gate import WriteGate
 from bmo.gate.introduced_clauses import with_subjects_behind_name
-from bmo.gate.naming_order import with_names_in_order
 from bmo.language import words
 from bmo.settings import load_settings
 from bmo.turn import Turn
@@ -17,26 +16,6 @@ pytestmark = pytest.mark.unit
 @pytest.fixture(scope="module")
 def gate() -> WriteGate:
     return WriteGate(load_settings(gatekeeper_mode="pattern"))
-
-
-@pytest.mark.parametrize(
-    ("said", "read"),
-    [
-        ("I run the kitchen, name's Odile", "i run the kitchen my name is odile"),
-        ("the name's Odile", "my name is odile"),
-        ("our eldest is nine, Tomos his name is", "our eldest is nine his name is tomos"),
-        ("we got a cat, Biscuit she's called", "we got a cat she is called biscuit"),
-        ("the dog is asleep shep he is called", "the dog is asleep he is called shep"),
-        # no names
-        ("his name's on the list", "his name 's on the list"),
-        ("my name is hard to spell", "my name is hard to spell"),
-        ("name is required", "name is required"),
-        ("i know what he's called", "i know what he is called"),
-        ("yesterday he called me", "yesterday he called me"),
-    ],
-)
-def test_namings_are_put_in_order(said: str, read: str) -> None:
-    assert " ".join(with_names_in_order(words(said, "en")).norm) == read
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from bmo.ledger.changes import TOPICS, also_ended, is_together_again, over, reach, rejoined
+from bmo.ledger.changes import also_ended, is_together_again, reach, rejoined
+from bmo.ledger.said_over import TOPICS, over
 from bmo.turn import Fact, StoredFact
 from tests.fakes.speaker import START, fact
 from tests.unit.ledger.test_reconcile import stored

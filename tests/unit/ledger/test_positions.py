@@ -7,8 +7,9 @@ from datetime import timedelta
 
 import pytest
 
-from bmo.ledger.changes import over, reach
+from bmo.ledger.changes import reach
 from bmo.ledger.positions import fills_anew, held_before, superior_of
+from bmo.ledger.said_over import over
 from bmo.turn import StoredFact
 from tests.fakes.speaker import START, fact
 from tests.unit.ledger.test_reconcile import stored

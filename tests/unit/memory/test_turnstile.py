@@ -26,8 +26,9 @@ def waiting(turnstile: Turnstile, number: int) -> None:
         threading.Event().wait(0.001)
 
 
-def test_calls_go_one_by_one_and_readers_first() -> None:
-    turnstile = Turnstile(LONG_S)
+def test_calls_go_one_by_one_and_readers_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bmo.memory.turnstile.BEHIND_S", LONG_S)
+    turnstile = Turnstile(LONG_S, LONG_S)
     entered, go = threading.Event(), threading.Event()
     order: list[str] = []
     inside: list[int] = []
@@ -62,7 +63,7 @@ def test_calls_go_one_by_one_and_readers_first() -> None:
 
 
 def test_what_hangs_inside_is_passed() -> None:
-    turnstile = Turnstile(0.01)
+    turnstile = Turnstile(0.01, LONG_S)
     entered, go = threading.Event(), threading.Event()
 
     def hang() -> None:
@@ -82,8 +83,47 @@ def test_what_hangs_inside_is_passed() -> None:
     assert not turnstile._inside
 
 
+def test_who_waited_for_long_goes_past_alone() -> None:
+    turnstile = Turnstile(hangs_s=LONG_S, patience_s=0.01)
+    entered, go = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        entered.set()
+        go.wait(LONG_S)
+
+    holding = begun(turnstile.through(hold))
+    assert entered.wait(LONG_S)
+    assert turnstile.through(lambda: "past")() == "past"
+    assert not turnstile._hangs, "the one inside is slow, and the line is for others still"
+    go.set()
+    holding.join(LONG_S)
+    assert not turnstile._inside
+
+
+def test_who_waited_behind_for_long_goes_in_line() -> None:
+    turnstile = Turnstile(LONG_S, LONG_S)
+    entered, go = threading.Event(), threading.Event()
+    order: list[str] = []
+
+    def hold() -> None:
+        entered.set()
+        go.wait(LONG_S)
+
+    threads = [begun(turnstile.through(hold))]
+    assert entered.wait(LONG_S)
+    threads.append(begun(turnstile.behind(lambda: order.append("write"))))
+    while not turnstile._first:  # it has moved there
+        threading.Event().wait(0.001)
+    threads.append(begun(turnstile.through(lambda: order.append("read"))))
+    waiting(turnstile, 2)
+    go.set()
+    for thread in threads:
+        thread.join(LONG_S)
+    assert order == ["write", "read"]
+
+
 def test_a_call_that_raises_lets_the_next_one_in() -> None:
-    turnstile = Turnstile(LONG_S)
+    turnstile = Turnstile(LONG_S, LONG_S)
 
     def fail() -> None:
         raise ValueError("no")

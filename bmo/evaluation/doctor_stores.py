@@ -1,0 +1,183 @@
+"""What ``bmo doctor`` looks at where memory lies: home, disk, ledger, index."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from bmo.evaluation.checks import Check
+from bmo.evaluation.doctor_services import (
+    CONNECT_TIMEOUT_S,
+    without_password,
+)
+from bmo.settings import (
+    Settings,
+    quiet_third_parties,
+)
+
+LITTLE_SPACE = 1 << 30
+NO_SPACE = 100 << 20
+"""Free bytes below which there is a warning, and below which it fails."""
+
+
+def check_home(settings: Settings) -> Iterator[Check]:
+    """Whether BMO_HOME can be written."""
+    home = settings.bmo_home
+    nearest = _nearest(home)
+    if not nearest.is_dir():
+        found, fix = f"{nearest} is no directory", "point BMO_HOME to a directory."
+        yield Check("home", "fail", found, fix)
+    elif not os.access(nearest, os.W_OK | os.X_OK):
+        yield Check(
+            "home", "fail", f"{nearest} cannot be written", "make it writable or set BMO_HOME."
+        )
+    elif home.exists():
+        loose = os.name == "posix" and home.stat().st_mode & 0o077
+        if loose:
+            yield Check("home", "warn", f"{home}: others may read it", f"chmod 700 {home}")
+        else:
+            yield Check("home", "ok", str(home))
+    else:
+        yield Check("home", "ok", f"{home}: made at the first start")
+
+
+def check_disk(settings: Settings) -> Iterator[Check]:
+    """Whether there is room for memory."""
+    nearest = _nearest(settings.bmo_home)
+    free = shutil.disk_usage(nearest).free
+    found = f"{free / 1e9:.1f} GB free at {nearest}"
+    if free < NO_SPACE:
+        yield Check("disk", "fail", found, "free some space or move BMO_HOME.")
+    elif free < LITTLE_SPACE:
+        yield Check("disk", "warn", found, "free some space or move BMO_HOME.")
+    else:
+        yield Check("disk", "ok", found)
+
+
+def check_ledger(settings: Settings) -> Iterator[Check]:
+    """Whether the ledger is there, whole, and of this BMO's schema."""
+    from bmo.ledger import inspect_ledger
+
+    seen = inspect_ledger(settings.ledger_url)
+    if seen.problem:
+        yield Check(
+            "ledger",
+            "fail",
+            f"{seen.place}: {seen.problem}",
+            _ledger_fix(settings, seen.problem),
+        )
+    elif not seen.exists:
+        yield Check("ledger", "ok", f"{seen.place}: made at the first start")
+    elif seen.revision != seen.head:
+        known = seen.revision is not None and seen.revision < seen.head
+        yield Check(
+            "ledger",
+            "ok" if known else "fail",
+            f"schema {seen.revision}, this BMO has {seen.head}",
+            "" if known else "use the BMO that made it, or another BMO_HOME.",
+        )
+    else:
+        size = f", {seen.size_bytes / 1e6:.1f} MB" if seen.size_bytes else ""
+        yield Check("ledger", "ok", f"schema {seen.revision}{size}: {seen.place}")
+
+
+def _ledger_fix(settings: Settings, problem: str) -> str:
+    if not settings.bmo_ledger_url:
+        return "restore a copy, or move it away and bmo memories import an export."
+    if "no driver" in problem:
+        return 'pip install "bmo-voice[postgres]", or correct BMO_LEDGER_URL.'
+    return "correct BMO_LEDGER_URL or start the server."
+
+
+def check_qdrant(settings: Settings) -> Iterator[Check]:
+    """Whether the index can be opened, and who owns the embedded store."""
+    if settings.qdrant_url is not None:
+        yield _qdrant_server(settings)
+        return
+    from bmo.index import IndexDamaged, IndexUnavailable, StoreInUse
+
+    quiet_third_parties(settings.bmo_home)
+    edge = importable("qdrant_edge")
+    backend = "edge" if edge else "local"
+    if not edge:
+        yield Check(
+            "qdrant edge",
+            "warn",
+            "no wheel for this platform: qdrant-client's local mode is used",
+            "set QDRANT_URL from some thousand memories on.",
+        )
+    directory = settings.bmo_home / f"qdrant-{backend}"
+    if not directory.is_dir():
+        yield Check("qdrant", "ok", f"embedded ({backend}), made at the first start")
+        return
+    try:
+        count = _embedded_count(settings)
+    except StoreInUse as error:
+        owner = str(error).partition(";")[0].rpartition(" by ")[2]
+        yield Check("qdrant", "ok", f"embedded ({backend}), in use by {owner}")
+    except IndexDamaged as error:
+        yield Check("qdrant", "fail", str(error), "bmo reindex.")
+    except IndexUnavailable as error:
+        yield Check("qdrant", "fail", str(error), "do what it says.")
+    else:
+        yield Check("qdrant", "ok", f"embedded ({backend}), free, {count} memories")
+
+
+def _embedded_count(settings: Settings) -> int:
+    from bmo.index import EmbedderUnavailable, MemoryIndex, open_embedder
+
+    try:
+        embedder = open_embedder(settings)
+    except EmbedderUnavailable:
+        return 0  # the embedder has a line of its own
+    with closing(MemoryIndex.open(settings, embedder)) as index:
+        return index.count()
+
+
+def _qdrant_server(settings: Settings) -> Check:
+    from qdrant_client import QdrantClient
+    from qdrant_client.http.exceptions import ApiException
+
+    key = settings.qdrant_api_key
+    shown = without_password(settings.qdrant_url or "")
+    try:
+        client = QdrantClient(
+            url=settings.qdrant_url,
+            api_key=key.get_secret_value() if key is not None else None,
+            timeout=int(CONNECT_TIMEOUT_S),
+            check_compatibility=False,
+        )
+        started = time.perf_counter()
+        collections = len(client.get_collections().collections)
+        took_ms = (time.perf_counter() - started) * 1000
+        client.close()
+    except (ApiException, OSError, ValueError) as error:
+        text = str(error).strip()
+        reason = text.splitlines()[0][:120] if text else type(error).__name__
+        refused = "401" in text or "403" in text or "nauthorized" in text or "orbidden" in text
+        fix = (
+            "set QDRANT_API_KEY to the server's key."
+            if refused
+            else "start it (docker compose -f docker-compose.qdrant.yml up -d) or unset QDRANT_URL."
+        )
+        return Check("qdrant", "fail", f"server {shown} does not answer ({reason})", fix)
+    return Check("qdrant", "ok", f"server {shown}, {collections} collections, {took_ms:.0f} ms")
+
+
+def _nearest(path: Path) -> Path:
+    """``path``, or the nearest of its parents that exists."""
+    return next(one for one in (path, *path.parents) if one.exists())
+
+
+def importable(name: str) -> bool:
+    """Whether a package is there and loads."""
+    try:
+        importlib.import_module(name)
+    except ImportError:
+        return False
+    return True

@@ -1,0 +1,239 @@
+"""``bmo memories`` that changes something: edit, forget, wipe, import, requests that wait."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from bmo.turn import Fact
+from tests.cli import bmo
+from tests.seeding import (
+    Said,
+    filled_home,
+    likes,
+    opened,
+    record,
+    remember,
+)
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home that no test of this module changes."""
+    home = tmp_path_factory.mktemp("filled")
+    filled_home(home)
+    return home
+
+
+@pytest.fixture
+def home(filled: Path, tmp_path: Path) -> Path:
+    """A copy that a test may change."""
+    shutil.copytree(filled, tmp_path / "home")
+    return tmp_path / "home"
+
+
+def test_edit_puts_a_new_row_in_the_old_ones_place(home: Path) -> None:
+    old = next(r for r in bmo(home, "memories", "list", "--json").rows if r["slot"] == "lives_in")
+    ran = bmo(
+        home, "memories", "edit", old["id"][:10], "--text", "Lives in York", "--value", "York",
+        "--json",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    assert ran.rows[0]["text"] == "Lives in York"
+    texts = [row["text"] for row in bmo(home, "memories", "list", "--json").rows]
+    assert "Lives in York" in texts and "Lives in Leeds" not in texts
+    history = bmo(home, "memories", "history", ran.rows[0]["id"], "--json").rows
+    assert [row["value"] for row in history][-2:] == ["Leeds", "York"]
+    again = bmo(home, "memories", "edit", old["id"], "--value", "Bath")
+    assert again.code == 2
+    assert "cannot be edited" in again.sentence
+    with opened(home) as stores:
+        assert stores.index is not None
+        found = {entry.text for entry in stores.index.entries("local")}
+    assert "Lives in York" in found and "Lives in Leeds" not in found
+
+
+def test_forget_erases_everywhere_and_gives_a_receipt(home: Path) -> None:
+    rows = bmo(home, "memories", "list", "--json").rows
+    sam = next(row for row in rows if "Sam" in row["text"])
+    ran = bmo(home, "memories", "forget", sam["id"][:8], "--json")
+    assert ran.code == 0, ran.err
+    receipt = ran.rows[0]
+    assert receipt["complete"] is True
+    assert receipt["places"]["facts"] == 1 and receipt["places"]["index"] == 1
+    assert "Sam" not in ran.out
+    assert bmo(home, "memories", "show", sam["id"]).code == 2
+    left = [
+        path
+        for path in home.rglob("*")
+        if path.is_file() and b"brother named sam" in path.read_bytes().lower()
+    ]
+    assert left == []
+
+
+def test_forget_with_one_wrong_id_erases_nothing(home: Path) -> None:
+    before = bmo(home, "memories", "list", "--json").rows
+    ran = bmo(home, "memories", "forget", before[0]["id"], "zzzz")
+    assert ran.code == 2
+    assert bmo(home, "memories", "list", "--json").rows == before
+
+
+def test_wipe_leaves_the_other_user_alone(home: Path) -> None:
+    ran = bmo(home, "memories", "wipe", "--yes")
+    assert ran.code == 0, ran.err
+    assert "facts 4" in " ".join(ran.out.split())
+    assert bmo(home, "memories", "list", "--past", "--json").rows == []
+    assert [row["text"] for row in bmo(home, "memories", "list", "--user", "eve", "--json").rows]
+
+
+def test_an_export_is_read_back_without_loss(home: Path, tmp_path: Path) -> None:
+    # A turn that was held and then allowed has two decisions, both of its moment.
+    (waits,) = bmo(home, "held", "--json").rows
+    assert bmo(home, "held", "--allow", waits["id"]).code == 0
+    file = tmp_path / "memory.jsonl"
+    ran = bmo(home, "memories", "export", str(file))
+    assert ran.code == 0, ran.err
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert bmo(home, "memories", "export").out == file.read_text(encoding="utf-8")
+
+    other = tmp_path / "other"
+    came = bmo(other, "memories", "import", str(file))
+    assert came.code == 0, came.err
+    assert bmo(other, "memories", "export").out == file.read_text(encoding="utf-8")
+    listed = ("memories", "list", "--past", "--json")
+    assert bmo(other, *listed).rows == bmo(home, *listed).rows
+    why = ("memories", "why", bmo(home, *listed).rows[0]["id"], "--json")
+    assert bmo(other, *why).rows == bmo(home, *why).rows
+    again = bmo(other, "memories", "import", "-", stdin=file.read_text(encoding="utf-8"))
+    assert "0 rows added" in again.out
+
+
+def test_a_users_memory_is_not_copied_to_another_in_the_same_home(
+    home: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "memory.jsonl"
+    assert bmo(home, "memories", "export", str(file)).code == 0
+    ran = bmo(home, "memories", "import", str(file), "--user", "carl")
+    assert ran.code == 2
+    assert "another user's here" in ran.sentence and "another BMO_HOME" in ran.sentence
+    assert bmo(home, "memories", "list", "--past", "--user", "carl", "--json").rows == []
+    assert bmo(home, "memories", "export").out == file.read_text(encoding="utf-8")
+    other = tmp_path / "other"
+    assert bmo(other, "memories", "import", str(file), "--user", "carl").code == 0
+    mine = bmo(home, "memories", "list", "--json").rows
+    assert bmo(other, "memories", "list", "--user", "carl", "--json").rows == [
+        {**row, "user_id": "carl"} for row in mine
+    ]
+
+
+@pytest.mark.parametrize("bad", ["not json", "[]", '{"type": "other"}', "\x00\x01"])
+def test_a_file_that_is_no_export_changes_nothing(home: Path, tmp_path: Path, bad: str) -> None:
+    file = tmp_path / "bad.jsonl"
+    good = bmo(home, "memories", "export").out
+    before = bmo(home, "memories", "list", "--json").rows
+    for text in (bad, good + bad + "\n"):
+        file.write_text(text, encoding="utf-8")
+        ran = bmo(home, "memories", "import", str(file))
+        assert ran.code == 2
+        assert "nothing was imported" in ran.sentence
+    assert bmo(home, "memories", "list", "--json").rows == before
+
+
+def test_beside_a_running_bmo_reading_works_and_changing_is_refused(home: Path) -> None:
+    with opened(home) as stores:
+        record(stores, [likes("chess")])
+        rows = bmo(home, "memories", "list", "--json").rows
+        assert "Likes chess" in [row["text"] for row in rows]
+        for command in ("show", "why", "history"):
+            assert bmo(home, "memories", command, rows[0]["id"]).code == 0
+        ran = bmo(home, "memories", "forget", rows[0]["id"])
+        assert ran.code == 1
+        assert "in use by process" in ran.sentence
+        assert bmo(home, "memories", "list", "--json").rows == rows
+
+
+def forget_everything(user_id: str = "local") -> Said:
+    asked = Fact(text="everything", category="personal_facts", op="retract", scope="all")
+    return Said("forget everything", (asked,), user_id=user_id, signals=("forget",))
+
+
+def test_a_wide_request_waits_until_it_is_confirmed(home: Path) -> None:
+    remember(home, [forget_everything()])
+    assert bmo(home, "memories", "list", "--json").rows == []
+    waiting = bmo(home, "memories", "pending", "--json").rows
+    assert len(waiting) == 1
+    assert waiting[0]["scope"] == "all"
+    assert "Has a brother named Sam" in [row["text"] for row in waiting[0]["memories"]]
+    assert "Has a brother named Sam" in bmo(home, "memories", "pending").out
+    assert bmo(home, "memories", "pending", "--user", "eve", "--json").rows == []
+    other = bmo(home, "memories", "pending", "--confirm", waiting[0]["id"], "--user", "eve")
+    assert other.code == 2
+    assert "bmo memories pending" in other.sentence
+    done = bmo(home, "memories", "pending", "--confirm", waiting[0]["id"][:8], "--json")
+    assert done.code == 0, done.err
+    assert done.rows[0]["complete"] is True
+    assert bmo(home, "memories", "list", "--past", "--json").rows == []
+    assert bmo(home, "memories", "pending").out == "Nothing waits to be forgotten.\n"
+
+
+def test_a_cancelled_request_puts_everything_back(home: Path) -> None:
+    before = bmo(home, "memories", "list", "--json").rows
+    remember(home, [forget_everything()])
+    request = bmo(home, "memories", "pending", "--json").rows[0]
+    both = bmo(home, "memories", "pending", "--confirm", "a", "--cancel", "b")
+    assert both.code == 2
+    assert "one at a time" in both.sentence
+    back = bmo(home, "memories", "pending", "--cancel", request["id"])
+    assert back.code == 0, back.err
+    assert bmo(home, "memories", "list", "--json").rows == before
+
+
+def test_a_mem0_collection_is_taken_over(tmp_path: Path) -> None:
+    from qdrant_client import QdrantClient, models
+
+    store = tmp_path / "mem0"
+    client = QdrantClient(path=str(store))
+    client.create_collection(
+        "mem0", vectors_config=models.VectorParams(size=2, distance=models.Distance.COSINE)
+    )
+    told = [
+        ("Lives in Leeds", "ana"),
+        ("Has a sister named Mia", "ana"),
+        ("Someone else's", "not allowed/here"),
+    ]
+    client.upsert(
+        "mem0",
+        [
+            models.PointStruct(
+                id=number,
+                vector=[1.0, float(number)],
+                payload={"data": text, "user_id": user, "created_at": "2025-06-01T10:00:00+00:00"},
+            )
+            for number, (text, user) in enumerate(told, 1)
+        ],
+    )
+    client.close()
+    home = tmp_path / "home"
+    ran = bmo(home, "memories", "import", "--from-mem0", "mem0", "--path", str(store))
+    assert ran.code == 1
+    assert "3 memories read, 2 added" in ran.out
+    assert "not allowed/here" in ran.err and "Traceback" not in ran.err
+    rows = bmo(home, "memories", "list", "--user", "ana", "--json").rows
+    assert {row["text"] for row in rows} == {"Lives in Leeds", "Has a sister named Mia"}
+    assert {row["source_type"] for row in rows} == {"import"}
+    assert {row["valid_from"] for row in rows} == {"2025-06-01T10:00:00+00:00"}
+    again = bmo(
+        home, "memories", "import", "--from-mem0", "mem0", "--path", str(store), "--user", "ana"
+    )
+    assert again.code == 0, again.err
+    assert "2 known already" in again.out
+    wrong = bmo(home, "memories", "import", "--from-mem0", "nowhere", "--path", str(store))
+    assert wrong.code == 1
+    assert "'nowhere'" in wrong.sentence
+    unnamed = bmo(home, "memories", "import", "--from-mem0", "mem0")
+    assert unnamed.code == 1
+    assert "QDRANT_URL" in unnamed.sentence
