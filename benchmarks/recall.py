@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.ledger_fill import multiply
-from bmo.index import MemoryIndex, open_embedder
+from bmo.index import MemoryIndex
 from bmo.ledger import Ledger
 from bmo.memory import MemoryService
 from bmo.recall import ReadGate
@@ -89,7 +89,7 @@ def told(n: int) -> Fact:
 def fill(settings: Settings, size: int, at: datetime) -> None:
     """Writes ``size`` memories into the ledger and the index of a home that nobody has open."""
     ledger = Ledger.open(settings.ledger_url)
-    index = MemoryIndex.open(settings, open_embedder(settings))
+    index = MemoryIndex.open(settings)
     try:
         first = told(0)
         decision = Decision("allow", ("other",), "", 1.0, facts=(first,), text=first.text)
@@ -146,7 +146,7 @@ async def mem0_times(settings: Settings) -> Spent:
     from bmo.index.mem0_parts import build_memory
     from bmo.index.qdrant_store import LocalStore
 
-    index = MemoryIndex.open(settings, open_embedder(settings))
+    index = MemoryIndex.open(settings)
     embedder = index.embedder
     # The vectors are there already: making 50,000 anew takes minutes.
     pages = list(index._connection.connected().vector_store._store.pages({"user_id": "local"}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -95,13 +96,15 @@ def read_command(
         if retrieval:
             if corpora is None:
                 raise CommandError("--retrieval needs --corpora: the folder with the lines.")
-            show_retrieval(corpora, open_embedder(settings), as_json=as_json)
+            with closing(open_embedder(settings)) as embedder:
+                show_retrieval(corpora, embedder, as_json=as_json)
             return
         gate = ReadGate.from_settings(settings, load_judge=settings.effective_mode == "local")
         parts = {"plans": plan_figures(gate, conversations, corpora)}
         if cases is not None:
             people = read_cases(cases)
-            parts[cases.stem] = case_figures(people, gate, open_embedder(settings), settings)
+            with closing(open_embedder(settings)) as embedder:
+                parts[cases.stem] = case_figures(people, gate, embedder, settings)
         if live:
             parts["given live"] = live_figures(conversations, settings, only)
     except _WRONG_INPUT as error:

@@ -12,6 +12,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from importlib import metadata
 
 from dotenv import dotenv_values
@@ -210,9 +211,9 @@ def check_embedder(settings: Settings) -> Iterator[Check]:
 
     quiet_third_parties(settings.bmo_home)
     try:
-        embedder = open_embedder(settings)
-        rounds = EMBEDDER_ROUNDS if settings.bmo_embedder == "local" else 1
-        took_ms = _median_ms(lambda: embedder.embed(["my brother sam lives in leeds"]), rounds)
+        with closing(open_embedder(settings)) as embedder:
+            rounds = EMBEDDER_ROUNDS if settings.bmo_embedder == "local" else 1
+            took_ms = _median_ms(lambda: embedder.embed(["my brother sam lives in leeds"]), rounds)
     except EmbedderUnavailable as error:
         yield Check("embedder", "fail", str(error), "set BMO_EMBEDDER=local, or correct the key.")
         return

@@ -129,13 +129,13 @@ def check_qdrant(settings: Settings) -> Iterator[Check]:
 
 
 def _embedded_count(settings: Settings) -> int:
-    from bmo.index import EmbedderUnavailable, MemoryIndex, open_embedder
+    from bmo.index import EmbedderUnavailable, MemoryIndex
 
     try:
-        embedder = open_embedder(settings)
+        index = MemoryIndex.open(settings)
     except EmbedderUnavailable:
         return 0  # the embedder has a line of its own
-    with closing(MemoryIndex.open(settings, embedder)) as index:
+    with closing(index):
         return index.count()
 
 
@@ -152,10 +152,10 @@ def _qdrant_server(settings: Settings) -> Check:
             timeout=int(CONNECT_TIMEOUT_S),
             check_compatibility=False,
         )
-        started = time.perf_counter()
-        collections = len(client.get_collections().collections)
-        took_ms = (time.perf_counter() - started) * 1000
-        client.close()
+        with closing(client):
+            started = time.perf_counter()
+            collections = len(client.get_collections().collections)
+            took_ms = (time.perf_counter() - started) * 1000
     except (ApiException, OSError, ValueError) as error:
         text = str(error).strip()
         reason = text.splitlines()[0][:120] if text else type(error).__name__

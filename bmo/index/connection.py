@@ -136,7 +136,7 @@ class Connection:
         return (ApiException, OSError)
 
     def close(self) -> None:
-        """Closes Mem0 and the store. Safe to call twice."""
+        """Closes Mem0, its model and the store. Safe to call twice."""
         with self._connecting:
             if self._closed:
                 return
@@ -145,4 +145,5 @@ class Connection:
             memory, self._memory = self._memory, None
             if memory is not None:
                 memory.close()
+                memory.llm.close()
                 memory.vector_store.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 
-from bmo.index.embedders import EmbedderUnavailable, open_embedder
+from bmo.index.embedders import EmbedderUnavailable
 from bmo.index.errors import IndexDamaged, IndexUnavailable
 from bmo.index.memory_index import MemoryIndex
 from bmo.index.store_lock import StoreLock
@@ -26,7 +26,7 @@ def discard_damaged(settings: Settings) -> bool:
     if settings.qdrant_url is not None:
         return False
     try:
-        MemoryIndex.open(settings, open_embedder(settings)).close()
+        MemoryIndex.open(settings).close()
     except IndexDamaged as damaged:
         lock = StoreLock(damaged.directory.parent)
         try:

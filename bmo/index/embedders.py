@@ -57,6 +57,9 @@ class Embedder(Protocol):
     def dims(self) -> int:
         """Length of a vector."""
 
+    def close(self) -> None:
+        """Gives back what it holds; nothing is embedded afterwards. Safe to call twice."""
+
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of ``texts``: (len(texts), dims) float32, each of length 1.
 
@@ -106,6 +109,9 @@ class LocalEmbedder:
             feed = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
             vectors[row] = self._session.run(["embedding"], feed)[0][0]
         return vectors
+
+    def close(self) -> None:
+        """See ``Embedder.close``; there is nothing to give back but memory."""
 
 
 class GeminiEmbedder:
@@ -165,6 +171,10 @@ class GeminiEmbedder:
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         normalised: NDArray[np.float32] = vectors / np.maximum(lengths, np.float32(1e-12))
         return normalised
+
+    def close(self) -> None:
+        """See ``Embedder.close``: the connections."""
+        self._client.close()
 
 
 def open_embedder(settings: Settings) -> Embedder:

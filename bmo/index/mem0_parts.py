@@ -94,6 +94,9 @@ class NoLlm(LLMBase):  # type: ignore[misc]  # mem0 ships no types
         """
         raise RuntimeError("Mem0 asked for a language model: call add with infer=False")
 
+    def close(self) -> None:
+        """There is nothing to close."""
+
 
 class NoEntities:
     """An empty entity store: Mem0 looks into one on every delete."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from bmo.index.access import storable
 from bmo.index.backends import collection_name, has_edge, open_edge, open_local, open_server
 from bmo.index.connection import Connection
-from bmo.index.embedders import Embedder
+from bmo.index.embedders import Embedder, open_embedder
 from bmo.index.entries import EntryStore
 from bmo.index.errors import IndexUnavailable
 from bmo.index.fact_search import FactSearch
@@ -59,16 +59,19 @@ class MemoryIndex(FactSearch, RawTurns):
         self.complete = True
         self._home = home
         self._store_lock = lock
+        self._own_embedder: Embedder | None = None
         self._closed = False
 
     @classmethod
-    def open(cls, settings: Settings, embedder: Embedder) -> MemoryIndex:
+    def open(cls, settings: Settings, embedder: Embedder | None = None) -> MemoryIndex:
         """Opens the index the settings name.
 
         Args:
             settings: ``QDRANT_URL`` selects a server; otherwise Qdrant Edge in ``BMO_HOME``, or
                 qdrant-client's local mode where Edge has no wheel.
-            embedder: Makes the vectors; its name and dimensions are in the collection's name.
+            embedder: Makes the vectors; its name and dimensions are in the collection's name. It
+                stays its owner's. None opens the one that the settings name, which is closed with
+                the index.
 
         Returns:
             The index. A server that cannot be reached gives an index that is ``unavailable`` and
@@ -77,26 +80,44 @@ class MemoryIndex(FactSearch, RawTurns):
         Raises:
             StoreInUse: Another process owns the embedded store.
             IndexUnavailable: The embedded store is damaged or cannot be written.
+            EmbedderUnavailable: There is none of the name in the settings.
         """
         quiet_third_parties(settings.bmo_home)
         remove_history_files(settings.bmo_home / "mem0")
+        if embedder is not None:
+            return cls._open(settings, embedder)
+        own = open_embedder(settings)
+        try:
+            index = cls._open(settings, own)
+        except BaseException:
+            own.close()
+            raise
+        index._own_embedder = own
+        return index
+
+    @classmethod
+    def _open(cls, settings: Settings, embedder: Embedder) -> MemoryIndex:
         collection = collection_name(embedder)
         if settings.qdrant_url is not None:
-            index = cls(
-                embedder,
-                "server",
-                settings.bmo_home,
-                lambda: open_server(settings, collection, embedder.dims),
-                None,
-                collection,
-                inference_of(settings),
-            )
-            try:
-                index._connection.connected()
-            except IndexUnavailable as error:
-                index.notice = str(error)
-            return index
+            return cls._open_server(settings, embedder, collection)
         return cls._open_embedded(settings, embedder, collection)
+
+    @classmethod
+    def _open_server(cls, settings: Settings, embedder: Embedder, collection: str) -> MemoryIndex:
+        index = cls(
+            embedder,
+            "server",
+            settings.bmo_home,
+            lambda: open_server(settings, collection, embedder.dims),
+            None,
+            collection,
+            inference_of(settings),
+        )
+        try:
+            index._connection.connected()
+        except IndexUnavailable as error:
+            index.notice = str(error)
+        return index
 
     @classmethod
     def _open_embedded(cls, settings: Settings, embedder: Embedder, collection: str) -> MemoryIndex:
@@ -260,11 +281,13 @@ class MemoryIndex(FactSearch, RawTurns):
             store.drop()
 
     def close(self) -> None:
-        """Closes Mem0 and the store, and gives the lock back. Safe to call twice."""
+        """Closes Mem0, the store and its own embedder, and gives the lock back; safe twice."""
         with self._writer:
             if self._closed:
                 return
             self._closed = True
             self._connection.close()
+            if self._own_embedder is not None:
+                self._own_embedder.close()
             if self._store_lock is not None:
                 self._store_lock.release()

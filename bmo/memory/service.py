@@ -341,11 +341,10 @@ def open_index(settings: Settings, notices: list[ServiceNotice]) -> MemoryIndex 
         IndexUnavailable,
         MemoryIndex,
         StoreInUse,
-        open_embedder,
     )
 
     try:
-        index = MemoryIndex.open(settings, open_embedder(settings))
+        index = MemoryIndex.open(settings)
         if index.unavailable:
             notices.append(ServiceNotice("index", f"{index.unavailable} {UNTIL_THE_INDEX}"))
         elif index.notice:

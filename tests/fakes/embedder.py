@@ -21,6 +21,9 @@ class HashingEmbedder:
         self.dims = dims
         self.calls = 0
 
+    def close(self) -> None:
+        """Nothing is held."""
+
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One row per text, shape (n, dims)."""
         self.calls += 1

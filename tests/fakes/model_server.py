@@ -82,6 +82,7 @@ class FakeModelServer:
         retry_after: Header of a 429.
         always: A fault for every request, or None.
         requests: What came in, in order.
+        connections: How many are open.
     """
 
     script: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
@@ -89,6 +90,7 @@ class FakeModelServer:
     retry_after: str = "17"
     always: Fault | None = None
     requests: list[ModelRequest] = field(default_factory=list)
+    connections: int = 0
 
     def __post_init__(self) -> None:
         self._faults: deque[Fault] = deque()
@@ -159,6 +161,16 @@ class FakeModelServer:
 def _handler(fake: FakeModelServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+
+        def setup(self) -> None:
+            super().setup()
+            with fake._lock:
+                fake.connections += 1
+
+        def finish(self) -> None:
+            with fake._lock:
+                fake.connections -= 1
+            super().finish()
 
         def do_GET(self) -> None:
             fake.requests.append(ModelRequest("probe", self.path, {}))

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bmo.index import MemoryIndex, open_embedder
+from bmo.index import MemoryIndex
 from bmo.settings import load_settings
 from tests.cli import Ran, bmo
 from tests.seeding import Said, brother, held, home_in, likes, opened, record, remember
@@ -143,7 +143,7 @@ def test_an_old_outbox_entry_alerts(tmp_path: Path) -> None:
 def test_an_index_that_lost_memories_alerts_and_the_fix_works(tmp_path: Path) -> None:
     remember(tmp_path, [brother(), home_in("Leeds")])
     settings = load_settings(bmo_home=tmp_path, qdrant_url=None)
-    index = MemoryIndex.open(settings, open_embedder(settings))
+    index = MemoryIndex.open(settings)
     index.drop()
     index.close()
     found = checks(bmo(tmp_path, "health", "--json"))

@@ -219,7 +219,7 @@ def test_reindex_makes_an_index_anew_that_cannot_be_opened(home: Path) -> None:
 
 
 def test_an_interrupted_reindex_goes_on(home: Path) -> None:
-    from bmo.index import MemoryIndex, open_embedder
+    from bmo.index import MemoryIndex
     from bmo.ledger import Ledger
     from bmo.recorder import rebuild
     from bmo.settings import load_settings
@@ -233,7 +233,7 @@ def test_an_interrupted_reindex_goes_on(home: Path) -> None:
 
     settings = load_settings(bmo_home=home, qdrant_url=None)
     ledger = Ledger.open(settings.ledger_url)
-    index = MemoryIndex.open(settings, open_embedder(settings))
+    index = MemoryIndex.open(settings)
     with pytest.raises(Stopped):
         rebuild(index, ledger, stop_after_two, batch=2)
     index.close()

@@ -6,6 +6,7 @@ Everything is real but the service: Mem0, its Gemini provider, google-genai, Qdr
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
 from collections.abc import Callable, Iterator
 from contextlib import asynccontextmanager
@@ -14,7 +15,7 @@ from typing import Any, get_args
 
 import pytest
 
-from bmo.index import MemoryIndex, open_embedder
+from bmo.index import MemoryIndex
 from bmo.memory import MemoryService, MemorySession
 from bmo.recorder import outbox_worker
 from bmo.settings import Settings, load_settings
@@ -224,6 +225,22 @@ async def test_geminis_embedder_has_its_dimensions_in_mem0_too(
     assert sizes == {768}
 
 
+@pytest.mark.parametrize("embedder", ["local", "gemini"])
+async def test_the_end_gives_the_connections_back(
+    tmp_path: Path, server: FakeModelServer, embedder: str
+) -> None:
+    gc.disable()  # or a collection in the meantime would give them back
+    try:
+        async with visit(normal(tmp_path, bmo_embedder=embedder)) as session:
+            await say(session, "my brother is called sam")
+            await session.flush()
+            assert server.connections == (2 if embedder == "gemini" else 1)
+        await until(lambda: server.connections == 0)
+        assert server.connections == 0
+    finally:
+        gc.enable()
+
+
 async def test_an_embedder_that_fails_meanwhile_stores_nothing_by_half(
     tmp_path: Path, server: FakeModelServer
 ) -> None:
@@ -255,7 +272,7 @@ def test_the_default_model_is_one_that_exists() -> None:
 
 def test_mem0s_configuration_names_model_and_dimensions(tmp_path: Path) -> None:
     settings = normal(tmp_path)
-    index = MemoryIndex.open(settings, open_embedder(settings))
+    index = MemoryIndex.open(settings)
     try:
         memory = index._connection.connected()
         assert memory.llm.config.model == settings.gemini_model

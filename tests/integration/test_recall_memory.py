@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bmo.index import IndexUnavailable, MemoryIndex, open_embedder
+from bmo.index import IndexUnavailable, MemoryIndex
 from bmo.ledger import Ledger
 from bmo.recall import ReadGate, Recaller
 from bmo.settings import Settings
@@ -81,7 +81,7 @@ def texts(recall: Recall) -> set[str]:
 def memory(tmp_path: Path) -> Iterator[Memory]:
     settings = Settings(bmo_home=tmp_path, _env_file=None)  # type: ignore[call-arg]
     ledger = Ledger.open(settings.ledger_url)
-    index = MemoryIndex.open(settings, open_embedder(settings))
+    index = MemoryIndex.open(settings)
     yield Memory(settings, ledger, index, ReadGate(settings))
     index.close()
     ledger.close()
