@@ -45,7 +45,7 @@ def conversation_figures(gate: WriteGate, folder: Path) -> Figures:
     """Runs every annotated conversation of a folder through the gate.
 
     The dialogue context is kept as a session keeps it, without a ledger behind it: what was
-    decided in earlier turns is known in later ones.
+    decided in earlier turns and visits is known in later ones.
     """
     figures = Figures()
     verdicts: list[bool] = []
@@ -106,17 +106,19 @@ def decided_turns(
     from bmo.memory.dialogue import Dialogue, Known
 
     subjects: dict[str, str] = {}
+    kept: tuple[Fact, ...] = ()
     dialogue = Dialogue()
     for place, row in enumerate(turns):
         if row.opens_visit:
             dialogue = Dialogue()
             if place and visit_ended is not None:
                 subjects |= visit_ended()
-        dialogue.know(Known.of(subjects, ()))
+        dialogue.know(Known(subjects, kept))
         decision = gate.decide(row.turn, dialogue.context())
         dialogue.note_turn(row.turn, decision)
         dialogue.note_reply(row.turn.id, row.raw.get("assistant", ""))
         _remember_subjects(subjects, decision)
+        kept = _with_facts_of(decision, kept)
         yield row, decision
 
 
@@ -140,6 +142,19 @@ def _remember_subjects(subjects: dict[str, str], decision: Decision) -> None:
             subjects[fact.subject.split(":", 1)[1]] = fact.subject
         elif fact.slot and fact.value and fact.category == "relationships":
             subjects.setdefault(fact.value.casefold(), f"user.{fact.slot}:{fact.value.casefold()}")
+
+
+def _with_facts_of(decision: Decision, kept: tuple[Fact, ...]) -> tuple[Fact, ...]:
+    """What lives after a decision, newest first; a value of its slot alone ends the one before."""
+    if decision.verdict != "allow":
+        return kept
+    told = {(fact.subject, fact.slot) for fact in decision.facts if fact.cardinality == "one"}
+    ended = told | {(fact.subject, fact.slot) for fact in decision.facts if fact.op == "retract"}
+    new = (fact for fact in reversed(decision.facts) if fact.op != "retract")
+    return (
+        *new,
+        *(fact for fact in kept if not fact.slot or (fact.subject, fact.slot) not in ended),
+    )
 
 
 def corpus_figures(gate: WriteGate, folder: Path) -> Figures:
