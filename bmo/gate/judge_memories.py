@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bmo.gate.addressed_names import own_names
 from bmo.gate.analysis import Analysis, ClauseAnalysis, without_doubles
-from bmo.gate.left_open import leaves_open, opens_with_part
+from bmo.gate.left_open import leaves_open, opens_with_part, tells_only_when
 from bmo.gate.open_canonicalisation import canonicalise
 from bmo.gate.open_category import (
     asks_for_a_choice,
@@ -226,7 +226,7 @@ def memory_of(asked: Asked, group: Sequence[ClauseAnalysis]) -> Fact | None:
         return None
     behind = [lowered(more.text, asked.spoken_names(more.text)) for more in found[1:]]
     text = "; ".join([found[0].text, *behind])
-    if asked.analysis.language == "en" and _left_open(asked, group[0], text):
+    if asked.analysis.language == "en" and _left_open(asked, group[0], text, alone=len(group) == 1):
         return None
     discourse = asked.analysis.discourse
     if discourse is not None and group[0].norm[0] in PRONOUNS:
@@ -259,13 +259,14 @@ def memory_of(asked: Asked, group: Sequence[ClauseAnalysis]) -> Fact | None:
     )
 
 
-def _left_open(asked: Asked, first: ClauseAnalysis, text: str) -> bool:
-    """Whether nobody could tell later whom a memory speaks of."""
+def _left_open(asked: Asked, first: ClauseAnalysis, text: str, *, alone: bool) -> bool:
+    """Whether nobody could tell later of whom a memory speaks, or what is so."""
     discourse = asked.analysis.discourse
     shared = discourse.shared if discourse is not None else set()
     name = text.split()[0].lower().removesuffix("'s")
+    people = third_person_lexicon().people
     unclear = name in shared or opens_with_part(first.norm)
-    return unclear or leaves_open(text, third_person_lexicon().people)
+    return unclear or leaves_open(text, people) or (alone and tells_only_when(first.norm, people))
 
 
 def lowered(text: str, names: frozenset[str] = frozenset()) -> str:

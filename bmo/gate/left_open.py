@@ -26,6 +26,9 @@ class _Words:
     parts: frozenset[str]
     of_them: frozenset[str]
     ones: frozenset[str]
+    times: frozenset[str]
+    from_then: frozenset[str]
+    subjects: frozenset[str]
 
 
 _words = word_table(_Words, "left_open.toml")
@@ -63,6 +66,25 @@ def opens_with_part(norm: Sequence[str]) -> bool:
         return False
     behind = norm[3] if norm[2] in ("one", "ones", "two") and len(norm) > 3 else norm[2]
     return behind in lists.auxiliary or behind == "'s"
+
+
+def tells_only_when(norm: Sequence[str], people: PeopleLexicon) -> bool:
+    """Whether a clause names a time or a condition and nothing that is so then.
+
+    Args:
+        norm: Words of the clause: "when i ask for code", but "when mum died dad moved".
+        people: Relations and names.
+    """
+    lists = _words()
+    at = 0
+    while at < len(norm) and norm[at] in lists.from_then:
+        at += 1
+    if len(norm) - at < _SHORTEST or norm[at] not in lists.times:
+        return False
+    behind = norm[at + 2 :]
+    return lists.subjects.isdisjoint(behind) and not any(
+        word in people.names or (word,) in people.forms for word in behind
+    )
 
 
 def _bare(norm: Sequence[str], people: PeopleLexicon) -> bool:

@@ -36,6 +36,7 @@ class OpenLexicon:
     professionals_say: frozenset[str]
     kin_does: frozenset[str]
     everybody: frozenset[str]
+    of_how_often: frozenset[str]
     rang_or_came: frozenset[str]
     of_a_call: frozenset[str]
     counted_units: frozenset[str]

@@ -77,8 +77,10 @@ def rules_verdict(analysis: Analysis, turn: Turn, spoken: Words) -> RulesVerdict
         if "directive" in acts:
             return _made(RulesVerdict, ("discard", signals, "command", 0.95, "", (), False, ""))
         return RulesVerdict("discard", signals, "nothing said", 0.9)
-    if "question" in acts and all(len(c.norm) < 5 for c in substantive):
-        return RulesVerdict("discard", signals, "question", 0.9)
+    if "question" in acts:
+        # "if i get her a room does it matter what floor it is on": all of it asks.
+        if all(len(c.norm) < 5 or c.vetoes == _ONLY_IF for c in substantive):
+            return RulesVerdict("discard", signals, "question", 0.9)
     if all(c.vetoes and _NOTHING_MEANT.issuperset(c.vetoes[:1]) for c in substantive):
         return RulesVerdict("discard", signals, substantive[0].vetoes[0], 0.9)
     still_open = True in [c.open for c in substantive]
@@ -94,6 +96,7 @@ _ONLY_ASKS: dict[SpeechAct, RulesVerdict] = {
     "directive": RulesVerdict("discard", ("command",), "command", 0.95),
 }
 _ASKING = frozenset({"question", "directive"})
+_ONLY_IF = ("conditional",)
 _NOTHING_MEANT = frozenset({"idiom", "joke"})
 """Vetoes of what says nothing about anybody ("i like that one", "who am i kidding")."""
 _FILLER_WORDS = 6

@@ -6,6 +6,7 @@ from functools import cache
 from itertools import compress
 from typing import NamedTuple
 
+from bmo.language.asked_conditions import ASKING_WORDS, CONDITIONS, asks_behind_condition
 from bmo.language.clause_borders import STATING, border_before, border_words
 from bmo.language.lexicon import (
     BEHIND_DENIALS,
@@ -66,6 +67,9 @@ def segment(
     size = len(norm)
     if names:
         openers = openers | dict.fromkeys(names)
+    conditional = language == "en" and not CONDITIONS.isdisjoint(norm)
+    if conditional:
+        openers = openers | dict.fromkeys(ASKING_WORDS)
     if any(after):
         marked = enumerate(zip(after, norm[1:], strict=False), 1)
         borders = [i for i, (mark, word) in marked if mark or word in openers]
@@ -91,7 +95,7 @@ def segment(
             if word == "the" and (i + 2 >= size or norm[i + 2] not in STATING):
                 continue  # most of them
             border = border_before(norm, after, begin, i, lexicon, names)
-            if not border:
+            if not border and not (conditional and _asks(norm, begin, i, lexicon)):
                 continue
         closed_by = mark if hard else mark[:1]
         first = norm[begin]
@@ -109,6 +113,17 @@ def segment(
         if hard:
             sentence += 1
     return clauses
+
+
+def _asks(norm: list[str], begin: int, i: int, lexicon: SurfaceLexicon) -> bool:
+    """Whether a question begins at word ``i`` of a clause that is a condition."""
+    if (
+        i - begin < 3
+        or norm[i] not in ASKING_WORDS
+        or CONDITIONS.isdisjoint(norm[begin : begin + 3])
+    ):
+        return False
+    return norm[i - 1] not in lexicon.embedders and asks_behind_condition(norm, i)
 
 
 @cache

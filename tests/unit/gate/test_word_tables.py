@@ -14,7 +14,7 @@ from bmo.gate.appositives import written_out
 from bmo.gate.contrasted_places import without_denied_place
 from bmo.gate.dialect import with_my
 from bmo.gate.echo_questions import without_leads
-from bmo.gate.left_open import leaves_open, opens_with_part
+from bmo.gate.left_open import leaves_open, opens_with_part, tells_only_when
 from bmo.gate.naming_order import with_names_in_order
 from bmo.gate.own_clause import is_own_clause
 from bmo.gate.own_people import with_own_people
@@ -151,6 +151,14 @@ def test_a_turn_stores(gate: WriteGate, file: str, example: list[str]) -> None:
 @pytest.mark.parametrize(("file", "text"), rows(STATEMENTS, "non_examples"))
 def test_a_turn_stores_nothing(gate: WriteGate, file: str, text: str) -> None:
     assert not gate.decide_by_rules(Turn(text=text)).facts, file
+
+
+@pytest.mark.parametrize("key", ["examples_of_times", "non_examples_of_times"])
+def test_clauses_that_only_say_when_are_those_of_the_list(key: str) -> None:
+    people = people_lexicon("en")
+    for clause in read_table("en", "left_open.toml")[key]:
+        only = tells_only_when(clause.split(), people)
+        assert only == (key == "examples_of_times"), clause
 
 
 @pytest.mark.parametrize("key", ["examples_of_parts", "non_examples_of_parts"])
