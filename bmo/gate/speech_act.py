@@ -30,6 +30,7 @@ class SpeechActLexicon:
         inverted: Auxiliaries that, before a pronoun, ask.
         pronouns: Subjects an inverted auxiliary asks about.
         endings: Last word -> phrases that, at the end of a statement, make it a question.
+        agreements: Clauses with such an ending that ask nothing ("quite right").
         openers: Every first word of the above; a clause that begins otherwise is a statement.
         inside: Phrases that make a statement a question wherever they stand ("habite où").
         manner_verbs: Verbs whose instruction may end with the opener ("speak slowly").
@@ -52,6 +53,7 @@ class SpeechActLexicon:
     manner_verbs: frozenset[str]
     compounds: frozenset[str]
     endings: dict[str, tuple[tuple[str, ...], ...]]
+    agreements: frozenset[tuple[str, ...]]
     openers: frozenset[str]
     opened: dict[str, tuple[int, dict[str, int]]]
 
@@ -108,6 +110,7 @@ def speech_act_lexicon(language: LanguageCode) -> SpeechActLexicon:
         manner_verbs=frozenset(raw.get("manner_verbs", [])),
         compounds=frozenset(raw.get("compounds", [])),
         endings=_by_last_word(raw.get("question_endings", [])),
+        agreements=frozenset(tuple(phrase.split()) for phrase in raw.get("agreements", [])),
         openers=inverted.union(*(table.keys() for table in tables.values())),
         opened=_opened(tables),
     )
@@ -152,7 +155,7 @@ def speech_act(words: Words, clause: Clause, language: LanguageCode) -> tuple[Sp
     word = norm[i]
     if word not in lexicon.openers:
         for ending in lexicon.endings.get(norm[end - 1], ()):
-            if _ends_with(norm, start, end, ending):
+            if _asks_at_end(norm, start, end, ending, lexicon.agreements):
                 return "question", start
         return "statement", start
     alone, more = lexicon.opened.get(word, _NO_TABLE)
@@ -180,7 +183,7 @@ def speech_act(words: Words, clause: Clause, language: LanguageCode) -> tuple[Sp
     ):
         return "directive", i + size
     for ending in lexicon.endings.get(norm[end - 1], ()):
-        if _ends_with(norm, start, end, ending):
+        if _asks_at_end(norm, start, end, ending, lexicon.agreements):
             return "question", start
     return "statement", start
 
@@ -207,5 +210,13 @@ _COPULAS = frozenset("is are was were".split())
 _OF_THING = frozenset("at for from on".split())
 
 
-def _ends_with(norm: list[str], start: int, end: int, ending: tuple[str, ...]) -> bool:
-    return end - start > len(ending) and tuple(norm[end - len(ending) : end]) == ending
+def _asks_at_end(
+    norm: list[str],
+    start: int,
+    end: int,
+    ending: tuple[str, ...],
+    agreements: frozenset[tuple[str, ...]],
+) -> bool:
+    if end - start <= len(ending) or tuple(norm[end - len(ending) : end]) != ending:
+        return False
+    return tuple(norm[start:end]) not in agreements

@@ -336,3 +336,19 @@ def test_a_relative_clause_keeps_its_pronoun() -> None:
     for text in ("Mein Bruder, der in Ulm wohnt, ist Arzt", "Ich kenne die Frau, die das sagt"):
         spoken = words(text, "de")
         assert with_pronouns_for_pointers(spoken) is spoken
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "told"),
+    [
+        ("thats right i live in hull", "en", "Lives in Hull"),
+        ("quite right i work at the docks", "en", "Works at the docks"),
+        ("es verdad vivo en madrid", "es", "Lives in Madrid"),
+    ],
+)
+def test_who_agrees_asks_nothing(gate: WriteGate, text: str, language: str, told: str) -> None:
+    assert _texts(gate, text, "", language) == [told]
+
+
+def test_a_tag_still_asks(gate: WriteGate) -> None:
+    assert gate.decide(Turn(text="i told you i live in hull right")).verdict == "discard"
