@@ -28,7 +28,8 @@ _PLAIN = re.compile(_WORD.pattern + "+(?![?*+{])")
 _NEUTRAL = re.compile(r"[^\\(\[|)]+")
 _QUANTIFIER = re.compile(r"(?:[?*+]|\{(\d+)(?:,\d*)?\})\??")
 _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]")
-_MARKS_ONLY = re.compile(r"\[[ ,.;:!?\"/-]+\]")
+_MARKS_ONLY = re.compile(r"\[[ ,.;:!?\"/*_-]+\]")
+_RARE_MARKS = re.compile(r"\[[*_]+\]")
 _ESCAPE = re.compile(r"\\(?:[pP](?:\{\w+\}|\w)|.)", re.DOTALL)
 
 
@@ -137,6 +138,8 @@ class _Reader:
                     _close(needs, run + EDGE)
                     if char not in " [":
                         needs.append(frozenset({source[behind - 1 : behind]}))
+                    elif _RARE_MARKS.fullmatch(source, at, behind):
+                        needs.append(frozenset(source[at + 1 : behind - 1]))
                     run = EDGE
                 elif run != EDGE:
                     _close(needs, run)
@@ -223,11 +226,16 @@ def _commonness_of(fragment: str) -> float:
         return 0.0  # never asked of other text
     if _WORD.search(bare) is None:
         return 1.0 if bare in _ORDINARY_MARKS else 0.0
-    if bare in function_words():
-        return 1.0
-    return 4.0 ** -len(bare) * (1 if fragment[0] == EDGE else 8)
+    if bare in _COMMONEST:
+        return _IN_EVERY_OTHER
+    open_ends = (fragment[0] != EDGE) + (fragment[-1] != EDGE)
+    return 4.0 ** -len(bare) * (1, 8, 64)[open_ends] + (bare in function_words())
 
 
+_COMMONEST = frozenset(
+    "i you the a it to is my of and we that what have in do for on are with me this".split()
+)
+_IN_EVERY_OTHER = 20.0
 _ORDINARY_MARKS = frozenset(".,?!'-")
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import re2
 
 from bmo.gate.pack_tables import read_table
+from bmo.gate.pattern_needs import NeededWords, pattern_needs
 from bmo.gate.skip_rules import match_skip
 from bmo.turn import Signal
 
@@ -114,6 +115,12 @@ def _plain(text: str) -> bytes:
     return text.lower().replace("’", "'").encode("utf-8", "replace")
 
 
+def may_signal(piece: str) -> bool:
+    """Whether a text may hold a signal because of this piece of it."""
+    needed = _load().needed
+    return not (piece.isascii() and needed.certain and needed.plain.hold_all((piece,)))
+
+
 def is_work_advice(text: str) -> bool:
     """Whether an imperative advises on work ("use Expo for apps") rather than asks a tool."""
     rules = _load()
@@ -130,7 +137,8 @@ def is_sarcastic(text: str) -> bool:
 class _SignalRules:
     """The pack: signals in order, and one RE2 set over all their patterns.
 
-    Sarcasm is in the set too; its owner is None.
+    Sarcasm is in the set too; its owner is None. ``needed`` tells of each word of a text whether
+    one of the patterns may match because of it.
     """
 
     order: tuple[Signal, ...]
@@ -138,6 +146,7 @@ class _SignalRules:
     of_both: frozenset[Signal]
     quick: Any
     owners: tuple[Signal | None, ...]
+    needed: NeededWords
     advice: Any
     advising: frozenset[str]
 
@@ -154,20 +163,19 @@ def _load() -> _SignalRules:
     quick = re2.Set.SearchSet(options)
     pack = load_pack()
     items = pack["signal"]
-    owners: list[Signal | None] = []
-    for item in items:
-        for pattern in item["patterns"]:
-            quick.Add(_whole_words(pattern))
-            owners.append(item["signal"])
-    quick.Add(_any_of(pack["sarcasm"]["patterns"]))
-    owners.append(None)
+    owned = [(pattern, item["signal"]) for item in items for pattern in item["patterns"]]
+    owned += [(pattern, None) for pattern in pack["sarcasm"]["patterns"]]
+    for pattern, _ in owned:
+        quick.Add(_whole_words(pattern))
     quick.Compile()
+    needs = [pattern_needs(p, left=True, right=True, dialect=False) for p, _ in owned]
     return _SignalRules(
         order=tuple(item["signal"] for item in items),
         reasons={item["signal"]: item["reason"] for item in items},
         of_both=frozenset(item["signal"] for item in items if item["of"] == "both"),
         quick=quick,
-        owners=tuple(owners),
+        owners=tuple(owner for _, owner in owned),
+        needed=NeededWords(needs),
         advice=re2.compile("^" + _any_of(pack["advice"]["patterns"]), options),
         advising=frozenset(pack["advice"]["verbs"]),
     )

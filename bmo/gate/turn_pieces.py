@@ -1,9 +1,10 @@
 """What the pieces of a turn tell the stages before the rules, all of them in one pass.
 
 A piece is what stands between two blanks. Whether it may be a part of something sensitive or of an
-attack, whether small talk is made of it, and of which language it is: all that is read once for
-each piece and kept as one number with a counter for each question, so that one sum over the pieces
-answers for a turn. Four stages that each looked at every piece took four times as long.
+attack, whether small talk or a published signal is made of it, and of which language it is: all
+that is read once for each piece and kept as one number with a counter for each question, so that
+one sum over the pieces answers for a turn. Stages that each looked at every piece took as many
+times as long.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bmo.gate import injection, sensitive
+from bmo.gate.published_signals import may_signal
 from bmo.gate.skip_rules import may_be_small_talk
 from bmo.language.by_piece import ByPiece
 from bmo.language.identification import ENGLISH_ALONE, FOREIGN, is_speech, piece_tells
@@ -19,12 +21,14 @@ MOST_PIECES = 500
 """Longer texts are not read so: a counter holds no more, and each stage reads them itself."""
 
 _WIDTH = 9
-"""Bits of a counter. Six of them fit into the 63 bits that ``sum`` adds without allocating, and
+"""Bits of a counter. Seven of them fit into the 63 bits that ``sum`` adds without allocating, and
 what most pieces tell into the lower 30, which it adds fastest."""
 _COUNTER = (1 << _WIDTH) - 1
 
 _ENGLISH = 0
-_TELLING, _LETTER, _FOREIGN, _SENSITIVE, _STEERING = (_WIDTH * place for place in range(1, 6))
+_TELLING, _SIGNALLING, _LETTER, _FOREIGN, _SENSITIVE, _STEERING = (
+    _WIDTH * place for place in range(1, 7)
+)
 
 MAY_BE_FOREIGN = _COUNTER << _FOREIGN
 """A piece may be of another language than English, or is more than one word."""
@@ -39,7 +43,9 @@ WORTH_A_LOOK = _SPELLED
 spelled out: those counters are the highest, so that one comparison is enough for most turns."""
 NO_SMALL_TALK = _COUNTER << _TELLING
 """A piece is in no phrase of small talk: see ``match_skip``."""
-UNREAD = MAY_BE_FOREIGN | MAY_BE_SENSITIVE | MAY_STEER
+MAY_SIGNAL = _COUNTER << _SIGNALLING
+"""A piece may be a part of a published signal: see ``signals_and_sarcasm``."""
+UNREAD = MAY_BE_FOREIGN | MAY_BE_SENSITIVE | MAY_STEER | MAY_SIGNAL
 """What a text tells of which nobody has read the pieces: every stage has to look."""
 
 
@@ -77,6 +83,7 @@ def _told(piece: str) -> int:
         | (not sensitive.is_harmless(piece)) << _SENSITIVE
         | (not injection.is_harmless(piece)) << _STEERING
         | (not may_be_small_talk(piece)) << _TELLING
+        | may_signal(piece) << _SIGNALLING
         | (len(piece) == 1) << _LETTER
     )
 

@@ -20,6 +20,7 @@ from bmo.gate.skip_rules import is_loop, match_skip
 from bmo.gate.taken_back import taken_back
 from bmo.gate.turn_pieces import (
     MAY_BE_SENSITIVE,
+    MAY_SIGNAL,
     NO_SMALL_TALK,
     WORTH_A_LOOK,
     are_english,
@@ -292,7 +293,7 @@ class WriteGate:
             verdict = verdict._replace(open=True)
         if scan.identifiers and self.settings.bmo_sensitive == "drop":
             verdict = _without_identifiers(verdict, turn.text)
-        verdict = self._with_published_signals(verdict, turn)
+        verdict = self._with_published_signals(verdict, turn, told)
         return tuple.__new__(_Rules, (verdict, analysis, turn))
 
     def _takes_back(self, turn: Turn, context: DialogueContext) -> bool:
@@ -335,12 +336,14 @@ class WriteGate:
             found = identify(turn.assistant_before)
         return found.pack
 
-    def _with_published_signals(self, verdict: RulesVerdict, turn: Turn) -> RulesVerdict:
+    def _with_published_signals(self, verdict: RulesVerdict, turn: Turn, told: int) -> RulesVerdict:
         """Adds the published keep signals; a short exchange without any carries nothing."""
         if verdict.verdict == "discard":
             if verdict.signals[:1] == ("command",) and is_work_advice(turn.text):
                 return verdict._replace(verdict="hold", reason="work advice", open=True)
             return verdict
+        if not told & MAY_SIGNAL and not turn.assistant_after:
+            return verdict  # half of the turns
         found, sarcastic = signals_and_sarcasm(turn.text, turn.assistant_after)
         if verdict.verdict == "allow" and sarcastic:
             return verdict._replace(verdict="hold", reason="sarcasm", facts=(), open=False)

@@ -6,10 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bmo.gate import injection, sensitive
+from bmo.gate import injection, published_signals, sensitive
+from bmo.gate.published_signals import signals_and_sarcasm
 from bmo.gate.skip_rules import match_skip
 from bmo.gate.turn_pieces import (
     MAY_BE_SENSITIVE,
+    MAY_SIGNAL,
     MOST_PIECES,
     NO_SMALL_TALK,
     UNREAD,
@@ -47,6 +49,24 @@ def test_a_turn_needs_no_stage_that_its_pieces_rule_out(said: list[str]) -> None
         assert identify(text).code == "en"
 
 
+PACK = published_signals.load_pack()
+SIGNALS = [line for part in (*PACK["signal"], PACK["sarcasm"]) for line in part["examples"]]
+SIGNALLING = sorted({piece for line in SIGNALS for piece in line.split(" ")})
+
+
+@settings(max_examples=1000, deadline=None)
+@given(st.lists(st.sampled_from(SIGNALLING), max_size=12), st.sampled_from([" ", "  ", " \n", "-"]))
+def test_a_signal_is_told_by_a_piece_of_it(said: list[str], blank: str) -> None:
+    text = blank.join(said)
+    if signals_and_sarcasm(text) != ((), False):
+        assert read_pieces(text.split(" ")) & MAY_SIGNAL
+
+
+@pytest.mark.parametrize("line", SIGNALS)
+def test_every_example_of_a_signal_is_looked_at(line: str) -> None:
+    assert read_pieces(line.split(" ")) & MAY_SIGNAL
+
+
 @pytest.mark.parametrize(
     ("text", "stage"),
     [
@@ -73,7 +93,7 @@ def test_plain_talk_goes_to_none_of_them() -> None:
     text = "my brother lives with the twins"
     pieces = text.split(" ")
     told = read_pieces(pieces)
-    assert not told & MAY_BE_SENSITIVE
+    assert not told & (MAY_BE_SENSITIVE | MAY_SIGNAL)
     assert told & NO_SMALL_TALK
     assert not may_steer(told, text, pieces)
     assert are_english(told, text, pieces)
