@@ -169,8 +169,7 @@ def _rarity(word: str) -> tuple[bool, bool, int]:
 def may_be_framed(words: Words, clauses: Sequence[Clause], language: LanguageCode) -> bool:
     """Whether a clause may open or end with a cue, or be quoted.
 
-    Where it says no and no word of the turn is ``telling``, ``vetoes`` finds nothing against any
-    of the clauses.
+    Where it says no and no ``cue_stands``, ``vetoes`` finds nothing against any of the clauses.
     """
     lexicon = factuality_lexicon(language)
     norm = words.norm
@@ -188,11 +187,19 @@ def may_be_framed(words: Words, clauses: Sequence[Clause], language: LanguageCod
 
 def vetoes_of_turn(words: Words, language: LanguageCode) -> Veto | None:
     """What takes back everything the turn says, openers included ("yeah right im a model")."""
-    lexicon = factuality_lexicon(language)
-    if lexicon.taking_back.isdisjoint(words.norm):
-        return None
-    cues = lexicon.of_turn
-    norm = words.norm
+    return _first_veto(factuality_lexicon(language).of_turn, words.norm)
+
+
+def cue_stands(norm: list[str], language: LanguageCode) -> bool:
+    """Whether a whole cue stands among the words of a turn, and not only its telling word.
+
+    Where none does and no clause ``may_be_framed``, ``vetoes`` finds nothing against any of them.
+    """
+    return _first_veto(factuality_lexicon(language).cues, norm) is not None
+
+
+def _first_veto(cues: Cues, norm: list[str]) -> Veto | None:
+    """The veto of the first phrase of a table that stands among words."""
     for place in [place for place, word in enumerate(norm) if word in cues]:
         for phrase, at, veto in _cues_at(cues[norm[place]], norm, place):
             begin = place - at

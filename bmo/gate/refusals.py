@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bmo.gate.cue_words import QUOTED, SCOPED, TAKEN_BACK, VETOED
-from bmo.gate.factuality import Veto, may_be_framed, vetoes, vetoes_of_turn
+from bmo.gate.factuality import Veto, cue_stands, may_be_framed, vetoes, vetoes_of_turn
 from bmo.gate.negation_scope import may_be_beyond
 from bmo.gate.quoted_words import words_not_the_users
 from bmo.gate.speech_act import SpeechAct
@@ -21,7 +21,11 @@ def refusals(
     refused: list[tuple[Veto, ...]] = [()] * len(clauses)
     stated = [place for place, (act, _) in enumerate(acts) if act == "statement"]
     scoped = stages & SCOPED != 0 and may_be_beyond(spoken.norm, language)
-    if stated and (scoped or stages & VETOED or may_be_framed(spoken, clauses, language)):
+    if stated and (
+        scoped
+        or (stages & VETOED and cue_stands(spoken.norm, language))
+        or may_be_framed(spoken, clauses, language)
+    ):
         for place in stated:
             refused[place] = vetoes(spoken, clauses[place], language, scoped=scoped)
     quoted = words_not_the_users(spoken, clauses, language) if stages & QUOTED else None
