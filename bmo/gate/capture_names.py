@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from bmo.gate.captures import Capture, CaptureContext, lex, strip_tail, trim
+from bmo.gate.captures import Capture, CaptureContext, last_words, lex, strip_tail, trim
 from bmo.gate.other_grammar import grammar
 from bmo.gate.person_names import ABBREVIATED_TITLES, is_cased, is_name_at
 from bmo.gate.word_tables import word_table
@@ -240,11 +240,11 @@ def occupation(context: CaptureContext, start: int, end: int) -> Capture | None:
 
 def _is_occupation(context: CaptureContext, start: int, stop: int) -> bool:
     word = context.tokens[stop - 1]
-    for size in range(min(4, stop - start), 0, -1):
-        if tuple(context.tokens[stop - size : stop]) in context.lexicons.get(
-            "occupations", frozenset()
-        ):
-            return True
+    titles = context.lexicons.get("occupations", frozenset())
+    if word in last_words(titles):
+        for size in range(min(4, stop - start), 0, -1):
+            if tuple(context.tokens[stop - size : stop]) in titles:
+                return True
     if lex(context, "not_occupations", word):
         return False
     return len(word) > 5 and word.endswith(_occupation_endings())

@@ -98,7 +98,8 @@ def _single_words(phrases: frozenset[tuple[str, ...]]) -> frozenset[str]:
 
 
 @lru_cache(maxsize=512)
-def _last_words(phrases: frozenset[tuple[str, ...]]) -> frozenset[str]:
+def last_words(phrases: frozenset[tuple[str, ...]]) -> frozenset[str]:
+    """The last words of phrases."""
     return frozenset(phrase[-1] for phrase in phrases if phrase)
 
 
@@ -179,7 +180,7 @@ def strip_tail(context: CaptureContext, start: int, end: int) -> int:
     """Takes words without content off the end ("too", "as well", "you know")."""
     tokens = context.tokens
     tails = context.lexicons.get("tails", frozenset())
-    lasts = _last_words(tails)
+    lasts = last_words(tails)
     while end > start and tokens[end - 1] in lasts:
         for size in (4, 3, 2, 1):
             if end - size >= start and tuple(tokens[end - size : end]) in tails:

@@ -74,6 +74,7 @@ def compile_pattern(source: str, lexicons: Lexicons) -> tuple[Pattern, set[tuple
     elements = list(_ELEMENT.finditer(source))
     for position, element in enumerate(elements):
         name, kind, entry, source_list, lexicon, group, optional, literal = element.groups()
+        checked = exact is not None and exact < _KEY_WORDS  # by the index, before the expression
         if name is not None:
             last = position == len(elements) - 1
             parts.append(f"(?P<{name}>{_REST if last else _REST + '?'})")
@@ -87,7 +88,8 @@ def compile_pattern(source: str, lexicons: Lexicons) -> tuple[Pattern, set[tuple
             continue
         if entry is not None:
             entries = _choices(source_list, None, None, lexicons)
-            needed = _rarer(needed, entries)
+            if not checked:
+                needed = _rarer(needed, entries)
             parts.append(f"(?P<{entry}>{_alternatives(entries)})")
             captures.append((entry, source_list))
             keys.extend(entries, False)
@@ -98,12 +100,11 @@ def compile_pattern(source: str, lexicons: Lexicons) -> tuple[Pattern, set[tuple
             keys.close(None)
             continue
         choices = _choices(lexicon, group, literal, lexicons)
-        if position and not optional:
+        if not (optional or checked):
             needed = _rarer(needed, choices)
         keys.extend(choices, bool(optional))
         single = all(len(c) == 1 and not c[0].startswith("-") for c in choices)
-        if lexicon is not None and single and exact is not None and exact < _KEY_WORDS:
-            # The index has checked this word already, and long alternatives compile slowly.
+        if lexicon is not None and single and checked:  # long alternatives compile slowly
             parts.append(r"\S+ ")
         else:
             body = _alternatives(choices)
