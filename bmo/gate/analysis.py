@@ -129,12 +129,14 @@ def analyse(
     if orders:
         ahead = {order.first - used: order for order in orders if order.first >= used}
     _read_clauses(analysis, reader, clauses[used:], acts[used:], refused[used:], ahead)
-    settled = _settled(analysis, context)
-    analysis.facts = beside_known(settled, analysis.words, context, language, turn.at)
-    if analysis.stranger is not None:
-        analysis.facts = told_of(analysis.facts, analysis.stranger)
-    if of_turn_before:  # as sure as what was stored of that turn
-        analysis.facts = tuple(replace(fact, confidence=KNOWN) for fact in analysis.facts)
+    facts = _settled(analysis, context)
+    if facts:
+        facts = beside_known(facts, analysis.words, context, language, turn.at)
+        if analysis.stranger is not None:
+            facts = told_of(facts, analysis.stranger)
+        if of_turn_before:  # as sure as what was stored of that turn
+            facts = tuple(replace(fact, confidence=KNOWN) for fact in facts)
+        analysis.facts = facts
     _with_talk_before(analysis, turn, context, spoken, settles_nothing=nothing)
     return analysis
 
@@ -144,7 +146,7 @@ def _is_plain(acts: list[tuple[SpeechAct, int]], refused: list[tuple[Veto, ...]]
     for act, _ in acts:
         if act in _ASKING:
             return False
-    return not any("hedge" in found for found in refused if found)
+    return all("hedge" not in found for found in filter(None, refused))
 
 
 def _put_straight(

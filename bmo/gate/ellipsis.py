@@ -61,6 +61,13 @@ def _telling() -> frozenset[str]:
     return lists.parting | lists.giving | {"put"}
 
 
+@lru_cache(maxsize=1)
+def _closing() -> frozenset[str]:
+    """With one of these ends a clause whose object may have been put first."""
+    lists = _words()
+    return lists.now.union(phrase.split()[-1] for phrase in lists.takes_object)
+
+
 def completed(
     spoken: Words,
     clause: Clause,
@@ -114,7 +121,7 @@ def completed(
         return _same_language(spoken, clause, lexicons)
     if opening in ("a", "an") and previous is not None:
         return _had_too(spoken, clause, previous)
-    return _put_first(spoken, clause)
+    return _put_first(spoken, clause) if norm[end - 1] in _closing() else None
 
 
 def _days_first(spoken: Words, clause: Clause, lexicons: Lexicons) -> Words | None:
