@@ -14,6 +14,7 @@ from typing import Literal, get_args
 from bmo.gate.negation_scope import beyond_rules
 from bmo.gate.pack_tables import read_table
 from bmo.language import Clause, LanguageCode, Words
+from bmo.language.lexicon import places_of
 
 Veto = Literal[
     "conditional",
@@ -200,7 +201,7 @@ def cue_stands(norm: list[str], language: LanguageCode) -> bool:
 
 def _first_veto(cues: Cues, norm: list[str]) -> Veto | None:
     """The veto of the first phrase of a table that stands among words."""
-    for place in [place for place, word in enumerate(norm) if word in cues]:
+    for place in places_of(cues, norm):
         for phrase, at, veto in _cues_at(cues[norm[place]], norm, place):
             begin = place - at
             if begin >= 0 and tuple(norm[begin : begin + len(phrase)]) == phrase:
@@ -239,19 +240,17 @@ def vetoes(
     veto_first = _leading_veto(lexicon, norm)
     if veto_first is not None:
         found.append(veto_first)
-    cues, telling = lexicon.cues, lexicon.telling
-    if not telling.isdisjoint(norm):
-        for place in [place for place, word in enumerate(norm) if word in telling]:
-            word = norm[place]
-            for phrase, at, veto in _cues_at(cues[word], norm, place):
-                begin = place - at
-                if (
-                    veto not in found
-                    and begin >= 0
-                    and (len(phrase) == 1 or tuple(norm[begin : begin + len(phrase)]) == phrase)
-                    and not _is_vouched_for(norm, begin, phrase, lexicon)
-                ):
-                    found.append(veto)
+    cues = lexicon.cues
+    for place in places_of(cues, norm):
+        for phrase, at, veto in _cues_at(cues[norm[place]], norm, place):
+            begin = place - at
+            if (
+                veto not in found
+                and begin >= 0
+                and (len(phrase) == 1 or tuple(norm[begin : begin + len(phrase)]) == phrase)
+                and not _is_vouched_for(norm, begin, phrase, lexicon)
+            ):
+                found.append(veto)
     ends = norm[-1] in lexicon.last_taking_back and len(norm) > _TAKEN_BACK
     if ends and tuple(norm[-_TAKEN_BACK:]) in lexicon.takes_back:
         found.append("hedge")

@@ -12,6 +12,7 @@ from functools import cache
 
 from bmo.gate.pack_tables import read_table
 from bmo.language import Clause, LanguageCode, Words
+from bmo.language.lexicon import places_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class QuotingLexicon:
         verbs: Forms of verbs with which somebody else's words are told.
         bare: Those of them that quote only what follows at once ("he goes i am off").
         messages: Nouns that quote with a copula behind them ("her message was ...").
+        introducing: The verbs and those nouns.
         copulas: Those copulas.
         speakers: Words for the speaker that open a quoted clause.
         owners: The same, where a clause of its own or a finite verb has to follow.
@@ -45,6 +47,7 @@ class QuotingLexicon:
     verbs: frozenset[str]
     bare: frozenset[str]
     messages: frozenset[str]
+    introducing: frozenset[str]
     copulas: frozenset[str]
     speakers: frozenset[str]
     owners: frozenset[str]
@@ -83,6 +86,7 @@ def quoting_lexicon(language: LanguageCode) -> QuotingLexicon:
         verbs=of("verbs") | of("bare"),
         bare=of("bare"),
         messages=of("messages"),
+        introducing=of("verbs") | of("bare") | of("messages"),
         copulas=of("copulas"),
         speakers=of("speakers"),
         owners=of("owners"),
@@ -140,7 +144,7 @@ def words_not_the_users(
     if dictated is not None:
         return dictated, len(norm)
     verbs, messages = lexicon.verbs, lexicon.messages
-    for at in [at for at, word in enumerate(norm) if word in verbs or word in messages]:
+    for at in places_of(lexicon.introducing, norm):
         saying = norm[at] in verbs
         if (saying and _is_of_another(spoken, at, lexicon)) or (
             norm[at] in messages and _is_message(norm, at, lexicon)

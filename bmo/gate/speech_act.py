@@ -76,7 +76,7 @@ def _opened(tables: dict[str, Phrases]) -> dict[str, tuple[int, dict[str, int]]]
     for word in set().union(*(tables[name] for name in _TABLES)):
         alone, more = 0, dict[str, int]()
         for name, bit in _TABLES.items():
-            phrases, seconds, _ = tables[name].get(word, (frozenset(), frozenset(), ()))
+            phrases, seconds = tables[name].get(word, (frozenset(), {}))
             alone |= bit if (word,) in phrases else 0
             for second in seconds:
                 more[second] = more.get(second, 0) | bit

@@ -408,5 +408,5 @@ def phrase_length(table: Phrases, tokens: Sequence[Token], at: int = 0) -> int:
     entry = table.get(tokens[at].norm)
     if entry is None:
         return 0
-    longest = max(entry[2], default=1)
+    longest = max((sizes[0] for sizes in entry[1].values()), default=1)
     return match_phrase(table, [token.norm for token in tokens[at : at + longest]], 0)

@@ -17,6 +17,7 @@ from bmo.language.lexicon import (
     SurfaceLexicon,
     match_phrase,
     phrase_stands,
+    places_of,
     surface_lexicon,
 )
 from bmo.language.times import NUMBER_WORDS, calendar_class
@@ -111,7 +112,7 @@ def _without_fillers(words: Words, lexicon: SurfaceLexicon, closed: set[int]) ->
     opening = aside_words(lexicon.language)
     fillers = lexicon.fillers
     dropped = _may_be_dropped(lexicon.language)
-    places = [i for i, word in enumerate(norm) if word in dropped]
+    places = places_of(dropped, norm)
     kept: list[int] = []
     i = 0
     for place in places:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from itertools import compress
 from typing import Literal, get_args
 
 LanguageCode = Literal["en", "de", "fr", "es"]
@@ -13,9 +15,9 @@ LanguageCode = Literal["en", "de", "fr", "es"]
 
 LANGUAGES: tuple[LanguageCode, ...] = get_args(LanguageCode)
 
-Phrases = dict[str, tuple[frozenset[tuple[str, ...]], frozenset[str], tuple[int, ...]]]
-"""First word -> all phrases that start with it, their second words, and the lengths of those of
-two words or more, longest first."""
+Phrases = dict[str, tuple[frozenset[tuple[str, ...]], dict[str, tuple[int, ...]]]]
+"""First word -> all phrases that start with it, and their second words, each with the lengths of
+the phrases that have it, longest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +83,8 @@ def opener_words(language: LanguageCode) -> dict[str, frozenset[str] | None]:
     follows: dict[str, frozenset[str] | None] = {}
     subjects = [w for w, kind in lexicon.classes.items() if kind in BEHIND_DENIALS]
     for word in lexicon.denials.union(lexicon.openers):
-        phrases, seconds, _ = lexicon.openers.get(word, (frozenset(), frozenset(), ()))
-        behind = seconds.union(subjects if word in lexicon.denials else ())
+        phrases, seconds = lexicon.openers.get(word, (frozenset(), {}))
+        behind = frozenset(seconds).union(subjects if word in lexicon.denials else ())
         follows[word] = None if (word,) in phrases else behind
     return follows
 
@@ -97,14 +99,16 @@ def phrase_table(phrases: list[str]) -> Phrases:
     for phrase in phrases:
         words = tuple(phrase.split())
         table.setdefault(words[0], set()).add(words)
-    return {
-        first: (
-            frozenset(items),
-            frozenset(phrase[1] for phrase in items if len(phrase) > 1),
-            tuple(sorted({len(phrase) for phrase in items if len(phrase) > 1}, reverse=True)),
-        )
-        for first, items in table.items()
-    }
+    return {first: (frozenset(items), _sizes(items)) for first, items in table.items()}
+
+
+def _sizes(phrases: Iterable[tuple[str, ...]]) -> dict[str, tuple[int, ...]]:
+    """The second words of phrases -> how long those phrases are, longest first."""
+    sizes: dict[str, set[int]] = {}
+    for phrase in phrases:
+        if len(phrase) > 1:
+            sizes.setdefault(phrase[1], set()).add(len(phrase))
+    return {second: tuple(sorted(found, reverse=True)) for second, found in sizes.items()}
 
 
 def match_phrase(table: Phrases, words: list[str], at: int) -> int:
@@ -112,12 +116,17 @@ def match_phrase(table: Phrases, words: list[str], at: int) -> int:
     entry = table.get(words[at])
     if entry is None:
         return 0
-    phrases, seconds, sizes = entry
-    if at + 1 < len(words) and words[at + 1] in seconds:
-        for size in sizes:
+    phrases, seconds = entry
+    if at + 1 < len(words):
+        for size in seconds.get(words[at + 1], ()):
             if at + size <= len(words) and tuple(words[at : at + size]) in phrases:
                 return size
     return 1 if (words[at],) in phrases else 0
+
+
+def places_of(words: Container[str], norm: Sequence[str]) -> list[int]:
+    """Where in a line those of its words stand that are among ``words``."""
+    return list(compress(range(len(norm)), map(words.__contains__, norm)))
 
 
 _COMMON_IN_EDITS = frozenset(
@@ -133,7 +142,7 @@ def phrase_stands(
     table: dict[str, tuple[tuple[tuple[str, ...], int], ...]], norm: list[str]
 ) -> bool:
     """Whether a phrase stands among words; ``table`` as ``SurfaceLexicon.disfluencies``."""
-    for place in [place for place, word in enumerate(norm) if word in table]:
+    for place in places_of(table, norm):
         for phrase, at in table[norm[place]]:
             begin = place - at
             if begin >= 0 and tuple(norm[begin : begin + len(phrase)]) == phrase:
@@ -147,7 +156,7 @@ def _by_telling_word(
     """Fillers and phrases, each by a word that ordinary sentences seldom hold."""
     found: dict[str, list[tuple[tuple[str, ...], int]]] = {}
     for table in tables:
-        for items, _, _ in table.values():
+        for items, _ in table.values():
             for phrase in sorted(items):
                 telling = [word for word in phrase if word not in _COMMON_IN_EDITS]
                 word = max(telling or phrase, key=len)

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from itertools import accumulate
-from operator import add
+from itertools import accumulate, compress
+from operator import add, not_
 from typing import Any
 
 from bmo.language.lexicon import LanguageCode, surface_lexicon
@@ -284,7 +284,7 @@ def _known_words(text: str, pieces: Sequence[str], language: LanguageCode) -> Wo
         return Words.without_offsets(text, single, marks, "", offsets)
     norm, before, grown, loose = single, "", 0, False
     after: list[Any] = list(map(marks_of.get, pieces))
-    for place in [i for i, word in enumerate(single) if word is None]:
+    for place in list(compress(range(len(single)), map(not_, single))):
         row = known[pieces[place]]
         if row is None:
             return None
@@ -312,8 +312,8 @@ def _of_single_words(
     long: list[Any] = list(map(lengths.get, pieces))
     if not all(long):
         return _spaced(text, language)
-    start = list(accumulate([len(piece) + 1 for piece in pieces], initial=0))
-    start.pop()
+    # A piece begins behind those before it and as many blanks.
+    start = list(map(add, accumulate(map(len, pieces), initial=0), range(len(pieces))))
     return start, list(map(add, start, long))
 
 
