@@ -96,9 +96,13 @@ def _reports(spoken: Words, part: _Part) -> bool:
 
 def _may_name(spoken: Words, start: int, stop: int) -> bool:
     """Whether a few words up to a sentence's first comma hold a given name."""
-    for at in range(start, min(stop - 1, start + _LONGEST_OPENING)):
+    behind = min(stop - 1, start + _LONGEST_OPENING)
+    names = third_person_lexicon().people.names
+    if names.isdisjoint(spoken.norm[start:behind]):
+        return False  # most sentences
+    for at in range(start, behind):
         if spoken.after[at][:1] == ",":
-            return not third_person_lexicon().people.names.isdisjoint(spoken.norm[start : at + 1])
+            return not names.isdisjoint(spoken.norm[start : at + 1])
     return False
 
 

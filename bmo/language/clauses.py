@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from itertools import compress
+from operator import or_
 from typing import NamedTuple
 
 from bmo.language.asked_conditions import ASKING_WORDS, CONDITIONS, asks_behind_condition
@@ -70,11 +72,10 @@ def segment(
     conditional = language == "en" and not CONDITIONS.isdisjoint(norm)
     if conditional:
         openers = openers | dict.fromkeys(ASKING_WORDS)
-    if any(after):
-        marked = enumerate(zip(after, norm[1:], strict=False), 1)
-        borders = [i for i, (mark, word) in marked if mark or word in openers]
-    else:
-        borders = list(compress(range(1, size), map(openers.__contains__, norm[1:])))
+    may_open: Iterable[int] = map(openers.__contains__, norm[1:])
+    if any(after[:-1]):
+        may_open = map(or_, may_open, map(len, after))  # behind a mark any word may
+    borders = list(compress(range(1, size), may_open))
     if size:
         borders.append(size)
     clauses: list[Clause] = []
