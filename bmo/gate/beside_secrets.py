@@ -11,11 +11,17 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from bmo.gate import sensitive
-from bmo.gate.analysis import Analysis
+from bmo.gate import injection, sensitive
+from bmo.gate.analysis import Analysis, analyse
 from bmo.gate.sensitive import SECRET_MASK
 from bmo.gate.sensitive_lexicon import load_lexicon
-from bmo.turn import Fact
+from bmo.gate.skip_rules import is_loop
+from bmo.gate.verdict import RulesVerdict, rules_verdict
+from bmo.language import LanguageCode
+from bmo.turn import DialogueContext, Fact, Signal, Turn
+
+A_SECRET = RulesVerdict("discard", ("sensitive",), "secret", 1.0, "sensitive")
+"""The verdict on a turn with a secret that tells nothing beside it."""
 
 _MASK = re.compile(re.escape(SECRET_MASK))
 _WORD = re.compile(r"\w+")
@@ -23,7 +29,29 @@ _SPELLED = re.compile(r"(?<![\w'])\w[ .,-]+\w(?![\w'])")
 """Two letters said one after the other: "b l u e"."""
 
 
-def facts_beside(analysis: Analysis, masked: str) -> tuple[Fact, ...]:
+def told_beside_secret(
+    masked: Turn, context: DialogueContext, language: LanguageCode | None
+) -> RulesVerdict:
+    """What a turn with a secret tells in other clauses; nothing judges it further.
+
+    Args:
+        masked: The turn, every secret replaced by ``SECRET_MASK``.
+        context: What is known of the conversation.
+        language: Whose rules apply; None for a language without a pack.
+    """
+    if language is None or is_loop(masked.text) or injection.scan(masked.text) is not None:
+        return A_SECRET
+    analysis = analyse(masked, context, language)
+    facts = _facts_beside(analysis, masked.text)
+    if not facts:
+        return A_SECRET
+    analysis.facts = facts
+    told = rules_verdict(analysis, masked, analysis.words)
+    signals: tuple[Signal, ...] = ("sensitive", *told.signals)
+    return told._replace(signals=signals, reason="told beside a secret", open=False)
+
+
+def _facts_beside(analysis: Analysis, masked: str) -> tuple[Fact, ...]:
     """The facts of a turn with a secret that have nothing to do with it.
 
     Args:

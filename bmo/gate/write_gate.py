@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from bmo.frozen import maker
 from bmo.gate import injection, sensitive
 from bmo.gate.analysis import Analysis, analyse
-from bmo.gate.beside_secrets import facts_beside
-from bmo.gate.custom_rules import CustomMatch, CustomRules, load_custom_rules
+from bmo.gate.beside_secrets import A_SECRET, told_beside_secret
+from bmo.gate.custom_rules import CustomRules, load_custom_rules
+from bmo.gate.kept_as_said import kept_by_custom_rule, kept_raw
+from bmo.gate.masked_identifiers import MASKED_REASON, without_identifiers, without_masks
 from bmo.gate.open_coverage import incomplete, untold
 from bmo.gate.packs import load_pack, pack_version
-from bmo.gate.published_signals import is_work_advice, signals_and_sarcasm
+from bmo.gate.published_signals import signals_and_sarcasm
+from bmo.gate.published_verdicts import with_published_signals
 from bmo.gate.skip_rules import is_loop, match_skip
 from bmo.gate.taken_back import taken_back
 from bmo.gate.turn_pieces import (
     MAY_BE_SENSITIVE,
-    MAY_SIGNAL,
     NO_SMALL_TALK,
     WORTH_A_LOOK,
     are_english,
@@ -31,7 +33,7 @@ from bmo.gate.verdict import RulesVerdict, rules_verdict
 from bmo.language import LANGUAGES, LanguageCode, identify, words
 from bmo.settings import Settings, load_settings
 from bmo.telemetry import log_decision
-from bmo.turn import Decision, DialogueContext, Fact, Signal, Turn
+from bmo.turn import Decision, DialogueContext, Fact, Turn
 
 if TYPE_CHECKING:
     from bmo.judge import Judge, JudgeThresholds
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 _NO_CONTEXT = DialogueContext()
 _DUMP = 16
 """More identifiers or secrets in one turn are a list that was read out: nothing is told."""
+_LONGEST_SMALL_TALK = 120
+"""Characters of a turn from which on it is not taken for a greeting or a confirmation."""
 _NOTHING_SENSITIVE = sensitive.SensitiveScan("")
 _new_decision = maker(Decision)
 _JUDGED_MODES = ("local", "hybrid", "llm")
@@ -163,7 +167,7 @@ class WriteGate:
             return self._finished(self._decision(verdict, rules.turn.text, started))
         decision = self._judged(rules, rules.analysis, context, started)
         if decision.verdict == "hold" and self._allows_raw(decision.open):
-            raw = _raw(rules.turn, "fail policy open")
+            raw = kept_raw(rules.turn, "fail policy open")
             decision = replace(
                 decision,
                 verdict="allow",
@@ -200,7 +204,7 @@ class WriteGate:
         """The judge's memories without those that would hold a masked identifier."""
         if self.settings.bmo_sensitive != "drop" or not decision.facts or "[" not in text:
             return decision
-        facts = tuple(fact for fact in decision.facts if not _holds_mask(fact, text))
+        facts = without_masks(decision.facts, text)
         if len(facts) == len(decision.facts):
             return decision
         if facts:
@@ -209,7 +213,7 @@ class WriteGate:
             decision,
             verdict="discard",
             facts=(),
-            reason="personal identifier",
+            reason=MASKED_REASON,
             signals=("sensitive", *decision.signals),
             open=False,
         )
@@ -224,6 +228,7 @@ class WriteGate:
 
     def _rules(self, turn: Turn, context: DialogueContext) -> _Rules:
         """Every stage before the judge."""
+        mode = self.settings.effective_mode
         pieces = turn.text.split(" ")
         told = read_pieces(pieces)
         scan = _NOTHING_SENSITIVE
@@ -231,10 +236,10 @@ class WriteGate:
             scan = sensitive.scan(turn.text, self.settings.bmo_sensitive, pieces=pieces)
         if scan.secrets:
             masked = replace(turn, text=scan.masked)
-            if len(scan.secrets) > _DUMP:
-                secret = RulesVerdict("discard", ("sensitive",), "secret", 1.0, "sensitive")
-                return _Rules(secret, None, masked)
-            return _Rules(self._beside_secret(masked, context), None, masked)
+            verdict = A_SECRET
+            if len(scan.secrets) <= _DUMP and mode != "disabled":
+                verdict = told_beside_secret(masked, context, self._language_of(masked, None))
+            return _Rules(verdict, None, masked)
         if scan.identifiers:
             turn = replace(turn, text=scan.masked)
             pieces = turn.text.split(" ")
@@ -242,38 +247,11 @@ class WriteGate:
             if len(scan.identifiers) > _DUMP:
                 verdict = RulesVerdict("discard", ("sensitive",), "a list of identifiers", 1.0)
                 return _Rules(verdict, None, turn)
-        mode = self.settings.effective_mode
         if mode == "disabled":
-            return _Rules(_raw(turn, "gatekeeper disabled"), None, turn)
-        own = self.custom_rules.match_skip(turn.text) if self.custom_rules.skip else None
-        if own is not None:
-            verdict = RulesVerdict("discard", ("other",), own.reason, 1.0, own.rule_id)
-            return _Rules(verdict, None, turn)
-        asked = "?" in turn.assistant_before
-        skipped = None
-        if not told & NO_SMALL_TALK and not asked and len(turn.text) < 120:
-            limit = self.settings.gatekeeper_greeting_length_limit
-            skipped = match_skip(turn.text, turn.language, greeting_limit=limit, pieces=pieces)
-        if skipped is not None and not self._takes_back(turn, context):
-            verdict = RulesVerdict(
-                "discard", (skipped.signal,), skipped.reason, 0.99, skipped.rule_id
-            )
-            return _Rules(verdict, None, turn)
-        attack = None
-        if told >= WORTH_A_LOOK and may_steer(told, turn.text, pieces):
-            attack = injection.scan(turn.text, pieces=pieces)
-        if attack is not None:
-            verdict = RulesVerdict("hold", ("injection",), "injection", 0.95, attack.rule_id)
-            return _Rules(verdict, None, turn)
-        if is_loop(turn.text):
-            return _Rules(
-                RulesVerdict("discard", ("other",), "loop", 0.95, "skip.loop"), None, turn
-            )
-        kept = None
-        if self.custom_rules.keep:
-            kept = self.custom_rules.match_keep(turn.text, turn.assistant_after)
-        if kept is not None:
-            return _Rules(_kept(turn, kept), None, turn)
+            return _Rules(kept_raw(turn, "gatekeeper disabled"), None, turn)
+        unread = self._without_reading(turn, context, told, pieces)
+        if unread is not None:
+            return _Rules(unread, None, turn)
         language: LanguageCode | None = "en"
         told_apart = turn.language is not None or self.settings.bmo_language != "auto"
         if told_apart or not are_english(told, turn.text, pieces):
@@ -292,9 +270,38 @@ class WriteGate:
         ):
             verdict = verdict._replace(open=True)
         if scan.identifiers and self.settings.bmo_sensitive == "drop":
-            verdict = _without_identifiers(verdict, turn.text)
-        verdict = self._with_published_signals(verdict, turn, told)
+            verdict = without_identifiers(verdict, turn.text)
+        verdict = with_published_signals(verdict, turn, self.settings, told)
         return tuple.__new__(_Rules, (verdict, analysis, turn))
+
+    def _without_reading(
+        self, turn: Turn, context: DialogueContext, told: int, pieces: Sequence[str]
+    ) -> RulesVerdict | None:
+        """The verdict on a turn that no rule of the packs has to read; None for most turns.
+
+        Custom rules, small talk, attacks and loops; ``told`` is what its pieces tell.
+        """
+        own = self.custom_rules.match_skip(turn.text) if self.custom_rules.skip else None
+        if own is not None:
+            return RulesVerdict("discard", ("other",), own.reason, 1.0, own.rule_id)
+        asked = "?" in turn.assistant_before
+        skipped = None
+        if not told & NO_SMALL_TALK and not asked and len(turn.text) < _LONGEST_SMALL_TALK:
+            limit = self.settings.gatekeeper_greeting_length_limit
+            skipped = match_skip(turn.text, turn.language, greeting_limit=limit, pieces=pieces)
+        if skipped is not None and not self._takes_back(turn, context):
+            return RulesVerdict("discard", (skipped.signal,), skipped.reason, 0.99, skipped.rule_id)
+        attack = None
+        if told >= WORTH_A_LOOK and may_steer(told, turn.text, pieces):
+            attack = injection.scan(turn.text, pieces=pieces)
+        if attack is not None:
+            return RulesVerdict("hold", ("injection",), "injection", 0.95, attack.rule_id)
+        if is_loop(turn.text):
+            return RulesVerdict("discard", ("other",), "loop", 0.95, "skip.loop")
+        kept = None
+        if self.custom_rules.keep:
+            kept = self.custom_rules.match_keep(turn.text, turn.assistant_after)
+        return kept_by_custom_rule(turn, kept) if kept is not None else None
 
     def _takes_back(self, turn: Turn, context: DialogueContext) -> bool:
         """Whether a turn that else would carry nothing undoes the one before ("no, not true")."""
@@ -305,25 +312,6 @@ class WriteGate:
         return bool(said.norm) and (
             taken_back(said, context, turn.assistant_before, language) is not None
         )
-
-    def _beside_secret(self, masked: Turn, context: DialogueContext) -> RulesVerdict:
-        """What a turn with a secret tells in other clauses; nothing judges it further."""
-        nothing = RulesVerdict("discard", ("sensitive",), "secret", 1.0, "sensitive")
-        if self.settings.effective_mode == "disabled" or injection.scan(masked.text) is not None:
-            return nothing
-        if is_loop(masked.text):
-            return nothing
-        language = self._language_of(masked, None)
-        if language is None:
-            return nothing
-        analysis = analyse(masked, context, language)
-        facts = facts_beside(analysis, masked.text)
-        if not facts:
-            return nothing
-        analysis.facts = facts
-        told = rules_verdict(analysis, masked, analysis.words)
-        signals: tuple[Signal, ...] = ("sensitive", *told.signals)
-        return told._replace(signals=signals, reason="told beside a secret", open=False)
 
     def _language_of(self, turn: Turn, pieces: Sequence[str] | None) -> LanguageCode | None:
         """Whose rules apply; None for a language without a pack.
@@ -336,32 +324,6 @@ class WriteGate:
             found = identify(turn.assistant_before)
         return found.pack
 
-    def _with_published_signals(self, verdict: RulesVerdict, turn: Turn, told: int) -> RulesVerdict:
-        """Adds the published keep signals; a short exchange without any carries nothing."""
-        if verdict.verdict == "discard":
-            if verdict.signals[:1] == ("command",) and is_work_advice(turn.text):
-                return verdict._replace(verdict="hold", reason="work advice", open=True)
-            return verdict
-        if not told & MAY_SIGNAL and not turn.assistant_after:
-            return verdict  # half of the turns
-        found, sarcastic = signals_and_sarcasm(turn.text, turn.assistant_after)
-        if verdict.verdict == "allow" and sarcastic:
-            return verdict._replace(verdict="hold", reason="sarcasm", facts=(), open=False)
-        if found:
-            known = [s for s in verdict.signals if s != "other"]
-            signals = (*known, *[s for s in found if s not in known])
-            return tuple.__new__(RulesVerdict, (verdict[0], signals, *verdict[2:]))
-        short = (
-            verdict.verdict == "hold"
-            and turn.assistant_after != ""
-            and len(turn.text.strip()) < self.settings.gatekeeper_short_user_threshold
-            and len(turn.assistant_after.strip())
-            < self.settings.gatekeeper_short_assistant_threshold
-        )
-        if short:
-            return verdict._replace(verdict="discard", reason="short exchange", open=False)
-        return verdict
-
     def _allows_raw(self, still_open: bool) -> bool:
         return still_open and self.settings.gatekeeper_fail_policy == "open"
 
@@ -369,7 +331,7 @@ class WriteGate:
         """GATEKEEPER_FAIL_POLICY=open: what nothing vouched for is allowed raw."""
         verdict = rules.verdict
         if verdict.verdict == "hold" and self._allows_raw(verdict.open):
-            return _raw(rules.turn, "fail policy open")._replace(signals=verdict.signals)
+            return kept_raw(rules.turn, "fail policy open")._replace(signals=verdict.signals)
         return verdict
 
     def _decision(self, verdict: RulesVerdict, text: str, started: int) -> Decision:
@@ -422,50 +384,6 @@ def _with_own_question(turn: Turn, context: DialogueContext) -> Turn:
 def _tells_more(analysis: Analysis, facts: Sequence[Fact]) -> bool:
     """Whether a turn says more than its facts: the judge has a say in what is told with them."""
     return bool(incomplete(analysis, facts) or untold(analysis, facts))
-
-
-def _raw(turn: Turn, reason: str) -> RulesVerdict:
-    """The turn as it was said, as one memory of kind fact."""
-    text = turn.text.strip()
-    if not text:
-        return RulesVerdict("discard", ("other",), "empty", 1.0)
-    fact = Fact(text=text, category="personal_facts", confidence=0.5, extraction_method="raw")
-    return RulesVerdict("allow", ("other",), reason, 0.5, "", (fact,), extraction_method="raw")
-
-
-def _kept(turn: Turn, match: CustomMatch) -> RulesVerdict:
-    """A custom keep rule's memory: its template, or the turn as it was said."""
-    fact = Fact(
-        text=match.text or turn.text.strip(),
-        category=match.category or "personal_facts",
-        rule_id=match.rule_id,
-        extraction_method=f"pattern:{match.rule_id}",
-    )
-    return RulesVerdict("allow", ("other",), match.reason, 0.9, match.rule_id, (fact,))
-
-
-def _holds_mask(fact: Fact, text: str) -> bool:
-    """Whether a fact, or the words of ``text`` it was made of, hold a masked identifier."""
-    if "[" in fact.text:
-        return True
-    first, last = fact.span or (0, len(text))
-    return sensitive.holds_mask(text, first, last)
-
-
-def _without_identifiers(verdict: RulesVerdict, text: str) -> RulesVerdict:
-    """Drops facts that would hold a masked identifier."""
-    facts = tuple(fact for fact in verdict.facts if not _holds_mask(fact, text))
-    if len(facts) == len(verdict.facts):
-        return verdict
-    if facts:
-        return verdict._replace(facts=facts)
-    return verdict._replace(
-        verdict="discard",
-        facts=(),
-        reason="personal identifier",
-        open=False,
-        signals=("sensitive", *verdict.signals),
-    )
 
 
 def _short(versions: str) -> str:
