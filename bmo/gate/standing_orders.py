@@ -16,6 +16,7 @@ from typing import NamedTuple
 from bmo.gate.open_other_languages import quoted
 from bmo.gate.open_text import finished
 from bmo.gate.pack_tables import read_table
+from bmo.gate.pattern_needs import NeededWords, pattern_needs
 from bmo.gate.third_person import Token, inner, joined, predicate, tokens_of
 from bmo.language import Clause, LanguageCode, Words, third_person
 from bmo.turn import Fact
@@ -35,6 +36,7 @@ _SELDOM_WRITTEN = frozenset({"ever", "do"})
 class _Orders:
     cues: frozenset[str]
     lasts: re.Pattern[str] | None
+    lasting: NeededWords
     polite: frozenset[str]
     moments: re.Pattern[str]
     pointing: re.Pattern[str] | None
@@ -70,6 +72,7 @@ def _orders(language: LanguageCode) -> _Orders:
     return _Orders(
         frozenset(raw.get("cues", ())),
         re.compile(lasts) if lasts else None,
+        NeededWords([pattern_needs(lasts or "", left=False, right=False, dialect=False)]),
         frozenset(raw.get("polite", ())),
         re.compile(rf"(?:^| ){raw.get('moments', _NEVER)}(?: |$)"),
         re.compile(pointing) if pointing else None,
@@ -92,8 +95,11 @@ def standing_orders(
         clauses: Its clauses.
         language: Whose shapes apply.
     """
-    lasts = _orders(language).lasts
-    if lasts is not None and lasts.search(" ".join(spoken.norm)) is None:
+    orders = _orders(language)
+    if orders.lasts is not None and (
+        (orders.lasting.certain and orders.lasting.plain.hold_all(spoken.norm))
+        or orders.lasts.search(" ".join(spoken.norm)) is None
+    ):
         return []  # most turns with a cue: "when" opens many clauses
     found: list[StandingOrder] = []
     first = 0
