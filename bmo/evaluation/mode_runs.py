@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from bmo.evaluation.annotated import AnnotatedTurn, read_conversations, stored
 from bmo.evaluation.corpora import read_corpus
 from bmo.evaluation.write_figures import decided_turns
-from bmo.memory.dialogue import as_fact
+from bmo.ledger import as_fact
 from bmo.memory.settling import Settled, Settler
 from bmo.turn import Decision, Fact, Turn, Verdict
 

@@ -5,6 +5,7 @@ SQLAlchemy Core on SQLite or PostgreSQL; the truth of which the index is a copy.
 
 from bmo.ledger.errors import LedgerUnavailable
 from bmo.ledger.exchange import ExchangeError, Imported
+from bmo.ledger.facts import as_fact
 from bmo.ledger.inspection import Inspection, inspect_ledger
 from bmo.ledger.ledger import Ledger
 from bmo.ledger.recall_log import words_used
@@ -53,6 +54,7 @@ __all__ = [
     "TurnOutcome",
     "WaitingTurn",
     "Why",
+    "as_fact",
     "inspect_ledger",
     "words_used",
 ]

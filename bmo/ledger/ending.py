@@ -6,8 +6,7 @@ from datetime import datetime
 
 from sqlalchemy.engine import Connection
 
-from bmo.ledger import facts as rows
-from bmo.ledger import outbox
+from bmo.ledger import fact_writing, outbox
 from bmo.ledger.records import Ended, EndReason
 from bmo.turn import StoredFact
 
@@ -37,7 +36,7 @@ def end_fact(
         superseded_by: The fact that says it from now on.
         turn_id: The turn that ends it.
     """
-    rows.end(
+    fact_writing.end(
         connection,
         known.id,
         at=at,

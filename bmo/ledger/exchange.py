@@ -17,9 +17,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from bmo.ledger import erasure, model_queue, outbox
+from bmo.ledger import erasure, fact_writing, model_queue, outbox
 from bmo.ledger import facts as rows
-from bmo.ledger.recording import as_fact
+from bmo.ledger.facts import as_fact
 from bmo.ledger.schema import (
     UtcDateTime,
     as_utc,
@@ -182,7 +182,7 @@ def _import_fact(
     if erasure.is_buried(connection, user_id, as_fact(fact), values["recorded_at"]):
         connection.execute(sa.delete(facts).where(facts.c.id == fact.id))
         return "suppressed"
-    rows.write_words(
+    fact_writing.write_words(
         connection, user_id, fact.id, fact.subject, fact.text, fact.value, fact.entities
     )
     if fact.valid_until is None:

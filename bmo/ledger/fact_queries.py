@@ -11,12 +11,13 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
+from bmo.ledger import fact_writing, outbox, word_search
 from bmo.ledger import facts as rows
-from bmo.ledger import outbox, word_search
 from bmo.ledger.database import Database
 from bmo.ledger.ending import end_fact
+from bmo.ledger.fact_writing import Stamp
+from bmo.ledger.facts import as_fact
 from bmo.ledger.provenance import history_of, why_of
-from bmo.ledger.recording import as_fact
 from bmo.ledger.records import (
     LedgerCounts,
     Why,
@@ -326,8 +327,8 @@ class FactQueries(Database):
                 confidence=1.0,
                 extraction_method="manual",
             )
-            stamp = rows.Stamp(user_id, at or now, old.turn_id, "manual", old.extraction_version)
-            new = rows.insert(connection, fact, stamp, valid_from=old.valid_from)
+            stamp = Stamp(user_id, at or now, old.turn_id, "manual", old.extraction_version)
+            new = fact_writing.insert(connection, fact, stamp, valid_from=old.valid_from)
             end_fact(connection, user_id, old, "edited", now, at=stamp.at, superseded_by=new.id)
             outbox.put(connection, "add", user_id, new.id, now)
             return new

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
-from bmo.ledger import erasure, outbox
+from bmo.ledger import erasure, fact_writing, outbox
 from bmo.ledger import facts as rows
 from bmo.ledger.records import (
     Backlog,
@@ -66,7 +66,7 @@ class IndexSide(TurnQueries):
         """The index did it: the entry goes, and Mem0's id is written beside the fact."""
         with self.writing() as connection:
             if index_id is not None:
-                rows.change(connection, item.fact_id, {"index_id": index_id})
+                fact_writing.change(connection, item.fact_id, {"index_id": index_id})
             outbox.done(connection, item.id)
 
     def note_index_ids(self, index_ids: Mapping[str, str]) -> None:
@@ -77,7 +77,7 @@ class IndexSide(TurnQueries):
         """
         with self.writing() as connection:
             for fact_id, index_id in index_ids.items():
-                rows.change(connection, fact_id, {"index_id": index_id})
+                fact_writing.change(connection, fact_id, {"index_id": index_id})
 
     def purged(self, item: OutboxItem, places: Mapping[str, int]) -> None:
         """The index removed something erased: the entry goes, the receipt counts it."""

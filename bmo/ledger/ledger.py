@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
-from bmo.ledger import facts as rows
+from bmo.ledger import fact_writing
 from bmo.ledger.engine import open_engine
 from bmo.ledger.exchange import Imported, export_lines, import_lines
 from bmo.ledger.fact_queries import FactQueries
@@ -109,7 +109,7 @@ class Ledger(FactQueries, Forgetting, IndexSide, ModelSide):
         checked_user_id(user_id)
         now = utc_now()
         similar = dict(near(user_id, fact.text)) if near is not None and wants_near(fact) else {}
-        stamp = rows.Stamp(user_id, at or now, None, "import", "")
+        stamp = fact_writing.Stamp(user_id, at or now, None, "import", "")
         with self.writing() as connection:
             return store_fact(connection, stamp, fact, similar, now, dated=at is not None)
 

@@ -8,23 +8,21 @@ from datetime import datetime
 
 from sqlalchemy.engine import Connection
 
-from bmo.ledger import erasure, model_queue, outbox, redaction, turn_log, word_search
+from bmo.ledger import erasure, fact_writing, model_queue, outbox, redaction, turn_log
 from bmo.ledger import facts as rows
-from bmo.ledger.changes import is_together_again, reach
+from bmo.ledger.changes import is_together_again
 from bmo.ledger.ending import end_fact
 from bmo.ledger.fact_plan import Plan, Rewrite
-from bmo.ledger.facts import Stamp
+from bmo.ledger.fact_writing import Stamp
+from bmo.ledger.facts import as_fact
 from bmo.ledger.outcome import Outcome
 from bmo.ledger.positions import fills_anew
 from bmo.ledger.reconcile import plan_fact
 from bmo.ledger.records import Receipt, Recorded
-from bmo.ledger.subject_search import of_people
-from bmo.ledger.subjects import is_person, name_of, relation_of, states_name
+from bmo.ledger.subjects import name_of, states_name
 from bmo.ledger.taking_back import rejoin, retract
+from bmo.ledger.touched import touched
 from bmo.ledger.values import (
-    content_words,
-    ended_with,
-    opposite_slot,
     tells_of_change,
     text_key,
     value_key,
@@ -34,9 +32,6 @@ from bmo.turn import Decision, Fact, StoredFact, Turn
 
 _CONFIRMED_CONFIDENCE = 0.1
 """Said again: confidence rises by this share of what is missing to 1."""
-
-_CANDIDATES = 60
-"""Facts looked at when a retraction names no slot."""
 
 
 def record_turn(
@@ -134,7 +129,7 @@ def _store(
     if not erasure.said_anew(connection, stamp.user_id, fact, stamp.at):
         outcome.suppressed.append(fact)
         return
-    live = _touched(connection, stamp.user_id, fact, near, change=change)
+    live = touched(connection, stamp.user_id, fact, near, change=change)
     plan = plan_fact(fact, at=stamp.at, live=live, near=near, dated=dated, change=change)
     for rewrite in plan.rewrites:
         _rewrite(connection, stamp, rewrite, now, outcome)
@@ -218,7 +213,7 @@ def _store_past(
             )
         )
     if plan.past:
-        added = rows.insert(connection, fact, stamp, valid_until=until, end_reason="past")
+        added = fact_writing.insert(connection, fact, stamp, valid_until=until, end_reason="past")
         outcome.added.append(added)
 
 
@@ -231,7 +226,7 @@ def _add(
     outcome: Outcome,
 ) -> StoredFact:
     newer = plan.ended_by
-    added = rows.insert(
+    added = fact_writing.insert(
         connection,
         fact,
         stamp,
@@ -244,7 +239,7 @@ def _add(
     if newer is None:
         outbox.put(connection, "add", stamp.user_id, added.id, now)
     for other in plan.conflicts:
-        rows.change(connection, other.id, {"conflict": True})
+        fact_writing.change(connection, other.id, {"conflict": True})
         outcome.conflicts.append(replace(other, conflict=True))
     if plan.conflicts:
         outcome.conflicts.append(added)
@@ -253,9 +248,9 @@ def _add(
 
 def _confirm(connection: Connection, stamp: Stamp, known: StoredFact, outcome: Outcome) -> None:
     confidence = known.confidence + _CONFIRMED_CONFIDENCE * (1.0 - known.confidence)
-    rows.change(connection, known.id, {"confidence": confidence})
+    fact_writing.change(connection, known.id, {"confidence": confidence})
     if stamp.turn_id is not None:
-        rows.link_turn(connection, known.id, stamp.turn_id, "confirmed")
+        fact_writing.link_turn(connection, known.id, stamp.turn_id, "confirmed")
     outcome.confirmed.append(replace(known, confidence=confidence))
 
 
@@ -265,8 +260,8 @@ def _rewrite(
     old = rewrite.fact
     if not rewrite.correction:
         changed = {"subject": rewrite.subject, **_text_columns(rewrite.value, rewrite.text)}
-        rows.change(connection, old.id, changed)
-        rows.write_words(
+        fact_writing.change(connection, old.id, changed)
+        fact_writing.write_words(
             connection,
             stamp.user_id,
             old.id,
@@ -288,7 +283,7 @@ def _rewrite(
             entities=tuple(right if entity == wrong else entity for entity in old.entities),
         )
     )
-    added = rows.insert(connection, fact, stamp, valid_from=old.valid_from)
+    added = fact_writing.insert(connection, fact, stamp, valid_from=old.valid_from)
     outbox.put(connection, "add", stamp.user_id, added.id, now)
     outcome.added.append(added)
     ended = end_fact(
@@ -318,76 +313,13 @@ def _erase(connection: Connection, turn: Turn, now: datetime, outcome: Outcome) 
     )
 
 
-def _touched(
-    connection: Connection,
-    user_id: str,
-    fact: Fact,
-    near: Mapping[str, float],
-    *,
-    change: bool = False,
-) -> list[StoredFact]:
-    """Live facts a new one may confirm, end or rename; a few, however many there are."""
-    found: list[StoredFact] = []
-    if fact.slot is not None:
-        found += _touched_in_slot(connection, user_id, fact)
-    else:
-        found += rows.same_text(connection, fact, user_id)
-    if is_person(fact.subject):
-        relation, name = relation_of(fact.subject), name_of(fact.subject)
-        found += of_people(connection, user_id, relation, name)
-        if fact.op == "correct" and fact.replaces:
-            found += of_people(connection, user_id, relation, fact.replaces.casefold())
-    if fact.replaces or change or (fact.slot is None and fact.tense == "past"):
-        words = content_words([fact.replaces or fact.text])
-        hits = word_search.by_words(connection, user_id, words, live=True, limit=_CANDIDATES)
-        found += [row for row, _ in hits]
-    found += _reached(connection, user_id, fact)
-    found += rows.live_by_ids(connection, user_id, list(near))
-    return list({row.id: row for row in found}.values())
-
-
-def _reached(connection: Connection, user_id: str, fact: Fact) -> list[StoredFact]:
-    """Live facts that what is stated may end beside those of its own slot."""
-    where = reach(fact)
-    found: list[StoredFact] = []
-    if where.slots:
-        owner = replace(fact, subject="user") if where.relations else fact
-        found += rows.of_slots(connection, owner, user_id, where.slots)
-    for relation in where.relations:
-        found += of_people(connection, user_id, relation, "")
-    if where.words:
-        hits = word_search.by_words(connection, user_id, where.words, live=True, limit=_CANDIDATES)
-        found += [row for row, _ in hits]
-    return found
-
-
-def _touched_in_slot(connection: Connection, user_id: str, fact: Fact) -> list[StoredFact]:
-    if fact.slot is None:
-        return []
-    other = opposite_slot(fact.slot)
-    slots = [fact.slot, *([other] if other else [])]
-    ends_everywhere = fact.tense == "past" and fact.subject == "team"
-    found = rows.same_value(connection, fact, user_id, None if ends_everywhere else slots)
-    if fact.polarity == "negative":
-        words = word_search.by_words(
-            connection, user_id, content_words([fact.value]), live=True, limit=_CANDIDATES
-        )
-        found += [row for row, _ in words if row.slot == fact.slot]
-    if fact.cardinality == "one":
-        linked = [fact.slot, *ended_with(fact.slot)]
-        found += rows.of_slots(connection, fact, user_id, linked)
-    elif fact.op == "correct":
-        found += rows.of_slots(connection, fact, user_id, [fact.slot], latest=True)
-    return found
-
-
 def _settle_conflict(connection: Connection, user_id: str, fact: Fact) -> None:
     """A conflict of which one side is left is none."""
     if fact.slot is None or fact.cardinality == "many":
         return
     left = rows.of_slots(connection, fact, user_id, [fact.slot], conflict=True)
     if len(left) == 1:
-        rows.change(connection, left[0].id, {"conflict": False})
+        fact_writing.change(connection, left[0].id, {"conflict": False})
 
 
 def _text_columns(value: str, text: str) -> dict[str, str]:
@@ -397,25 +329,3 @@ def _text_columns(value: str, text: str) -> dict[str, str]:
         "text": text,
         "text_key": text_key(text),
     }
-
-
-def as_fact(known: StoredFact) -> Fact:
-    """A row as the gate's word for it."""
-    return Fact(
-        text=known.text,
-        category=known.category,
-        slot=known.slot,
-        value=known.value,
-        subject=known.subject,
-        cardinality=known.cardinality,
-        polarity=known.polarity,
-        kind=known.kind,
-        when=known.when,
-        expires_at=known.expires_at,
-        confidence=known.confidence,
-        rule_id=known.rule_id,
-        extraction_method=known.extraction_method,
-        entities=known.entities,
-        domain=known.domain,
-        sensitive=known.sensitive,
-    )

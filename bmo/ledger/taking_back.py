@@ -8,8 +8,8 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from bmo.ledger import fact_writing, outbox, turn_log, word_search
 from bmo.ledger import facts as rows
-from bmo.ledger import outbox, turn_log, word_search
 from bmo.ledger.change_tables import PARTNERS
 from bmo.ledger.changes import names_in, reach, rejoined
 from bmo.ledger.ending import end_fact
@@ -123,7 +123,7 @@ def rejoin(
 def _live_again(
     connection: Connection, user_id: str, fact_id: str, now: datetime, outcome: Outcome
 ) -> None:
-    rows.reopen(connection, fact_id)
+    fact_writing.reopen(connection, fact_id)
     outbox.put(connection, "add", user_id, fact_id, now)
     outcome.changed += rows.by_ids(connection, user_id, [fact_id])
 
@@ -143,7 +143,7 @@ def _ask_first(connection: Connection, turn: Turn, target: Target, now: datetime
         )
     )
     for known in target.facts:
-        rows.change(connection, known.id, {"withdrawn_by": erasure_id})
+        fact_writing.change(connection, known.id, {"withdrawn_by": erasure_id})
         if known.valid_until is None:
             outbox.put(connection, "delete", turn.user_id, known.id, now, index_id=known.index_id)
     return PendingErasure(erasure_id, turn.user_id, target.scope, turn.at, target.facts)

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from bmo.ledger import as_fact
 from bmo.turn import TAKEN_BACK, Decision, DialogueContext, Fact, StoredFact, Turn
 
 RECENT_TURNS = 6
@@ -118,22 +119,3 @@ class Dialogue:
             known=self._known,
             last_facts=self._last,
         )
-
-
-def as_fact(stored: StoredFact) -> Fact:
-    """A ledger row as the gate's word for it."""
-    return Fact(
-        text=stored.text,
-        category=stored.category,
-        slot=stored.slot,
-        value=stored.value,
-        subject=stored.subject,
-        cardinality=stored.cardinality,
-        polarity=stored.polarity,
-        kind=stored.kind,
-        confidence=stored.confidence,
-        rule_id=stored.rule_id,
-        entities=stored.entities,
-        domain=stored.domain,
-        sensitive=stored.sensitive,
-    )

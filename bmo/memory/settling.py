@@ -15,8 +15,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from bmo.ledger import as_fact
 from bmo.memory.batches import AFTER, AIMS, BEFORE, next_batch
-from bmo.memory.dialogue import KNOWN_FACTS, as_fact
+from bmo.memory.dialogue import KNOWN_FACTS
 from bmo.telemetry import note_model_call, note_settled
 from bmo.turn import Decision, Turn, utc_now
 

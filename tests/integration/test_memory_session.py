@@ -15,7 +15,7 @@ import pytest
 
 from bmo.memory import MemoryService, MemorySession, MemoryUnavailable
 from bmo.settings import load_settings
-from bmo.turn import Turn, utc_now
+from bmo.turn import Fact, Turn, utc_now
 
 pytestmark = pytest.mark.integration
 
@@ -57,6 +57,19 @@ async def test_told_in_one_visit_known_in_the_next(service: MemoryService) -> No
     second = service.session(user_id="glenn")
     assert "Brother Sam lives in Leeds" in (await second.profile()).context
     assert "Brother Sam lives in Leeds" in await given(second, "where does my brother live")
+
+
+async def test_what_is_left_of_an_earlier_visits_memory_keeps_its_day(
+    service: MemoryService,
+) -> None:
+    """The write gate makes the new memory of the known one, with all that its row tells."""
+    told = Fact("Is going to Crete in May; wedding is in Bath", "goals", when="2027-05-09")
+    service.ledger.add_imported("glenn", told, at=utc_now())
+    session = service.session(user_id="glenn")
+    assert await say(session, "were not doing crete after all") == ["Wedding is in Bath"]
+    await session.flush()
+    live = service.ledger.live_facts("glenn")
+    assert [(fact.text, fact.when) for fact in live] == [("Wedding is in Bath", "2027-05-09")]
 
 
 async def test_who_stops_waiting_for_a_turn_does_not_take_it_back(service: MemoryService) -> None:
