@@ -14,10 +14,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from bmo.ids import new_id
 from bmo.ledger import Ledger
 from bmo.ledger.schema import decisions, fact_turns, fact_words, facts, turns
 from bmo.ledger.values import content_words, text_key, value_key
-from bmo.turn import Fact, new_id
+from bmo.turn import Fact
 
 _ROWS = 500
 """Facts per statement."""

@@ -6,16 +6,13 @@ slotted: a turn is decided once, and what was decided is written down as it was.
 
 from __future__ import annotations
 
-import os
-import sys
-import uuid
-from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal, get_args
 
 from bmo.frozen import quickly_made
+from bmo.ids import new_id
 
 Verdict = Literal["allow", "hold", "discard"]
 """What the write gate says of a turn.
@@ -91,31 +88,6 @@ CATEGORY_SIGNALS: dict[Category, Signal] = {
 def utc_now() -> datetime:
     """The present moment, timezone-aware, in UTC."""
     return datetime.now(UTC)
-
-
-_IDS_AT_ONCE = 64
-_ids: deque[str] = deque()
-
-
-def new_id() -> str:
-    """A random 32-character hexadecimal id (a UUID, version 4). Safe from any thread.
-
-    Python gives the interpreter away to ask the system for randomness, and an event loop under load
-    waits milliseconds to get it back: it is asked for many ids at once.
-    """
-    try:
-        return _ids.pop()
-    except IndexError:
-        random = os.urandom(16 * _IDS_AT_ONCE)
-        first, *others = (
-            uuid.UUID(bytes=random[at : at + 16], version=4).hex for at in range(0, len(random), 16)
-        )
-        _ids.extend(others)
-        return first
-
-
-if sys.platform != "win32":
-    os.register_at_fork(after_in_child=_ids.clear)  # a child would give out the same ids
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from bmo.ids import new_id
 from bmo.ledger import outbox as outbox_ops
 from bmo.ledger.records import Receipt
 from bmo.ledger.redaction import forgettable_words, redact_turns
@@ -34,7 +35,7 @@ from bmo.ledger.schema import (
     turns,
 )
 from bmo.ledger.values import value_key
-from bmo.turn import Fact, StoredFact, new_id
+from bmo.turn import Fact, StoredFact
 
 _SALT = "tombstone_salt"
 # Built once: building a statement takes longer than running it, and each fact asks for it.

@@ -11,6 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from bmo.ids import new_id
 from bmo.ledger.facts import COLUMNS, ENTITIES
 from bmo.ledger.records import EndReason
 from bmo.ledger.retention import expiry_of
@@ -25,7 +26,7 @@ from bmo.ledger.schema import (
 )
 from bmo.ledger.subjects import name_of, relation_of
 from bmo.ledger.values import content_words, text_key, value_key
-from bmo.turn import CATEGORIES, Category, Fact, StoredFact, new_id
+from bmo.turn import CATEGORIES, Category, Fact, StoredFact
 
 _INSERT_FACT = sa.insert(facts)
 _INSERT_LINK = sa.insert(fact_turns)

@@ -10,10 +10,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from bmo.ids import new_id
 from bmo.ledger.records import JudgedItem
 from bmo.ledger.schema import facts, feedback, recall_items, recalls, turns
 from bmo.ledger.values import stems
-from bmo.turn import Recall, RecalledMemory, ScoreParts, StoredFact, Turn, new_id
+from bmo.turn import Recall, RecalledMemory, ScoreParts, StoredFact, Turn
 
 # Built once: building a statement takes longer than running it.
 _INSERT_RECALL = sa.insert(recalls)

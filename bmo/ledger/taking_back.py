@@ -8,6 +8,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from bmo.ids import new_id
 from bmo.ledger import fact_writing, outbox, turn_log, word_search
 from bmo.ledger import facts as rows
 from bmo.ledger.change_tables import PARTNERS
@@ -21,7 +22,7 @@ from bmo.ledger.schema import erasures, facts
 from bmo.ledger.subject_search import subjects_of
 from bmo.ledger.subjects import is_person, last_relation, name_of, relation_of, within
 from bmo.ledger.values import asked_slots, content_words, value_key
-from bmo.turn import TAKEN_BACK, Fact, StoredFact, Turn, new_id
+from bmo.turn import TAKEN_BACK, Fact, StoredFact, Turn
 
 _CANDIDATES = 60
 """Facts looked at when a fact names no slot."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from bmo.ids import new_id
 from bmo.memory.batches import AIMS
 from bmo.memory.session import MemorySession
 from bmo.memory.settling import Settler
@@ -20,7 +21,6 @@ from bmo.memory.steady_clock import SteadyClock
 from bmo.memory.turnstile import Turnstile
 from bmo.memory.warming import RECALL_THREADS, warm_up
 from bmo.settings import Settings, checked_user_id, load_settings, quiet_third_parties
-from bmo.turn import new_id
 
 if TYPE_CHECKING:
     from bmo.gate import WriteGate

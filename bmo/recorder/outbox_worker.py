@@ -9,10 +9,11 @@ from functools import partial
 from typing import TypeVar
 
 from bmo import telemetry
+from bmo.ids import new_id
 from bmo.index import EmbedderUnavailable, IndexUnavailable, InferenceFailed, MemoryIndex
 from bmo.ledger import Ledger, OutboxItem, OutboxOp
 from bmo.recorder.bounded import BoundedCalls
-from bmo.turn import Turn, new_id
+from bmo.turn import Turn
 
 BATCH = 50
 """Entries leased at a time."""

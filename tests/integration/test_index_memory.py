@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
+from bmo.ids import new_id
 from bmo.index import IndexUnavailable, MemoryIndex, StoreInUse, collection_name
 from bmo.settings import Settings
-from bmo.turn import Category, StoredFact, Turn, new_id
+from bmo.turn import Category, StoredFact, Turn
 from tests.fakes.closing_server import closing_server
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.speaker import START

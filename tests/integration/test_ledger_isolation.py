@@ -16,8 +16,9 @@ from hypothesis.stateful import (
     rule,
 )
 
+from bmo.ids import new_id
 from bmo.ledger import Ledger
-from bmo.turn import Recall, RecallPlan, Turn, new_id
+from bmo.turn import Recall, RecallPlan, Turn
 from tests.fakes.speaker import allowed, day, decided, fact, forget, likes, lives_in, turn
 
 pytestmark = pytest.mark.integration

@@ -16,6 +16,7 @@ PACKAGE = Path(__file__).parents[2] / "bmo"
 LEVELS = {
     "frozen": 1,
     "giving_way": 1,
+    "ids": 1,
     "turn": 1,
     "settings": 1,
     "telemetry": 1,

@@ -9,13 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from bmo.turn import new_id
+from bmo.ids import new_id
 
 pytestmark = pytest.mark.unit
 
 FORKS = """
 import os
-from bmo.turn import new_id
+from bmo.ids import new_id
 
 new_id()
 child = os.fork()

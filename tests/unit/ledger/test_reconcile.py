@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bmo.ids import new_id
 from bmo.ledger.reconcile import MERGE_COSINE, plan_fact
-from bmo.turn import Fact, StoredFact, new_id
+from bmo.turn import Fact, StoredFact
 from tests.fakes.speaker import START, brother, fact, lives_in
 
 pytestmark = pytest.mark.unit
