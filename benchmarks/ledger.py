@@ -58,6 +58,18 @@ def said(number: int, fact: Fact, user: str = "ana") -> tuple[Turn, Decision]:
     return turn, decision
 
 
+def home(subject: str, who: str, value: str) -> Fact:
+    """Where somebody lives; a new place takes the place of the old one."""
+    return Fact(
+        f"{who} in {value}",
+        "personal_facts",
+        slot="lives_in",
+        value=value,
+        subject=subject,
+        cardinality="one",
+    )
+
+
 def collects(number: int) -> Fact:
     """One of many values of a slot."""
     thing, place = THINGS[number % len(THINGS)], PLACES[number // 8 % len(PLACES)]
@@ -160,52 +172,58 @@ class Bench:
     def measure(self, size: int) -> None:
         """Times everything at the present size."""
         show_one("fill at once, facts a second", size, self.fill(size))
+        self.measure_recording(size)
+        self.measure_searching(size)
+        self.measure_erasing(size)
+        self.close()
+        self.open()
+        show_one("open ledger and index (ms)", size, self.opened_ms)
+        resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        show_one("resident memory (MB)", size, resident)
+
+    def measure_recording(self, size: int) -> None:
+        """Times new facts, and facts that change what is known."""
         show("record, new fact, ack (ms)", size, timed(TIMED, lambda _: self.ack(*self.add())))
         self.recorder.flush(60.0)
         show("record to searchable (ms)", size, timed(TIMED, lambda _: self.searchable()))
+        for name, made in self.reconciled().items():
+            show(f"{name}, ack (ms)", size, timed(TIMED, partial(self.tell, made)))
+            self.recorder.flush(120.0)
 
-        def told(fact: Fact) -> None:
-            self.next += 1
-            self.ack(*said(self.next, fact))
-
-        def one(subject: str, who: str, value: str) -> Fact:
-            return Fact(
-                f"{who} in {value}",
-                "personal_facts",
-                slot="lives_in",
-                value=value,
-                subject=subject,
-                cardinality="one",
-            )
+    def reconciled(self) -> dict[str, Callable[[int], Fact]]:
+        """What a fact does to known ones -> what makes such a fact of a number."""
 
         def place(number: int) -> str:
             return f"{PLACES[number % len(PLACES)]} {self.next}"
 
-        reconciled: dict[str, Callable[[int], Fact]] = {
-            "superseding fact": lambda n: one("user", "Lives", place(n)),
+        return {
+            "superseding fact": lambda n: home("user", "Lives", place(n)),
             "near duplicate": lambda n: Fact(f"{collects(n + 1).text} indeed", "preferences"),
-            "about a person": lambda n: one("user.brother:sam", "Brother Sam lives", place(n)),
+            "about a person": lambda n: home("user.brother:sam", "Brother Sam lives", place(n)),
             "taken back by its value": lambda n: replace(collects(n + 301), op="retract"),
         }
 
-        def reconcile(made: Callable[[int], Fact], number: int) -> None:
-            told(made(number))
+    def tell(self, made: Callable[[int], Fact], number: int) -> None:
+        """Records the fact that ``made`` makes of a number."""
+        fact = made(number)
+        self.next += 1
+        self.ack(*said(self.next, fact))
 
-        for name, made in reconciled.items():
-            show(f"{name}, ack (ms)", size, timed(TIMED, partial(reconcile, made)))
-            self.recorder.flush(120.0)
+    def measure_searching(self, size: int) -> None:
+        """Times the index and the ledger's words."""
 
         def search(number: int) -> None:
             query = f"which {THINGS[number % 8]} from {PLACES[number % 10]} do i have"
             self.index.search("ana", query, top_k=10, threshold=0.1)
 
-        show("search in the index (ms)", size, timed(TIMED, search))
-        show(
-            "search words in the ledger (ms)",
-            size,
-            timed(TIMED, lambda n: self.ledger.search_words("ana", f"stamps number {n}", 10)),
-        )
+        def search_words(number: int) -> None:
+            self.ledger.search_words("ana", f"stamps number {number}", 10)
 
+        show("search in the index (ms)", size, timed(TIMED, search))
+        show("search words in the ledger (ms)", size, timed(TIMED, search_words))
+
+    def measure_erasing(self, size: int) -> None:
+        """Times erasing, and a turn that is recorded while it goes on."""
         gone, beside = Times([], []), Times([], [])
 
         def erase(number: int) -> None:
@@ -222,11 +240,6 @@ class Bench:
         show("erase one fact, gone from ledger (ms)", size, gone)
         show("erase one fact, receipt complete (ms)", size, complete)
         show("turn recorded during an erasure (ms)", size, beside)
-        self.close()
-        self.open()
-        show_one("open ledger and index (ms)", size, self.opened_ms)
-        resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        show_one("resident memory (MB)", size, resident)
 
 
 def main() -> None:
