@@ -14,6 +14,7 @@ from itertools import accumulate, compress
 from operator import add, not_
 from typing import Any
 
+from bmo.language.contractions import expanded
 from bmo.language.lexicon import LanguageCode, surface_lexicon
 
 MAX_CHARACTERS = 2000
@@ -56,7 +57,6 @@ _QUOTES = str.maketrans(
     }
 )
 _SURROGATES = re.compile("[\ud800-\udfff]")
-_ELISIONS = frozenset({"j", "l", "d", "c", "n", "s", "m", "t", "qu", "jusqu", "lorsqu", "puisqu"})
 
 
 _Offsets = tuple[list[int], list[int]]
@@ -211,7 +211,7 @@ def _read_words(text: str, language: LanguageCode) -> Words:
     before = parts[0].strip()
     if "'" not in text and contractions.keys().isdisjoint(norm):
         return Words(text, norm, start, end, after, before)
-    return _expanded(Words(text, norm, start, end, after, before), contractions, language)
+    return Words(text, *expanded(norm, start, end, after, language), before)
 
 
 _Piece = tuple[tuple[str, ...], tuple[str, ...], str, tuple[int, ...], tuple[int, ...]]
@@ -335,70 +335,3 @@ def _spaced(text: str, language: LanguageCode) -> _Offsets:
                 end += [begin + at for at in last]
         begin += len(piece) + 1
     return start, end
-
-
-def _expanded(
-    spoken: Words, contractions: dict[str, tuple[str, ...]], language: LanguageCode
-) -> Words:
-    """The words with contractions spelled out and possessives split off."""
-    norm: list[str] = []
-    start: list[int] = []
-    end: list[int] = []
-    after: list[str] = []
-    done = 0
-    starts, ends = spoken.start, spoken.end
-    for i, token in enumerate(spoken.norm):
-        expansion = contractions.get(token)
-        if expansion is None and "'" not in token:
-            continue
-        # What stands before a contraction is taken over as it is.
-        norm += spoken.norm[done:i]
-        start += starts[done:i]
-        end += ends[done:i]
-        after += spoken.after[done:i]
-        done = i + 1
-        first, last = starts[i], ends[i]
-        if expansion is not None:
-            norm += expansion
-            start += [first] * len(expansion)
-            end += [last] * len(expansion)
-            after += [""] * (len(expansion) - 1)
-        else:
-            parts = _apostrophe(token, first, last, language)
-            for word, begin, stop in parts:
-                norm.append(word)
-                start.append(begin)
-                end.append(stop)
-            after += [""] * (len(parts) - 1)
-        after.append(spoken.after[i])
-    norm += spoken.norm[done:]
-    start += starts[done:]
-    end += ends[done:]
-    after += spoken.after[done:]
-    return Words(spoken.text, norm, start, end, after, spoken.before)
-
-
-def _apostrophe(
-    token: str, first: int, last: int, language: LanguageCode
-) -> tuple[tuple[str, int, int], ...]:
-    """Splits "sam's" into "sam" and "'s", "j'habite" into "je" and "habite"."""
-    if language == "fr":
-        head, _, rest = token.partition("'")
-        if head in _ELISIONS and rest:
-            cut = first + len(head) + 1
-            full = surface_lexicon("fr").contractions.get(head + "'", (head + "'",))[0]
-            return ((full, first, cut), (rest, cut, last))
-        return ((token.rstrip("'"), first, last),)
-    if token.endswith("'s"):
-        return ((token[:-2], first, last - 2), ("'s", last - 2, last))
-    if token.endswith("s'"):
-        return ((token[:-1], first, last - 1), ("'s", last - 1, last))
-    if token.endswith("'ve"):
-        return ((token[:-3], first, last - 3), ("have", last - 3, last))
-    if token.endswith("'ll"):
-        return ((token[:-3], first, last - 3), ("will", last - 3, last))
-    if token.endswith("'re"):
-        return ((token[:-3], first, last - 3), ("are", last - 3, last))
-    if token.endswith("n't"):
-        return ((token[:-3], first, last), ("not", first, last))
-    return ((token.rstrip("'"), first, last),)
