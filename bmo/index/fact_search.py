@@ -107,35 +107,63 @@ class FactSearch(IndexAccess):
         words = storable(query).strip()
         if not words or top_k <= 0:
             return []
-        cache = self._cache()
-        if cache is not None and not cache.has(user_id):
-            cache.preload(user_id)
-        elif cache is not None:
-            vector = self.embedder.embed([words])[0]
-            self._connection.last.keep(words, vector)
-            found = cache.search(
-                user_id,
-                vector if turned is None else turned(vector),
-                top_k=top_k,
-                threshold=min(max(threshold, 0.0), 1.0),
-                filters=_gated(categories, domains=domains),
-            )
-            if found is not None:
-                return [(fact_id, score) for fact_id, score in found if fact_id]
+        found = self._near_in_memory(user_id, words, top_k, threshold, categories, domains, turned)
+        if found is not None:
+            return found
         if turned is not None:
             vector = turned(self.embedder.embed([words])[0])
-            filters = {**_gated(categories), "user_id": user_id}
-            with self._reading() as (_, store):
-                entries = store.search(words, vector.tolist(), top_k, filters)
-            return [
-                (str(entry.payload["fact_id"]), float(entry.score))
-                for entry in entries
-                if entry.payload.get("user_id") == user_id
-                and entry.payload.get("fact_id")
-                and entry.score >= threshold
-            ]
+            return self._near_in_store(user_id, words, vector, top_k, threshold, categories)
         hits = self.search(user_id, query, top_k=top_k, threshold=threshold, categories=categories)
         return [(hit.fact_id, hit.score) for hit in hits if hit.fact_id]
+
+    def _near_in_memory(
+        self,
+        user_id: str,
+        words: str,
+        top_k: int,
+        threshold: float,
+        categories: Sequence[Category],
+        domains: Sequence[str],
+        turned: Callable[[Vector], Vector] | None,
+    ) -> list[tuple[str, float]] | None:
+        """The answer of the vectors in memory; None, and they are on their way, without them."""
+        cache = self._cache()
+        if cache is None:
+            return None
+        if not cache.has(user_id):
+            cache.preload(user_id)
+            return None
+        vector = self.embedder.embed([words])[0]
+        self._connection.last.keep(words, vector)
+        found = cache.search(
+            user_id,
+            vector if turned is None else turned(vector),
+            top_k=top_k,
+            threshold=min(max(threshold, 0.0), 1.0),
+            filters=_gated(categories, domains=domains),
+        )
+        return None if found is None else [(fact_id, score) for fact_id, score in found if fact_id]
+
+    def _near_in_store(
+        self,
+        user_id: str,
+        words: str,
+        vector: Vector,
+        top_k: int,
+        threshold: float,
+        categories: Sequence[Category],
+    ) -> list[tuple[str, float]]:
+        """The store's answer for a vector that is not the words' own, which Mem0 would make."""
+        filters = {**_gated(categories), "user_id": user_id}
+        with self._reading() as (_, store):
+            entries = store.search(words, vector.tolist(), top_k, filters)
+        return [
+            (str(entry.payload["fact_id"]), float(entry.score))
+            for entry in entries
+            if entry.payload.get("user_id") == user_id
+            and entry.payload.get("fact_id")
+            and entry.score >= threshold
+        ]
 
     def search_raw(
         self, user_id: str, query: str, *, top_k: int, threshold: float

@@ -7,7 +7,7 @@ beside the others. Two values that cannot be ordered in time are a conflict and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from bmo.ledger.ages import outgrown
@@ -87,39 +87,47 @@ def plan_fact(
         if fact.slot is not None
         else _plan_slotless(fact, at, rest, near)
     )
-    merged = None
-    if plan.confirm is None and not gone:
-        merged = _near_duplicate(fact, rest, near)
-    ends = [*gone, *plan.ends]
-    if change and fact.slot is None and plan.confirm is None and not merged:
-        told = {end.fact.id for end in ends}
-        ends += [End(r, "superseded") for r in _of_one_thing(fact, at, rest) if r.id not in told]
-    if change and not ends and not merged and plan.confirm is None and plan.ended_by is None:
-        before = otherwise_now(fact, at, rest) or _nearest_before(fact, at, rest, near)
-        ends += [End(row, "superseded") for row in before]
-    settled = {end.fact.id for end in ends} | ({plan.confirm.id} if plan.confirm else set())
-    ends += [
-        End(row, "superseded", by_new=False)
-        for row in also_ended(fact, at, rest)
-        if row.id not in settled
-    ]
-    if change and plan.confirm is None:
-        told = {end.fact.id for end in ends}
-        before = [row for row in held_before(fact, at, rest) if row.id not in told]
-        ends += [End(row, "superseded") for row in before]
-    if plan.confirm is None and plan.ended_by is None and not merged and dated:
-        told = {end.fact.id for end in ends}
-        before = [r for r in outgrown(fact, at, rest, change=change) if r.id not in told]
-        ends += [End(row, "superseded") for row in before]
+    is_new = plan.confirm is None
+    merged = _near_duplicate(fact, rest, near) if is_new and not gone else None
+    ends = _Ends([*gone, *plan.ends], settled=plan.confirm)
+    if change and is_new and not merged and fact.slot is None:
+        ends.add(_of_one_thing(fact, at, rest))
+    if change and is_new and not merged and not ends.found and plan.ended_by is None:
+        ends.add(otherwise_now(fact, at, rest) or _nearest_before(fact, at, rest, near))
+    ends.add(also_ended(fact, at, rest), by_new=False)
+    if change and is_new:
+        ends.add(held_before(fact, at, rest))
+    if is_new and not merged and plan.ended_by is None and dated:
+        ends.add(outgrown(fact, at, rest, change=change))
     only_ends = bool(plan.ends) and fact.category == "goals" and fact.polarity == "negative"
     return Plan(
-        only_ends=only_ends and plan.confirm is None,
+        only_ends=only_ends and is_new,
         confirm=plan.confirm or merged,
-        ends=tuple(ends),
+        ends=tuple(ends.found),
         rewrites=tuple(rewrites),
         conflicts=() if merged else plan.conflicts,
         ended_by=plan.ended_by,
     )
+
+
+class _Ends:
+    """What a new fact ends: each old one once, for the first reason found.
+
+    Attributes:
+        found: The ends so far.
+    """
+
+    def __init__(self, found: Sequence[End], settled: StoredFact | None) -> None:
+        """Begins with ends that are found already; ``settled`` is not to end at all."""
+        self.found = list(found)
+        self._told = {end.fact.id for end in found} | ({settled.id} if settled else set())
+
+    def add(self, rows: Iterable[StoredFact], *, by_new: bool = True) -> None:
+        """Ends these rows too, as superseded (by the new fact, unless ``by_new`` is False)."""
+        for row in rows:
+            if row.id not in self._told:
+                self._told.add(row.id)
+                self.found.append(End(row, "superseded", by_new=by_new))
 
 
 def _plan_past(fact: Fact, live: Sequence[StoredFact]) -> Plan:
