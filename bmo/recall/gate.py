@@ -6,12 +6,21 @@ are pure and take microseconds; the judge takes about two milliseconds and is as
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bmo.recall.addressing import address
+from bmo.recall.asked import (
+    Asked,
+    about_the_assistant,
+    asks_of_somebody,
+    calls_nobody_known,
+    is_question,
+    names_somebody,
+)
 from bmo.recall.budget import prefers_accuracy, token_budget
 from bmo.recall.classify import Classification, classify
 from bmo.recall.judged_need import (
@@ -27,21 +36,21 @@ from bmo.recall.judged_need import (
     overrules,
 )
 from bmo.recall.leaning import is_whole, leans
-from bmo.recall.lexer import ABOUT_SOMEBODY, OF_ONESELF, Words
+from bmo.recall.lexer import ABOUT_SOMEBODY, OF_ONESELF
 from bmo.recall.packs import (
     LANGUAGES,
-    Pack,
     Reading,
     guess_language,
     load_pack,
 )
 from bmo.recall.relevance import Familiarity
-from bmo.recall.subjects import belongs
 from bmo.settings import Settings, load_settings
 from bmo.turn import Assessment, Depth, RecallPlan, Turn
 
 if TYPE_CHECKING:
     from bmo.judge import Judge
+
+_log = logging.getLogger("bmo.recall")
 
 OPEN: Final = "open"
 """Trigger of a plan that the rules could not settle: a judge may look."""
@@ -56,27 +65,7 @@ _STRONG = frozenset({"my", "mine", "kin", "ownkin", "barekin", "pet", "pronoun"}
 _STANDS = frozenset({"remember_this", "forget_request", "annoyed_repeat", "set_reminder"})
 """Rules that no judge overrules: what they read is said in so many words."""
 
-_OF_MEMORY = frozenset({"remembering", "stored", "said", "suggest"})
-
-_AUXILIARIES = frozenset({"be", "do", "have", "modal"})
-
-_CONTACT = "phone"
-"""The slot that a command to call or write to somebody asks for beside the name."""
-
 _EMPTY = RecallPlan(recall=False, trigger="trivial", complexity="trivial")
-
-
-@dataclass(frozen=True, slots=True)
-class _Ask:
-    """One call of the gate: the turn, read, and what is known around it."""
-
-    turn: Turn
-    reading: Reading
-    pack: Pack
-    kind: Classification
-    depth: Depth
-    conversation_turns: int
-    subjects: Mapping[str, str] | None
 
 
 class ReadGate:
@@ -172,7 +161,7 @@ class ReadGate:
 
     def _asked(
         self, turn: Turn, conversation_turns: int, subjects: Mapping[str, str] | None
-    ) -> _Ask:
+    ) -> Asked:
         language = (turn.language or "")[:2].lower()
         if language not in self._packs:
             chosen = self._settings.bmo_language
@@ -181,14 +170,14 @@ class ReadGate:
         reading = Reading(pack, turn.text)
         depth = reading.depth() or self._settings.bmo_context_depth
         kind = classify(reading.words, turn.text)
-        return _Ask(turn, reading, pack, kind, depth, conversation_turns, subjects)
+        return Asked(turn, reading, pack, kind, depth, conversation_turns, subjects)
 
-    def _by_rules(self, ask: _Ask, previous: RecallPlan | None) -> RecallPlan:
+    def _by_rules(self, ask: Asked, previous: RecallPlan | None) -> RecallPlan:
         """The rules' plan; open where they are silent or a sure judge may overrule them."""
         plan = self._ruled(ask, previous)
         return _not(ask.kind, OPEN, ask.depth) if self._may_overrule(ask, plan) else plan
 
-    def _may_overrule(self, ask: _Ask, plan: RecallPlan) -> bool:
+    def _may_overrule(self, ask: Asked, plan: RecallPlan) -> bool:
         if self._judge is None or plan.recall or plan.trigger not in OVERRULED:
             return False
         rule = ask.reading.rule()
@@ -196,7 +185,7 @@ class ReadGate:
             rule is None or rule.id not in _STANDS
         )
 
-    def _silent(self, ask: _Ask, previous: RecallPlan | None) -> RecallPlan:
+    def _silent(self, ask: Asked, previous: RecallPlan | None) -> RecallPlan:
         """What an open turn is when the judge sees no need either."""
         plan = self._ruled(ask, previous)
         if plan.trigger != OPEN:
@@ -204,7 +193,7 @@ class ReadGate:
         about = ask.reading.words.classes & ABOUT_SOMEBODY
         return replace(plan, trigger="no_trigger" if about else "general_knowledge")
 
-    def _ruled(self, ask: _Ask, previous: RecallPlan | None) -> RecallPlan:
+    def _ruled(self, ask: Asked, previous: RecallPlan | None) -> RecallPlan:
         words, kind, depth = ask.reading.words, ask.kind, ask.depth
         if not words.words:
             return _EMPTY
@@ -212,13 +201,13 @@ class ReadGate:
             return _not(kind, "minimal_depth", depth)
         rule = ask.reading.rule()
         if rule is not None and rule.outcome == "recall":
-            if rule.trigger == "command_needs_fact" and _nobody_known(ask):
+            if rule.trigger == "command_needs_fact" and calls_nobody_known(ask):
                 return _not(kind, "command", depth)
             plan = self._wanted(ask, rule.trigger, include_all=rule.include_all)
             return replace(plan, categories=rule.categories) if rule.include_all else plan
         if depth == "full" and not words.smalltalk_only:
             return self._wanted(ask, "forced", include_all=True)
-        named = _names_somebody(words, ask.subjects or {})
+        named = names_somebody(words, ask.subjects or {})
         if rule is not None and rule.outcome == "weigh":
             return _not(kind, OPEN, depth)
         if rule is not None and not (named and rule.id == "assistant_itself"):
@@ -227,18 +216,18 @@ class ReadGate:
             return self._inherited(ask, previous)
         if words.smalltalk_only:
             return _not(kind, "smalltalk", depth)
-        if (words.asked or "q" in words.classes or _asks_of_somebody(ask)) and named:
+        if (words.asked or "q" in words.classes or asks_of_somebody(ask)) and named:
             return self._wanted(ask, "own_fact_question")
         if not (words.asked or "asking" in words.classes):
             return _not(kind, "statement", depth)
-        if _about_the_assistant(words):
+        if about_the_assistant(words):
             return _not(kind, "smalltalk", depth)
         return _not(kind, OPEN, depth)
 
     def _by_judge(
         self,
         silent: RecallPlan,
-        ask: _Ask,
+        ask: Asked,
         assessment: Assessment | None,
         familiar: Callable[[str], Familiarity | None] | None,
     ) -> RecallPlan:
@@ -252,7 +241,7 @@ class ReadGate:
         """
         classes = ask.reading.words.classes
         need = 0.0 if assessment is None else assessment.read_need
-        question = _is_question(ask)
+        question = is_question(ask)
         rule = ask.reading.rule()
         occasion = rule is not None and rule.outcome == "weigh"
         asking = question or occasion or "q" in classes
@@ -289,7 +278,7 @@ class ReadGate:
             threshold = self._judge.thresholds.read if self._judge is not None else 0.5
         return threshold if strong else threshold + (1.0 - threshold) * WEAK_MARGIN
 
-    def _wanted(self, ask: _Ask, trigger: str, *, include_all: bool = False) -> RecallPlan:
+    def _wanted(self, ask: Asked, trigger: str, *, include_all: bool = False) -> RecallPlan:
         kind = ask.kind
         if kind.complexity == "trivial":  # "why?" after an answer is small but wants an answer
             kind = replace(kind, complexity="simple")
@@ -329,7 +318,7 @@ class ReadGate:
             prefer_accuracy=accuracy,
         )
 
-    def _inherited(self, ask: _Ask, previous: RecallPlan) -> RecallPlan:
+    def _inherited(self, ask: Asked, previous: RecallPlan) -> RecallPlan:
         plan = self._wanted(ask, "follow_up", include_all=previous.include_all)
         if is_whole(ask.reading.words):
             return replace(plan, include_all=False)
@@ -346,58 +335,6 @@ class ReadGate:
         )
 
 
-def _is_question(ask: _Ask) -> bool:
-    """Whether a turn has a question mark or the first word of a question.
-
-    A question word further back may as well be a conjunction ("no that is when we met").
-    """
-    words = ask.reading.words
-    if words.asked:
-        return True
-    first, *rest = words.words
-    classes = ask.pack.lexer.classes_of(first)
-    if "q" in classes:
-        return True
-    # "cant meet them at weekends", "were calling her addie": no apostrophe tells these apart.
-    states = rest[:1] == ["not"] or (first == "were" and rest and rest[0].endswith("ing"))
-    return bool(classes & _AUXILIARIES) and not states
-
-
-def _names_somebody(words: Words, subjects: Mapping[str, str]) -> bool:
-    return bool(subjects) and any(
-        word in subjects or word.removesuffix("s") in subjects for word in words.words
-    )
-
-
-def _asks_of_somebody(ask: _Ask) -> bool:
-    """Whether a turn begins with an auxiliary and a known name ("is eva still pregnant").
-
-    Recognisers write no question mark, and no possessive or question word says that it asks.
-    """
-    words = ask.reading.words.words
-    if ask.pack.language != "en" or len(words) < 3 or not ask.subjects:
-        return False
-    classes = ask.pack.lexer.classes_of(words[0])
-    return bool(classes & _AUXILIARIES) and words[1] in ask.subjects
-
-
-def _nobody_known(ask: _Ask) -> bool:
-    """Whether a command calls somebody ("ring my solicitor") of whom memory knows nothing."""
-    if ask.subjects is None:
-        return False
-    found = address(ask.reading, ask.turn.text, ask.pack, ask.subjects)
-    if "callverb" not in ask.reading.words.classes and _CONTACT not in found.slots:
-        return False
-    people = [subject for subject in found.subjects if subject not in ("user", "team")]
-    known = ask.subjects.values()
-    return not any(belongs(k, person) for k in known for person in people)
-
-
-def _about_the_assistant(words: Words) -> bool:
-    """Whether a question speaks of BMO and of nobody else, and not of what BMO remembers."""
-    return "you" in words.classes and words.classes.isdisjoint(ABOUT_SOMEBODY | _OF_MEMORY)
-
-
 def _not(kind: Classification, trigger: str, depth: Depth) -> RecallPlan:
     return RecallPlan(
         recall=False, trigger=trigger, complexity=kind.complexity, intent=kind.intent, depth=depth
@@ -409,5 +346,6 @@ def _open_judge() -> Judge | None:
 
     try:
         return Judge.open()
-    except JudgeUnavailable:
+    except JudgeUnavailable as error:
+        _log.warning("no local judge", extra={"error": str(error)})
         return None
