@@ -95,13 +95,7 @@ async def run_chat(
                 model.outcome = _Outcome(agent)
                 model.source = Provenance(agent.conversation)
             _welcome(screen, settings, model, [notice.message for notice in service.notices])
-            session: AgentSession[Any] = AgentSession(
-                llm=model,
-                vad=None,
-                user_away_timeout=None,
-                session_close_transcript_timeout=0,
-                turn_handling={"turn_detection": "manual"},
-            )
+            session = _typed_session(model)
             await session.start(agent, record=False)
             await warm
             try:
@@ -117,6 +111,17 @@ async def run_chat(
         # libraries loaded. The process is done with them.
         gc.freeze()
     return 0
+
+
+def _typed_session(model: llm.LLM[Any]) -> AgentSession[Any]:
+    """A session that hears nothing: its turns are typed, and end when they are sent."""
+    return AgentSession(
+        llm=model,
+        vad=None,
+        user_away_timeout=None,
+        session_close_transcript_timeout=0,
+        turn_handling={"turn_detection": "manual"},
+    )
 
 
 class _Conversation:
