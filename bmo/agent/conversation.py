@@ -16,7 +16,6 @@ import logging
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -33,13 +32,14 @@ from bmo import telemetry
 from bmo.agent.background import Background
 from bmo.agent.context_injection import ContextInjection
 from bmo.agent.guests import Guests
-from bmo.agent.heard import HeardTurn, HeardTurns, Way
+from bmo.agent.heard import HeardTurn, HeardTurns
 from bmo.agent.live_notice import LiveNotice
 from bmo.agent.live_profile import LiveProfile
 from bmo.agent.live_transcripts import LiveTranscripts, is_realtime, model_of
-from bmo.agent.placement import last_user_message, words_of_assistant_before
+from bmo.agent.placement import last_user_message
 from bmo.agent.speakers import NameSpeaker, Part, Speakers, typed_by_user
-from bmo.turn import Recall, Turn
+from bmo.agent.turn_gating import TurnGating, speaks_for
+from bmo.turn import Recall
 
 if TYPE_CHECKING:
     from bmo.memory import MemorySession
@@ -74,11 +74,12 @@ class ConversationMemory:
         self._live_notice = LiveNotice(self._background)
         self._live_transcripts = LiveTranscripts()
         self._turns = HeardTurns()
+        self._gating = TurnGating(
+            memory, self._guests, self._speakers, self._turns, self._background
+        )
         self._agents: WeakSet[Agent] = WeakSet()
         self._sessions: WeakSet[AgentSession[Any]] = WeakSet()
-        self._last_words = ""
         self._finals: list[Part] = []
-        self._language: str | None = None
 
     @property
     def turns(self) -> deque[HeardTurn]:
@@ -200,7 +201,9 @@ class ConversationMemory:
             began = time.perf_counter()
             if opened is not None:
                 heard, parts = opened
-                guarded("hook", self._gate, heard, parts, new_message.text_content or "", "hook")
+                guarded(
+                    "hook", self._gating.gate, heard, parts, new_message.text_content or "", "hook"
+                )
                 memory_s += time.perf_counter() - began
                 heard.hook_ms = memory_s * 1000
                 telemetry.note_hook(memory_s)
@@ -234,7 +237,7 @@ class ConversationMemory:
         """Whether the reply must wait until the turn is written: never in the hook, then."""
         return bool(self._background.guarded("inject", self._injection.may_ask_back, heard))
 
-    # -- gating --------------------------------------------------------------------------------
+    # -- records -------------------------------------------------------------------------------
 
     def _open_from_hook(
         self, agent: Agent, turn_ctx: llm.ChatContext, message: llm.ChatMessage
@@ -250,8 +253,8 @@ class ConversationMemory:
         heard = self._turns.of_message(message)
         if heard is None:
             heard = self._turns.claim_draft(message)
-            if heard is None or heard.speaker != _whose(parts):
-                heard = self._record(parts, message, turn_ctx)
+            if heard is None or heard.speaker != speaks_for(parts):
+                heard = self._gating.record(parts, message, turn_ctx)
             self._turns.link(message, heard)
         self._injection.start_recall(heard, message.text_content or "")
         return heard, parts
@@ -263,7 +266,7 @@ class ConversationMemory:
         heard = self._turns.draft_for(message)
         if heard is None:
             parts = self._speakers.parts_of(agent.session, message)
-            heard = self._record(parts, message, chat_ctx)
+            heard = self._gating.record(parts, message, chat_ctx)
             self._turns.add_draft(message, heard)
         return heard
 
@@ -275,85 +278,13 @@ class ConversationMemory:
         text = message.text_content or ""
         unannounced = agent.chat_ctx.get_by_id(message.id) is not None
         if unannounced and text.strip() and not self._turns.passed_by(message):
-            self._gate(heard, self._speakers.parts_of(agent.session, message), text, "item")
-
-    def _gate(self, heard: HeardTurn, parts: Sequence[Part], text: str, way: Way) -> None:
-        """Hands a turn to the gate unless it was already, each speaker's words to their memory.
-
-        Args:
-            heard: The turn's record.
-            parts: Who said what, as it was heard.
-            text: The words now; the agent's own hook may have changed them.
-            way: How it came here.
-        """
-        if heard.way is not None:
-            return
-        heard.way = way  # whatever happens below, it is not gated a second time
-        self._speakers.done_with(heard.said)
-        speakers = dict.fromkeys(part.speaker for part in parts)
-        edited = text != " ".join(part.text for part in parts) and text != heard.said
-        if len(speakers) > 1 and edited:
-            # Nobody can tell whose the words are now: they are kept for nobody.
-            heard.kept, heard.error = False, "words of several speakers were changed by the hook"
-            logger.warning("a turn of several speakers was changed and is not kept")
-            self._turns.note_gated(heard)
-            return
-        for speaker in speakers:
-            if speaker != heard.speaker:
-                own = " ".join(part.text for part in parts if part.speaker == speaker)
-                self._background.guarded("guest", self._submit, _another(heard, speaker, own))
-        if len(speakers) > 1:
-            own = " ".join(part.text for part in parts if part.speaker == heard.speaker)
-        else:
-            own = text
-        if own != heard.turn.text:
-            heard.turn = replace(heard.turn, text=own)
-        self._submit(heard)
-
-    def _submit(self, heard: HeardTurn) -> None:
-        self._turns.note_gated(heard)
-        memory = self._guests.memory_of(heard.speaker)
-        heard.kept = memory is not None
-        if heard.speaker:
-            self._guests.note(heard.speaker, kept=heard.kept)
-        if memory is None:
-            return
-        try:
-            # Whatever comes back: a fault there must not become one in the framework.
-            decision: object = memory.submit_turn(heard.turn)
-        except Exception as error:
-            heard.error = repr(error)
-            raise
-        if isinstance(decision, asyncio.Task):
-            heard.decision = decision
-        else:
-            heard.error = f"not a decision: {decision!r}"
-            telemetry.note_fault("gate")
-
-    def _record(
-        self, parts: Sequence[Part], message: llm.ChatMessage, chat_ctx: llm.ChatContext | None
-    ) -> HeardTurn:
-        """A new record of a turn; of several speakers' words it is the user's, or the first's."""
-        before = self._last_words
-        if chat_ctx is not None:
-            before = words_of_assistant_before(chat_ctx, message) or before
-        speaker = _whose(parts)
-        turn = Turn(
-            text=" ".join(part.text for part in parts if part.speaker == speaker),
-            user_id=speaker or self.memory.user_id,
-            session_id=self.memory.session_id,
-            at=self.memory.clock(),
-            assistant_before=before,
-            language=self._language,
-            confidence=message.transcript_confidence,
-        )
-        return HeardTurn(turn, message.text_content or "", speaker)
+            self._gating.gate(heard, self._speakers.parts_of(agent.session, message), text, "item")
 
     # -- events --------------------------------------------------------------------------------
 
     def _on_transcribed(self, session: AgentSession[Any], event: UserInputTranscribedEvent) -> None:
         if isinstance(event.language, str) and len(event.language) >= 2:
-            self._language = event.language[:2].lower()
+            self._gating.language = event.language[:2].lower()
         if session.current_agent not in self._agents:
             return
         speaker = self._speakers.hear(session, event)
@@ -393,11 +324,11 @@ class ConversationMemory:
             return
         parts = self._speakers.parts_of(session, item)
         if heard is None:
-            heard = self._record(parts, item, None)
+            heard = self._gating.record(parts, item, None)
             self._turns.link(item, heard)
         self._finals.clear()
         self._live_notice.owe(session, self._guests.memory_of(heard.speaker), heard.turn)
-        self._gate(heard, parts, text, "item")
+        self._gating.gate(heard, parts, text, "item")
 
     def _gate_transcripts(self, session: AgentSession[Any]) -> None:
         """Gates what only a recogniser heard beside a realtime model, when its turn is over."""
@@ -406,13 +337,13 @@ class ConversationMemory:
             return
         message = llm.ChatMessage(role="user", content=[" ".join(part.text for part in parts)])
         text = message.text_content or ""
-        heard = self._record(parts, message, None)
+        heard = self._gating.record(parts, message, None)
         self._finals.clear()
         self._live_notice.owe(session, self._guests.memory_of(heard.speaker), heard.turn)
-        self._gate(heard, parts, text, "item")
+        self._gating.gate(heard, parts, text, "item")
 
     def _note_reply(self, text: str) -> None:
-        self._last_words = text
+        self._gating.last_words = text
         latest = self.latest
         if latest is None or not text:
             return
@@ -420,26 +351,6 @@ class ConversationMemory:
         memory = self._guests.memory_of(latest.speaker)
         if memory is not None:
             memory.note_reply(latest.turn.id, latest.reply)
-
-
-def _whose(parts: Sequence[Part]) -> str:
-    """The user, when he spoke at all; else who spoke first."""
-    speakers = [part.speaker for part in parts]
-    return "" if "" in speakers else speakers[0]
-
-
-def _another(heard: HeardTurn, speaker: str, text: str) -> HeardTurn:
-    """The record of what somebody else said in the same turn."""
-    turn = Turn(
-        text=text,
-        user_id=speaker,
-        session_id=heard.turn.session_id,
-        at=heard.turn.at,
-        assistant_before=heard.turn.assistant_before,
-        language=heard.turn.language,
-        confidence=heard.turn.confidence,
-    )
-    return HeardTurn(turn, heard.said, speaker, way=heard.way)
 
 
 def _hook_hears(agent: Agent, message: llm.ChatMessage) -> bool:
