@@ -14,12 +14,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from livekit.agents import Agent, AgentSession
+from livekit.agents import Agent
 from livekit.agents.stt import SpeechEventType
 from livekit.agents.voice.io import TextOutput
 
 from bmo.agent.placement import memory_blocks
 from tests.fakes.models import EventSTT, RuleLLM
+from tests.fakes.sessions import preemptive_session
 
 TIMEOUT_S = 15.0
 
@@ -92,18 +93,7 @@ async def play(
         endpointing_s: Seconds of silence that end a turn.
     """
     model, ears, words_out = _TimedLLM(latency_s), EventSTT(), _FirstWords()
-    session: AgentSession[Any] = AgentSession(
-        stt=ears,
-        llm=model,
-        vad=None,
-        session_close_transcript_timeout=0,
-        user_away_timeout=None,
-        turn_handling={
-            "turn_detection": "stt",
-            "endpointing": {"min_delay": endpointing_s, "max_delay": endpointing_s},
-            "preemptive_generation": {"enabled": True},
-        },
-    )
+    session = preemptive_session(model, ears, endpointing_s=endpointing_s)
     session.output.transcription = words_out
     await session.start(agent, record=False)
     played: list[PlayedTurn] = []

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -10,7 +11,7 @@ from livekit.agents import Agent, AgentSession, llm, stt
 
 from bmo.replay.scripted import ScriptedRecogniser
 
-TIMEOUT_S = 10.0
+TIMEOUT_S = 20.0
 """Longest wait for anything in a test."""
 
 
@@ -29,6 +30,30 @@ def spoken_session(model: llm.LLM[Any], ears: stt.STT[Any]) -> AgentSession[Any]
     )
 
 
+def preemptive_session(
+    model: llm.LLM[Any], ears: stt.STT[Any], *, endpointing_s: float
+) -> AgentSession[Any]:
+    """A session whose turns the recogniser ends, with replies that start before their end.
+
+    Args:
+        model: Who replies.
+        ears: Who tells of the words and of their end.
+        endpointing_s: Seconds of silence that end a turn.
+    """
+    return AgentSession(
+        stt=ears,
+        llm=model,
+        vad=None,
+        session_close_transcript_timeout=0,
+        user_away_timeout=None,
+        turn_handling={
+            "turn_detection": "stt",
+            "endpointing": {"min_delay": endpointing_s, "max_delay": endpointing_s},
+            "preemptive_generation": {"enabled": True},
+        },
+    )
+
+
 @asynccontextmanager
 async def running(
     agent: Agent, model: llm.LLM[Any], ears: ScriptedRecogniser | None = None
@@ -40,6 +65,13 @@ async def running(
         yield session
     finally:
         await session.aclose()
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Waits for something that no event tells of; ``TimeoutError`` when it does not come."""
+    async with asyncio.timeout(TIMEOUT_S):
+        while not condition():  # noqa: ASYNC110  # the framework's state has no event to wait for
+            await asyncio.sleep(0.005)
 
 
 async def speak(session: AgentSession[Any], ears: ScriptedRecogniser, words: str) -> None:

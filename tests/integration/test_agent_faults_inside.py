@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
@@ -23,7 +23,7 @@ from bmo.replay.scripted import ScriptedRecogniser
 from bmo.settings import Settings
 from tests.fakes.broken_parts import PARTS, Break, Fault
 from tests.fakes.models import RuleLLM
-from tests.fakes.sessions import running, speak
+from tests.fakes.sessions import running, speak, until
 
 pytestmark = pytest.mark.integration
 
@@ -73,7 +73,7 @@ async def test_the_reply_comes_and_nothing_is_lost(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Guards against what never comes back; the test need not wait that long.
-    monkeypatch.setattr("bmo.memory.deciding.RULES_DEADLINE_S", 0.05)
+    monkeypatch.setattr("bmo.memory.deciding.RULES_DEADLINE_S", 0.5)
     monkeypatch.setattr("bmo.recorder.near_facts.NEAR_TIMEOUT_S", 0.1)
     monkeypatch.setattr("bmo.recorder.outbox_worker.WRITE_TIMEOUT_S", 0.1)
     settings = Settings.model_construct(
@@ -161,12 +161,6 @@ async def on_disk(agent: MemoryAgent) -> None:
     """Waits until every turn is in the ledger."""
     for heard in agent.conversation.turns:
         await asyncio.wait_for(agent.conversation.memory.recorded(heard.turn.id), 10)
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
-        while not condition():  # noqa: ASYNC110  # the recorder's thread has no event to wait for
-            await asyncio.sleep(0.01)
 
 
 def known(service: MemoryService) -> set[str]:

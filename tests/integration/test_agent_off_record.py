@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from bmo.memory import MemoryService, MemorySession
 from bmo.replay.scripted import ScriptedRecogniser
 from bmo.settings import Settings
 from tests.fakes.models import RuleLLM
-from tests.fakes.sessions import running, speak
+from tests.fakes.sessions import running, speak, until
 
 pytestmark = pytest.mark.integration
 
@@ -116,11 +116,5 @@ def notices(model: RuleLLM) -> str:
 
 async def _hand_over(session: AgentSession[Any], agent: Agent) -> None:
     session.update_agent(agent)
-    await _until(lambda: session.current_agent is agent)
+    await until(lambda: session.current_agent is agent)
     await asyncio.sleep(0.05)
-
-
-async def _until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
-        while not condition():  # noqa: ASYNC110  # the framework's state has no event to wait for
-            await asyncio.sleep(0.005)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -17,6 +17,7 @@ from bmo.settings import load_settings
 from bmo.turn import Turn
 from tests.fakes.memory_session import FakeMemorySession
 from tests.fakes.realtime import FakeRealtimeModel, FakeRealtimeSession
+from tests.fakes.sessions import until
 
 pytestmark = pytest.mark.integration
 
@@ -93,13 +94,6 @@ async def conversing(
     finally:
         await session.aclose()
         await agent.conversation.aclose()
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    """Waits for what the framework has no event for."""
-    async with asyncio.timeout(20):
-        while not holds():  # noqa: ASYNC110  # see above
-            await asyncio.sleep(0.01)
 
 
 async def said(agent: MemoryAgent, live: FakeRealtimeSession, words: str) -> None:

@@ -13,14 +13,13 @@ from bmo.memory import MemoryService
 from bmo.replay.scripted import ScriptedRecogniser
 from bmo.settings import load_settings
 from tests.fakes.models import RuleLLM
-from tests.fakes.sessions import running, speak
+from tests.fakes.sessions import running, speak, until
 from tests.integration.test_agent_ways import (
     AskName,
     Booking,
     ask_for_the_name,
     books_a_table,
     runs,
-    until,
 )
 
 pytestmark = pytest.mark.integration

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,7 +13,7 @@ from bmo.replay.scripted import ScriptedRecogniser
 from bmo.settings import Settings
 from tests.fakes.memory_session import FakeMemorySession
 from tests.fakes.models import EventSTT, RuleLLM
-from tests.fakes.sessions import running, speak
+from tests.fakes.sessions import preemptive_session, running, speak, until
 
 pytestmark = pytest.mark.integration
 
@@ -75,16 +73,16 @@ async def test_a_preemptive_reply_is_kept_sees_memory_and_its_turn_is_gated_once
     )
     model, ears = RuleLLM("Sam.", delay_s=0.2), EventSTT()
     agent = MemoryAgent(memory=memory.as_session(), instructions="You are BMO.")
-    session = _preemptive_session(ears, model)
+    session = preemptive_session(model, ears, endpointing_s=0.3)
     await session.start(agent, record=False)
     try:
         ears.say(SpeechEventType.START_OF_SPEECH)
         ears.say(SpeechEventType.INTERIM_TRANSCRIPT, "who is")
         ears.say(SpeechEventType.PREFLIGHT_TRANSCRIPT, "who is my brother")
-        await _until(lambda: len(model.contexts) == 1)
+        await until(lambda: len(model.contexts) == 1)
         ears.say(SpeechEventType.FINAL_TRANSCRIPT, "Who is my brother?")
         ears.say(SpeechEventType.END_OF_SPEECH)
-        await _until(lambda: len(memory.replies) == 1)
+        await until(lambda: len(memory.replies) == 1)
     finally:
         await session.aclose()
     assert len(model.contexts) == 1, "the preemptive reply was thrown away"
@@ -101,15 +99,15 @@ async def test_an_adopted_reply_is_gated_once_when_the_node_was_replaced_after_a
     memory, model, ears = FakeMemorySession(), RuleLLM("Sam.", delay_s=0.1), EventSTT()
     agent = MemoryAgent(memory=memory.as_session(), instructions="You are BMO.")
     agent.llm_node = Agent.llm_node.__get__(agent)  # type: ignore[method-assign]
-    session = _preemptive_session(ears, model)
+    session = preemptive_session(model, ears, endpointing_s=0.3)
     await session.start(agent, record=False)
     try:
         ears.say(SpeechEventType.START_OF_SPEECH)
         ears.say(SpeechEventType.PREFLIGHT_TRANSCRIPT, "who is my brother")
-        await _until(lambda: len(model.contexts) == 1)
+        await until(lambda: len(model.contexts) == 1)
         ears.say(SpeechEventType.FINAL_TRANSCRIPT, "Who is my brother?")
         ears.say(SpeechEventType.END_OF_SPEECH)
-        await _until(lambda: len(memory.replies) == 1)
+        await until(lambda: len(memory.replies) == 1)
     finally:
         await session.aclose()
     assert len(model.contexts) == 1, "the preemptive reply was thrown away"
@@ -119,39 +117,18 @@ async def test_an_adopted_reply_is_gated_once_when_the_node_was_replaced_after_a
 async def test_a_preemptive_reply_that_is_thrown_away_is_not_gated() -> None:
     memory, model, ears = FakeMemorySession(), RuleLLM(delay_s=0.1), EventSTT()
     agent = MemoryAgent(memory=memory.as_session(), instructions="You are BMO.")
-    session = _preemptive_session(ears, model)
+    session = preemptive_session(model, ears, endpointing_s=0.3)
     await session.start(agent, record=False)
     try:
         ears.say(SpeechEventType.START_OF_SPEECH)
         ears.say(SpeechEventType.PREFLIGHT_TRANSCRIPT, "i live in leeds")
-        await _until(lambda: len(model.contexts) == 1)
+        await until(lambda: len(model.contexts) == 1)
         ears.say(SpeechEventType.FINAL_TRANSCRIPT, "i live in leeds no in york")
         ears.say(SpeechEventType.END_OF_SPEECH)
-        await _until(lambda: len(memory.replies) == 1)
+        await until(lambda: len(memory.replies) == 1)
     finally:
         await session.aclose()
     assert memory.texts == ["i live in leeds no in york"]
-
-
-def _preemptive_session(ears: EventSTT, model: RuleLLM) -> AgentSession[Any]:
-    return AgentSession(
-        stt=ears,
-        llm=model,
-        vad=None,
-        session_close_transcript_timeout=0,
-        user_away_timeout=None,
-        turn_handling={
-            "turn_detection": "stt",
-            "endpointing": {"min_delay": 0.3, "max_delay": 0.3},
-            "preemptive_generation": {"enabled": True},
-        },
-    )
-
-
-async def _until(condition: Callable[[], bool], timeout_s: float = 10.0) -> None:
-    async with asyncio.timeout(timeout_s):
-        while not condition():  # noqa: ASYNC110  # the framework's state has no event to wait for
-            await asyncio.sleep(0.005)
 
 
 async def _hand_over(session: AgentSession[Any], agent: Agent) -> None:
@@ -163,4 +140,4 @@ async def _hand_over(session: AgentSession[Any], agent: Agent) -> None:
         except RuntimeError:
             return False
 
-    await _until(runs)
+    await until(runs)

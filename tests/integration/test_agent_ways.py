@@ -31,11 +31,10 @@ from bmo.settings import Settings, load_settings
 from bmo.worker import typed_in_room
 from tests.fakes.console_line import console_line
 from tests.fakes.models import EventSTT, RuleLLM
-from tests.fakes.sessions import running, speak
+from tests.fakes.sessions import TIMEOUT_S, preemptive_session, running, speak, until
+from tests.tables import Table
 
 pytestmark = pytest.mark.integration
-
-TIMEOUT_S = 10.0
 
 
 @dataclass
@@ -60,17 +59,8 @@ class Stage:
 
 
 Way = Callable[[Stage], Awaitable[tuple[str, ...]]]
-WAYS: dict[str, Way] = {}
-
-
-def row(name: str) -> Callable[[Way], Way]:
-    """Adds a row to the table."""
-
-    def add(way: Way) -> Way:
-        WAYS[name] = way
-        return way
-
-    return add
+WAYS: Table[Way] = Table()
+row = WAYS.row
 
 
 @row("speech")
@@ -380,18 +370,7 @@ async def _preemptive(stage: Stage, early: str, final: str) -> None:
 
     model, ears = RuleLLM("Sam.", delay_s=0.1), EventSTT()
     agent = MemoryAgent(memory=stage.memory, instructions="You are BMO.")
-    session: AgentSession[Any] = AgentSession(
-        stt=ears,
-        llm=model,
-        vad=None,
-        session_close_transcript_timeout=0,
-        user_away_timeout=None,
-        turn_handling={
-            "turn_detection": "stt",
-            "endpointing": {"min_delay": 0.2, "max_delay": 0.2},
-            "preemptive_generation": {"enabled": True},
-        },
-    )
+    session = preemptive_session(model, ears, endpointing_s=0.2)
     await session.start(agent, record=False)
     try:
         ears.say(SpeechEventType.START_OF_SPEECH)
@@ -410,9 +389,3 @@ def runs(agent: Agent) -> bool:
     except RuntimeError:
         return False
     return not activity.scheduling_paused
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(TIMEOUT_S):
-        while not condition():  # noqa: ASYNC110  # the framework's state has no event to wait for
-            await asyncio.sleep(0.005)

@@ -21,23 +21,15 @@ from bmo.replay.scripted import ScriptedRecogniser
 from bmo.settings import load_settings
 from tests.fakes.models import EventSTT
 from tests.fakes.realtime import FakeRealtimeModel, FakeRealtimeSession
-from tests.fakes.sessions import TIMEOUT_S
-from tests.integration.test_agent_ways import passes, until
+from tests.fakes.sessions import TIMEOUT_S, until
+from tests.integration.test_agent_ways import passes
+from tests.tables import Table
 
 pytestmark = pytest.mark.integration
 
 Way = Callable[[MemorySession], Awaitable[tuple[str, ...]]]
-WAYS: dict[str, Way] = {}
-
-
-def row(name: str) -> Callable[[Way], Way]:
-    """Adds a row to the table."""
-
-    def add(way: Way) -> Way:
-        WAYS[name] = way
-        return way
-
-    return add
+WAYS: Table[Way] = Table()
+row = WAYS.row
 
 
 @asynccontextmanager
