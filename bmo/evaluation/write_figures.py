@@ -103,7 +103,7 @@ def decided_turns(
         turns: A conversation's turns.
         visit_ended: Called between two visits; gives the people that are known since.
     """
-    from bmo.memory.dialogue import Dialogue, Known
+    from bmo.memory.dialogue import Dialogue, KnownUser
 
     subjects: dict[str, str] = {}
     kept: tuple[Fact, ...] = ()
@@ -113,7 +113,7 @@ def decided_turns(
             dialogue = Dialogue()
             if place and visit_ended is not None:
                 subjects |= visit_ended()
-        dialogue.know(Known(subjects, kept))
+        dialogue.know(KnownUser(subjects, kept))
         decision = gate.decide(row.turn, dialogue.context())
         dialogue.note_turn(row.turn, decision)
         dialogue.note_reply(row.turn.id, row.raw.get("assistant", ""))

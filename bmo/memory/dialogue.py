@@ -20,7 +20,7 @@ KNOWN_FACTS = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownUser:
     """What the ledger knows of a user: put together where it is read, not on the event loop.
 
     Attributes:
@@ -32,7 +32,7 @@ class Known:
     facts: tuple[Fact, ...]
 
     @classmethod
-    def of(cls, subjects: Mapping[str, str], facts: Sequence[StoredFact]) -> Known:
+    def of(cls, subjects: Mapping[str, str], facts: Sequence[StoredFact]) -> KnownUser:
         """The ledger's people and live facts, as of now."""
         newest = sorted(facts, key=lambda fact: fact.valid_from, reverse=True)[:KNOWN_FACTS]
         return cls(dict(subjects), tuple(as_fact(fact) for fact in newest))
@@ -80,7 +80,7 @@ class Dialogue:
             if known_id == turn_id:
                 self._said[place] = (known_id, said, text)
 
-    def know(self, known: Known) -> None:
+    def know(self, known: KnownUser) -> None:
         """The ledger's people and live facts, as of now."""
         self._ledgers_subjects = known.subjects
         self._known = known.facts

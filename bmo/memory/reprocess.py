@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from bmo.ledger.redaction import MASK
-from bmo.memory.dialogue import Dialogue, Known
+from bmo.memory.dialogue import Dialogue, KnownUser
 from bmo.turn import Decision, Turn, utc_now
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _passes(
         dialogue = dialogues.setdefault(said.session_id, Dialogue())
         known = ledger.live_facts(user_id, at=said.at)
         people = {f.subject.rpartition(":")[2]: f.subject for f in known if ":" in f.subject}
-        dialogue.know(Known.of(people, known))
+        dialogue.know(KnownUser.of(people, known))
         turn = Turn(
             text=said.text,
             user_id=user_id,

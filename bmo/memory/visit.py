@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bmo import telemetry
-from bmo.memory.dialogue import KNOWN_FACTS, Dialogue, Known
+from bmo.memory.dialogue import KNOWN_FACTS, Dialogue, KnownUser
 
 if TYPE_CHECKING:
     from bmo.ledger import Recorded
@@ -108,10 +108,10 @@ class Visit:
         return scan_sensitive(text, self.service.settings.bmo_sensitive).masked if text else ""
 
 
-def read_known(service: MemoryService, user_id: str) -> Known:
+def read_known(service: MemoryService, user_id: str) -> KnownUser:
     """What the ledger knows of a user, as the write gate is told it. Blocking."""
     ledger = service.ledger
     with ledger.one_view():
-        return Known.of(
+        return KnownUser.of(
             ledger.known_subjects(user_id), ledger.live_facts(user_id, limit=KNOWN_FACTS)
         )

@@ -21,7 +21,7 @@ _CONTACT = "phone"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Ask:
     """One call of the gate: the turn, read, and what is known around it.
 
     Attributes:
@@ -43,7 +43,7 @@ class Asked:
     subjects: Mapping[str, str] | None
 
 
-def is_question(ask: Asked) -> bool:
+def is_question(ask: Ask) -> bool:
     """Whether a turn has a question mark or the first word of a question.
 
     A question word further back may as well be a conjunction ("no that is when we met").
@@ -67,7 +67,7 @@ def names_somebody(words: Words, subjects: Mapping[str, str]) -> bool:
     )
 
 
-def asks_of_somebody(ask: Asked) -> bool:
+def asks_of_somebody(ask: Ask) -> bool:
     """Whether a turn begins with an auxiliary and a known name ("is eva still pregnant").
 
     Recognisers write no question mark, and no possessive or question word says that it asks.
@@ -79,7 +79,7 @@ def asks_of_somebody(ask: Asked) -> bool:
     return bool(classes & _AUXILIARIES) and words[1] in ask.subjects
 
 
-def calls_nobody_known(ask: Asked) -> bool:
+def calls_nobody_known(ask: Ask) -> bool:
     """Whether a command calls somebody ("ring my solicitor") of whom memory knows nothing."""
     if ask.subjects is None:
         return False

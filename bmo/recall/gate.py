@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from bmo.recall.addressing import address
 from bmo.recall.asked import (
-    Asked,
+    Ask,
     about_the_assistant,
     asks_of_somebody,
     calls_nobody_known,
@@ -161,7 +161,7 @@ class ReadGate:
 
     def _asked(
         self, turn: Turn, conversation_turns: int, subjects: Mapping[str, str] | None
-    ) -> Asked:
+    ) -> Ask:
         language = (turn.language or "")[:2].lower()
         if language not in self._packs:
             chosen = self._settings.bmo_language
@@ -170,14 +170,14 @@ class ReadGate:
         reading = Reading(pack, turn.text)
         depth = reading.depth() or self._settings.bmo_context_depth
         kind = classify(reading.words, turn.text)
-        return Asked(turn, reading, pack, kind, depth, conversation_turns, subjects)
+        return Ask(turn, reading, pack, kind, depth, conversation_turns, subjects)
 
-    def _by_rules(self, ask: Asked, previous: RecallPlan | None) -> RecallPlan:
+    def _by_rules(self, ask: Ask, previous: RecallPlan | None) -> RecallPlan:
         """The rules' plan; open where they are silent or a sure judge may overrule them."""
         plan = self._ruled(ask, previous)
         return _not(ask.kind, OPEN, ask.depth) if self._may_overrule(ask, plan) else plan
 
-    def _may_overrule(self, ask: Asked, plan: RecallPlan) -> bool:
+    def _may_overrule(self, ask: Ask, plan: RecallPlan) -> bool:
         if self._judge is None or plan.recall or plan.trigger not in OVERRULED:
             return False
         rule = ask.reading.rule()
@@ -185,7 +185,7 @@ class ReadGate:
             rule is None or rule.id not in _STANDS
         )
 
-    def _silent(self, ask: Asked, previous: RecallPlan | None) -> RecallPlan:
+    def _silent(self, ask: Ask, previous: RecallPlan | None) -> RecallPlan:
         """What an open turn is when the judge sees no need either."""
         plan = self._ruled(ask, previous)
         if plan.trigger != OPEN:
@@ -193,7 +193,7 @@ class ReadGate:
         about = ask.reading.words.classes & ABOUT_SOMEBODY
         return replace(plan, trigger="no_trigger" if about else "general_knowledge")
 
-    def _ruled(self, ask: Asked, previous: RecallPlan | None) -> RecallPlan:
+    def _ruled(self, ask: Ask, previous: RecallPlan | None) -> RecallPlan:
         words, kind, depth = ask.reading.words, ask.kind, ask.depth
         if not words.words:
             return _EMPTY
@@ -227,7 +227,7 @@ class ReadGate:
     def _by_judge(
         self,
         silent: RecallPlan,
-        ask: Asked,
+        ask: Ask,
         assessment: Assessment | None,
         familiar: Callable[[str], Familiarity | None] | None,
     ) -> RecallPlan:
@@ -278,7 +278,7 @@ class ReadGate:
             threshold = self._judge.thresholds.read if self._judge is not None else 0.5
         return threshold if strong else threshold + (1.0 - threshold) * WEAK_MARGIN
 
-    def _wanted(self, ask: Asked, trigger: str, *, include_all: bool = False) -> RecallPlan:
+    def _wanted(self, ask: Ask, trigger: str, *, include_all: bool = False) -> RecallPlan:
         kind = ask.kind
         if kind.complexity == "trivial":  # "why?" after an answer is small but wants an answer
             kind = replace(kind, complexity="simple")
@@ -318,7 +318,7 @@ class ReadGate:
             prefer_accuracy=accuracy,
         )
 
-    def _inherited(self, ask: Asked, previous: RecallPlan) -> RecallPlan:
+    def _inherited(self, ask: Ask, previous: RecallPlan) -> RecallPlan:
         plan = self._wanted(ask, "follow_up", include_all=previous.include_all)
         if is_whole(ask.reading.words):
             return replace(plan, include_all=False)

@@ -9,7 +9,7 @@ import pytest
 
 from bmo.gate import WriteGate
 from bmo.ledger import Ledger
-from bmo.memory.dialogue import Dialogue, Known
+from bmo.memory.dialogue import Dialogue, KnownUser
 from bmo.settings import load_settings
 from bmo.turn import Decision, Fact, Turn
 from tests.fakes.speaker import START
@@ -37,7 +37,7 @@ class Talk:
             language="en",
         )
         known = self.ledger.known_subjects("ana")
-        self.dialogue.know(Known.of(known, self.ledger.live_facts("ana")))
+        self.dialogue.know(KnownUser.of(known, self.ledger.live_facts("ana")))
         decided = decision or GATE.decide_by_rules(turn, self.dialogue.context())
         self.ledger.record(turn, decided)
         self.dialogue.note_turn(turn, decided)

@@ -11,10 +11,11 @@ from tests.stories import ENDINGS, EVERYDAY, Played, play_all, stories
 
 pytestmark = pytest.mark.integration
 
-OPEN_RIGHT = 65
-"""Of the 84 stories that may be read while rules are written."""
-APART_RIGHT = 26
-"""Of the 41 that nobody looks at."""
+OPEN_RIGHT = 82
+"""Of the 96 stories that may be read while rules are written: two fewer than are right
+(docs/measuring.md), for a judge that is late on a busy machine costs one."""
+APART_RIGHT = 30
+"""Of the 47 that nobody looks at; two fewer as well."""
 
 ENDINGS_RIGHT = 27
 """Of the 30 in ``endings.yaml`` that may be read while rules are written."""
