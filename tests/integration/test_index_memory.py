@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -397,3 +398,22 @@ def test_memory_texts_stay_out_of_the_log(tmp_path: Path, caplog: pytest.LogCapt
         index.delete_fact("ana", fact.id)
         index.close()
     assert "zydeco" not in caplog.text.lower()
+
+
+def test_the_store_and_the_vectors_in_memory_find_the_same_near_facts(index: MemoryIndex) -> None:
+    """Until the vectors are in memory the store answers, also for a vector that was turned."""
+    zydeco, jazz = stored("Likes zydeco"), stored("Likes jazz bands")
+    for fact in (zydeco, jazz, stored("Likes zydeco", user="bob")):
+        index.add(fact, {})
+
+    def near(threshold: float) -> list[str]:
+        found = index.near(
+            "ana", "Likes zydeco", top_k=5, threshold=threshold, turned=lambda vector: vector
+        )
+        return [fact_id for fact_id, _ in found]
+
+    assert not index.in_memory("ana")
+    from_store = near(0.9), near(0.0)
+    while not index.in_memory("ana"):
+        time.sleep(0.005)
+    assert from_store == (near(0.9), near(0.0)) == ([zydeco.id], [zydeco.id, jazz.id])

@@ -9,6 +9,7 @@ import pytest
 
 from bmo.ledger.ages import age_in, outgrown
 from bmo.ledger.changes import reach
+from bmo.ledger.reconcile import plan_fact
 from bmo.turn import StoredFact
 from tests.fakes.speaker import START, fact
 from tests.unit.ledger.test_reconcile import stored
@@ -101,3 +102,10 @@ def test_of_two_of_one_name_nothing_ends() -> None:
     nephew = told_before("Nephew Callum lives in York", subject="user.nephew:callum")
     assert ended("Callum is fifteen now", FOURTEEN, son, nephew) == set()
     assert ended("Callum is fifteen now", FOURTEEN, son) == {FOURTEEN.text}
+
+
+def test_a_plan_ends_an_age_that_is_outgrown_unless_nobody_knows_when_it_was_said() -> None:
+    said = fact("Callum is fifteen now", "relationships")
+    plan = plan_fact(said, at=LATER, live=[FOURTEEN], near={})
+    assert [end.fact.text for end in plan.ends] == [FOURTEEN.text]
+    assert plan_fact(said, at=LATER, live=[FOURTEEN], near={}, dated=False).ends == ()

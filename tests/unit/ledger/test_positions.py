@@ -9,6 +9,7 @@ import pytest
 
 from bmo.ledger.changes import reach
 from bmo.ledger.positions import fills_anew, held_before, superior_of
+from bmo.ledger.reconcile import plan_fact
 from bmo.ledger.said_over import over
 from bmo.turn import StoredFact
 from tests.fakes.speaker import START, fact
@@ -123,3 +124,12 @@ def test_a_name_tells_of_a_change_in_its_own_words(words: str, name: str, anew: 
     first = words.index(name)
     assert fills_anew(words, (first, first + len(name))) is anew
     assert fills_anew(words, None) is False
+
+
+def test_a_plan_ends_whom_one_reported_to_only_where_something_has_changed() -> None:
+    def ended(*, change: bool) -> set[str]:
+        plan = plan_fact(NEW_BOSS, at=LATER, live=[REPORTS], near={}, change=change)
+        return texts(end.fact for end in plan.ends)
+
+    assert ended(change=True) == texts([REPORTS])
+    assert ended(change=False) == set()
