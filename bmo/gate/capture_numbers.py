@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from bmo.gate.captures import Capture, CaptureContext, lex
+from bmo.language.number_words import spoken_number
 from bmo.language.times import MONTHS, NUMBER_WORDS, ORDINALS, day_number
 
 
 def number(context: CaptureContext, start: int, end: int) -> Capture | None:
     """A number in words or digits."""
     tokens = context.tokens
-    value, size = read_number(tokens, start, end)
+    value, size = spoken_number(tokens, start, end, context.language)
+    if value is None:
+        value, size = read_number(tokens, start, end)
     if value is None:
         return None
     return Capture(start, start + size, start + size, str(value))

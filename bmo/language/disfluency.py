@@ -12,6 +12,7 @@ from functools import cache
 from operator import eq
 
 from bmo.language.asides import aside_at, aside_words
+from bmo.language.late_repairs import class_of, counted_again, said_late
 from bmo.language.lexicon import (
     LanguageCode,
     SurfaceLexicon,
@@ -32,7 +33,10 @@ _AFFIRMED_KNOW = frozenset(
     {"do", "did", "if", "as", "to", "let", "would", "should", "could", "what", "not", "so", "how"}
 )
 
-_NO = frozenset({("no",), ("sorry",), ("no", "sorry"), ("sorry", "no"), ("nope",), ("no", "wait")})
+_NO = frozenset(
+    {("no",), ("sorry",), ("no", "sorry"), ("sorry", "no"), ("nope",), ("no", "wait")}
+    | {("no", "i", "tell", "a", "lie"), ("i", "tell", "a", "lie"), ("tell", "a", "lie")}
+)
 _I_MEAN = frozenset({("i", "mean"), ("i", "meant"), ("no", "i", "mean"), ("sorry", "i", "mean")})
 _IT_IS = frozenset({("it", "is"), ("it", "'s"), ("that", "is"), ("it", "was")})
 _COPULAS = frozenset({"is", "are", "was", "were", "called", "named", "'s"})
@@ -224,7 +228,8 @@ _SAME = [b"\x01" * span for span in range(_LONGEST_REPEAT + 1)]
 
 def _without_reparanda(words: Words, kept: list[int], lexicon: SurfaceLexicon) -> list[int]:
     strong_edits, weak_edits = lexicon.strong_edits, lexicon.weak_edits
-    if strong_edits.keys().isdisjoint(words.norm) and weak_edits.keys().isdisjoint(words.norm):
+    edits = (strong_edits, weak_edits, lexicon.late_edits)
+    if all(edit.keys().isdisjoint(words.norm) for edit in edits):
         return kept
     norm = [words.norm[i] for i in kept]
     marks = [words.after[i] for i in kept]
@@ -233,6 +238,11 @@ def _without_reparanda(words: Words, kept: list[int], lexicon: SurfaceLexicon) -
     changed = False
     i = 0
     while i < size:
+        late = said_late(norm, marks, result, i, lexicon)
+        if late is not None:
+            result, i = late
+            changed = True
+            continue
         length = match_phrase(strong_edits, norm, i) if norm[i] in strong_edits else 0
         strong = length > 0
         if not length and result and norm[i] in weak_edits:
@@ -262,11 +272,11 @@ def _without_reparanda(words: Words, kept: list[int], lexicon: SurfaceLexicon) -
             result.append(i)
             i += 1
             continue
-        counted = _counted(norm, result, cut, follow)
+        counted, taken = counted_again(norm, result, cut, follow, lexicon)
         del result[cut:]
         if counted:  # "two kids no three": three kids
-            result.append(follow)
-            follow += 1
+            result += range(follow, follow + taken)
+            follow += taken
         result += counted
         changed = True
         i = follow
@@ -280,27 +290,6 @@ def _denied_copy(norm: list[str], result: list[int], follow: int) -> int:
         if norm[follow + 1 : follow + 1 + length] == said[-length:]:
             return length
     return 0
-
-
-def _counted(norm: list[str], result: list[int], cut: int, follow: int) -> list[int]:
-    """What a number counts that is said again alone: "kids" of "two kids no three"."""
-    nouns = result[cut + 1 :]
-    if not 0 < len(nouns) <= _LONGEST_COUNTED or calendar_class(norm[follow]) != "number":
-        return []
-    if calendar_class(norm[result[cut]]) != "number":
-        return []
-    behind = norm[follow + 1] if follow + 1 < len(norm) else ""
-    if behind and behind not in _GOES_ON:
-        return []
-    words = [norm[p] for p in nouns]
-    plain = _NOT_COUNTED.isdisjoint(words) and not any(w in NUMBER_WORDS for w in words)
-    return nouns if plain else []
-
-
-_LONGEST_COUNTED = 3
-_GOES_ON = frozenset("and but so i we he she they now in at on for with".split())
-"""Words behind a number that stands alone."""
-_NOT_COUNTED = frozenset("is are was am and or but to at in on till until i we he she they".split())
 
 
 def _behind_copula(
@@ -342,7 +331,7 @@ def _reparandum_start(
     first = norm[follow]
     low = max(0, len(result) - _WINDOW)
     classes = lexicon.classes
-    kind = classes.get(first) or calendar_class(first)
+    kind = class_of(first, lexicon)
     pronoun = kind == "pronoun"
     for position in range(len(result) - 1, low - 1, -1):
         word = norm[result[position]]
@@ -351,7 +340,7 @@ def _reparandum_start(
                 # "no i like it" answers; only "i was in no i am in" repairs.
                 continue
             return _range_start(norm, result, position, follow)
-        if kind and kind != "be" and kind == (classes.get(word) or calendar_class(word)):
+        if kind and kind != "be" and kind == class_of(word, lexicon):
             if pronoun and not strong:
                 continue
             return _range_start(norm, result, position, follow)

@@ -32,6 +32,10 @@ class SurfaceLexicon:
         denials: Words of denial, taken off where a subject follows ("no his name is tom").
         strong_edits: Editing terms that repair even without a rough copy.
         weak_edits: Editing terms that repair only with a rough copy.
+        late_edits: Editing terms that say what no longer holds ("well it was tuesdays").
+        restating: Phrases that lead to what is so instead ("now it is").
+        repair_tails: Words behind a repair that belong to the repairing ("thursdays now").
+        dayparts: Words that belong to a day before or behind them ("tuesday evening").
         asides: Phrases addressed to the hearer that say nothing of the matter.
         closing_asides: Those that are asides only at the end of what they belong to.
         leading_asides: Those that are asides only before the subject of what they belong to.
@@ -56,6 +60,10 @@ class SurfaceLexicon:
     denials: frozenset[str]
     strong_edits: Phrases
     weak_edits: Phrases
+    late_edits: Phrases
+    restating: Phrases
+    repair_tails: frozenset[str]
+    dayparts: frozenset[str]
     asides: Phrases
     closing_asides: Phrases
     leading_asides: Phrases
@@ -133,7 +141,7 @@ _COMMON_IN_EDITS = frozenset(
     (
         "i or that what am let me oh hold hang on say should make you is ich ou je dire veux o "
         "if with know so it not do as can have to for your the just please will going said "
-        "told before"
+        "told before was were used be ce que es war "
     ).split()
 )
 
@@ -189,9 +197,9 @@ def surface_lexicon(language: LanguageCode) -> SurfaceLexicon:
         classes.update(dict.fromkeys(raw[key], name))
     strong = phrase_table([spoken(p) for p in raw["strong_edits"]])
     weak = phrase_table([spoken(p) for p in raw["weak_edits"]])
-    asides, closing, leading, tags = (
+    asides, closing, leading, tags, late, restating = (
         phrase_table([spoken(p) for p in raw.get(key, [])])
-        for key in ("asides", "closing_asides", "leading_asides", "tags")
+        for key in ("asides", "closing_asides", "leading_asides", "tags", "late_edits", "restating")
     )
     return SurfaceLexicon(
         language=language,
@@ -201,6 +209,10 @@ def surface_lexicon(language: LanguageCode) -> SurfaceLexicon:
         denials=frozenset(raw.get("denials", [])),
         strong_edits=strong,
         weak_edits=weak,
+        late_edits=late,
+        restating=restating,
+        repair_tails=frozenset(raw.get("repair_tails", [])),
+        dayparts=frozenset(raw.get("dayparts", [])),
         asides=asides,
         closing_asides=closing,
         leading_asides=leading,
@@ -214,5 +226,7 @@ def surface_lexicon(language: LanguageCode) -> SurfaceLexicon:
         subordinators=frozenset(raw["subordinators"]),
         embedders=frozenset(raw["embedders"]),
         carried_verbs=frozenset(raw["carried_verbs"]),
-        disfluencies=_by_telling_word(raw["fillers"], strong, weak, asides, closing, leading, tags),
+        disfluencies=_by_telling_word(
+            raw["fillers"], strong, weak, late, asides, closing, leading, tags
+        ),
     )
