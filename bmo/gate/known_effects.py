@@ -147,8 +147,9 @@ def _pointed_at(
 ) -> list[Fact]:
     """What a clause ends without naming it: "i don't do that any more"."""
     said = [analysis.words.norm] if analysis.answered else [c.norm for c in stated]
-    for norm in said:
-        meant = pointed_at(norm, turn.assistant_before, context, analysis.language)
+    for place, norm in enumerate(said):
+        before = [word for words in said[:place] for word in words]
+        meant = pointed_at(norm, turn.assistant_before, context, analysis.language, before)
         if meant is not None:
             _close(analysis, analysis.clauses if analysis.answered else stated)
             analysis.facts = ()  # "Said in French about a change", what a "no" settles: the same

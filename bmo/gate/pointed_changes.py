@@ -24,14 +24,19 @@ def pointed_at(
     assistant_before: str,
     context: DialogueContext,
     language: LanguageCode,
+    before: Sequence[str] = (),
 ) -> Fact | None:
     """The live memory that a clause ends without naming it.
+
+    What the turn itself has named is meant before all that was spoken of earlier, and nothing else
+    then: "i used to keep pigeons but i gave them up" ends no job that the assistant mentioned.
 
     Args:
         norm: The clause's words in normal form.
         assistant_before: What the assistant said last.
         context: The user's live memories and the latest turns.
         language: Whose patterns apply.
+        before: The words of the turn before the clause.
 
     Returns:
         None when the clause ends nothing, or it is not clear what.
@@ -46,6 +51,10 @@ def pointed_at(
     if bare and not ("?" in last and table.still.intersection(_WORD.findall(last))):
         return None
     said_before = [said for said, _ in context.recent_turns[:1]]
+    named = " ".join(before)
+    if table.words_of(named):
+        pointing = table.pointing.search(line) is not None
+        return _meant(named, context, table) if pointing else None
     if not bare and table.pointing.search(line) is None:
         if table.bare is None or table.bare.search(line) is None:
             return None
