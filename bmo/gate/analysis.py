@@ -38,6 +38,7 @@ from bmo.gate.known_effects import (
     with_what_is_known,
 )
 from bmo.gate.left_open import leaves_open
+from bmo.gate.named_apart import with_both_named
 from bmo.gate.open_category import WIDE, rule_category
 from bmo.gate.other_topics import with_topics
 from bmo.gate.packs import Pack, load_pack
@@ -162,6 +163,8 @@ def _put_straight(
     if stages & TITLED:
         said = without_stops_of_titles(said)
     repaired = repair(said, language, cued=stages & REPAIRED != 0)
+    if repaired.norm:
+        repaired = with_both_named(repaired, people, language)
     if language == "en":
         if stages & DIALECTAL:
             repaired = with_my(repaired, people)
