@@ -5,11 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from bmo.gate.asked_question import asked_subject
-from bmo.gate.people import NEW, Gender, PeopleLexicon, Relation, label_of, subject_of
+from bmo.gate.people import (
+    NEW,
+    Gender,
+    PeopleLexicon,
+    Relation,
+    label_of,
+    people_lexicon,
+    subject_of,
+)
 from bmo.gate.spoken_of_before import Mention, Spoken, meant_before, people_in, people_of
+from bmo.gate.talk_words import talk_words
 from bmo.language import LanguageCode
+from bmo.language.lexicon import LANGUAGES
 from bmo.turn import DialogueContext
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -28,6 +39,16 @@ _PRONOUN_GENDERS: dict[str, tuple[Gender, ...]] = {
 }
 _SINGULAR = frozenset({"he", "him", "his", "she", "her", "either"})
 _SEVERAL = frozenset({"they", "their", "them"})
+
+
+@cache
+def _given_names() -> frozenset[str]:
+    """Given names of every language: "mehdi ist lehrer und er ..." speaks of Mehdi."""
+    names = frozenset[str]()
+    for language in LANGUAGES:
+        said = talk_words(language)
+        names |= people_lexicon(language).names - said.not_names
+    return names
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +220,8 @@ class Discourse:
         if self.recent and pronoun in ("it", "its"):
             return None  # "he's gone off biology, it's nursing now": no dog of some turns ago
         if self.assistant is not None and self.assistant.gender in genders:
-            return self.assistant
+            leading = self._leading(genders)
+            return self.assistant if leading is None else self._known(leading)
         if pronoun in _SEVERAL:
             genders = ("plural",)  # "they've pushed it back" is nobody's husband of a turn ago
         if pronoun not in ("it", "its"):
@@ -212,6 +234,16 @@ class Discourse:
             if person.gender in genders or (pronoun in ("it", "its") and person.pet):
                 return person
         return None
+
+    def _leading(self, genders: tuple[Gender, ...]) -> Mention | None:
+        """Whoever is the subject of the turn so far, known or not: "mehdi is a cook and he ..."."""
+        if not self.heard:
+            return None
+        spoken = people_in(self.heard, self.language, self.lexicon, self.names)
+        first = spoken.mentions[0] if spoken.mentions else None
+        if first is None and self.heard[0] in _given_names():
+            first = Mention(None, self.heard[0], "", "", "unknown", True, False, False)
+        return first if first and first.leads and first.gender in (*genders, "unknown") else None
 
     def _turns_before(self) -> Iterator[Spoken]:
         """The people of this turn's words so far, then of the turns before it, latest first."""

@@ -136,8 +136,16 @@ class _English:
         self.lists = open_lexicon()
         self.clauses = OpenClauses(words, before, self.names)
         self.people = OpenSubjects(before, self.names, subjects, own)
+        self.front: list[str] = []
+
+    def _meant(self, pronoun: str) -> tuple[str, str] | None:
+        """Whom a pronoun means: somebody of the turn's words before, else the assistant's."""
+        if self.people.named_in(self.front):
+            return self.whom(pronoun)
+        return self.people.meant() or self.whom(pronoun)
 
     def statement(self, start: int, stop: int) -> OpenText | None:
+        self.front = self.words.norm[:start]
         spoken = tokens_of(self.words, start, stop, self.names)
         polarity: bool | None = None
         rest = spoken
@@ -242,7 +250,7 @@ class _English:
 
     def _owned(self, tokens: list[Token]) -> tuple[str, str, bool] | None:
         """A clause about what is his or hers, with whose it is written out; None for nobody's."""
-        meant = self.people.meant() or self.whom(tokens[0].norm)
+        meant = self._meant(tokens[0].norm)
         if meant is None:
             return None
         label, subject = meant
@@ -336,7 +344,7 @@ class _English:
             copula = len(tokens) > 2 and tokens[1].norm in ("is", "are", "was")
             return self._answered(question, tokens[2:] if copula else tokens)
         if first in ("he", "she", "they"):
-            meant = self.people.meant() or self.whom(first)
+            meant = self._meant(first)
             if meant and (first != "they" or _is_plural(meant[0])):
                 label, subject = meant
                 return f"{label} {joined(inner(tokens)[1:])}", subject, False

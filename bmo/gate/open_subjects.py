@@ -40,6 +40,11 @@ class OpenSubjects:
         named = any(w.strip(",").lower() not in self.lexicon.capitalised for w in large)
         return named or any(w.lower() in forms for w in words)
 
+    def named_in(self, norm: Sequence[str]) -> bool:
+        """Whether words in normal form name somebody, by name or relation."""
+        people = self.lexicon.people
+        return any(word in people.names or word in people.first for word in norm)
+
     def meant(self) -> tuple[str, str] | None:
         """Whom the assistant spoke of last: label and subject."""
         own = self.own | addressed(self.before)

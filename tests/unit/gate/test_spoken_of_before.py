@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from bmo.gate import WriteGate
 from bmo.gate.discourse import open_discourse
 from bmo.gate.people import people_lexicon
 from bmo.gate.spoken_of_before import meant_in, people_of
 from bmo.language import LanguageCode
-from bmo.turn import DialogueContext, Fact
+from bmo.settings import load_settings
+from bmo.turn import DialogueContext, Fact, Turn
 
 pytestmark = pytest.mark.unit
 
@@ -135,3 +137,35 @@ def test_no_name_is_in_both_lists_of_names() -> None:
     people = people_lexicon("en")
     assert people.gender_of("tom") == "male" and people.gender_of("rita") == "female"
     assert people.gender_of("robin") == people.gender_of("andrea") == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "karim is a teacher and he lives in york"),
+        ("en", "i had a brother arthur he was in the navy he died in eighty nine"),
+        ("de", "mehdi ist lehrer und er wohnt in ulm"),
+        ("fr", "mehdi était prof avant maintenant il est développeur"),
+        ("es", "mehdi es profesor y él vive en soria"),
+    ],
+)
+def test_who_leads_the_turn_is_meant_before_whom_the_assistant_named(
+    language: LanguageCode, said: str
+) -> None:
+    sam = Fact(text="Has a brother named Sam", category="relationships", subject="user.brother:sam")
+    context = DialogueContext(known=(sam,), recent_facts=(sam,), subjects={"sam": sam.subject})
+    gate = WriteGate(load_settings())
+    turn = Turn(text=said, language=language, assistant_before="Your brother Sam lives in Leeds.")
+    decision = gate.decide(turn, context)
+    assert not [fact.text for fact in decision.facts if "Sam" in fact.text]
+
+
+def test_he_is_whom_the_assistant_named_where_the_turn_names_nobody() -> None:
+    sam = Fact(text="Has a brother named Sam", category="relationships", subject="user.brother:sam")
+    context = DialogueContext(known=(sam,), recent_facts=(sam,), subjects={"sam": sam.subject})
+    turn = Turn(
+        text="dinner is ready and he works in york",
+        assistant_before="Your brother Sam lives in Leeds.",
+    )
+    facts = WriteGate(load_settings()).decide(turn, context).facts
+    assert {fact.subject for fact in facts} == {sam.subject}
