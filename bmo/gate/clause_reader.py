@@ -134,10 +134,8 @@ class ClauseReader:
                 found = retraction(spoken, clause, behind, self.discourse, self.context, self.turn)
             else:
                 found = other_retraction(spoken, clause, behind, self.discourse, self.language)
-            if found is None:
-                is_open = True
-            else:
-                facts.append(found)
+            facts += found
+            is_open = not found
         elif act == "directive" and spoken.norm[clause.start] in LIFTING:
             facts = [
                 fact

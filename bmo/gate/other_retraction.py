@@ -13,7 +13,7 @@ from functools import lru_cache
 from bmo.gate.discourse import Discourse
 from bmo.gate.other_grammar import grammar
 from bmo.gate.pack_tables import read_table
-from bmo.gate.retraction import proposes_another, retraction_fact
+from bmo.gate.retraction import proposes_another, retraction_fact, things_named
 from bmo.language import Clause, LanguageCode, Words
 from bmo.language.lexicon import Phrases, phrase_table
 from bmo.turn import Fact, RetractScope
@@ -34,6 +34,8 @@ class ForgetWords:
         not_memory: Things an assistant has that are no memory ("wecker").
         rather: What is proposed in its place: nothing is to be forgotten then ("vergiss den tee,
             lass uns kaffee trinken").
+        joins: Words between two things to be forgotten.
+        again: Words with which the second of them begins.
     """
 
     filler: frozenset[str]
@@ -42,6 +44,8 @@ class ForgetWords:
     last: frozenset[str]
     not_memory: frozenset[str]
     rather: Phrases
+    joins: frozenset[str]
+    again: frozenset[str]
 
 
 @lru_cache(maxsize=4)
@@ -55,6 +59,8 @@ def forget_words(language: LanguageCode) -> ForgetWords:
         last=frozenset(raw.get("last", ())),
         not_memory=frozenset(raw.get("not_memory", ())),
         rather=phrase_table(raw.get("rather", [])),
+        joins=frozenset(raw.get("joins", ())),
+        again=frozenset(raw.get("again", ())),
     )
 
 
@@ -78,8 +84,8 @@ def topic_words(norm: Sequence[str], language: LanguageCode) -> list[str]:
 
 def other_retraction(
     spoken: Words, clause: Clause, behind: int, discourse: Discourse, language: LanguageCode
-) -> Fact | None:
-    """The retraction a forget request asks for, or None when it is none.
+) -> tuple[Fact, ...]:
+    """What a forget request asks for, each thing by itself; nothing where it is none.
 
     Args:
         spoken: The turn's words.
@@ -92,9 +98,21 @@ def other_retraction(
     asked = spoken.norm[clause.start : clause.end]
     rest = spoken.norm[behind : clause.end]
     if not known.not_memory.isdisjoint(rest):
-        return None
+        return ()
     if proposes_another(spoken.norm, behind, clause, known.rather):
-        return None
+        return ()
+    things = things_named(rest, known.joins, known.again)
+    asked_for = [_meant(asked, thing, discourse, language) for thing in things]
+    if len(asked_for) > 1:
+        asked_for = [found for found in asked_for if found and found[0] not in ("last", "all")]
+    return tuple(retraction_fact(spoken, clause, *found) for found in asked_for if found)
+
+
+def _meant(
+    asked: Sequence[str], rest: Sequence[str], discourse: Discourse, language: LanguageCode
+) -> tuple[RetractScope, str, str] | None:
+    """Scope, value and subject of one thing that is to be forgotten, or None for nothing."""
+    known = forget_words(language)
     topic = topic_words(rest, language)
     wide = not known.wide.isdisjoint(asked)
     scope: RetractScope = "value"
@@ -116,4 +134,4 @@ def other_retraction(
             value = person[0].name  # memories call dogs and sisters so in every language
             if wide:
                 scope, subject = "subject", discourse.introduce(person[0]).subject
-    return retraction_fact(spoken, clause, scope, value, subject)
+    return scope, value, subject

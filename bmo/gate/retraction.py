@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -26,6 +28,9 @@ class RetractionWords:
         own: What of oneself may be deleted or removed ("my birthday").
         filler: Words around what is meant.
         rather: What is proposed in its place.
+        joins: Words between two things to be forgotten.
+        again: Words with which the second of them begins.
+        attributes: Words for what of a thing is meant, which its memory need not have ("date").
     """
 
     verbs: frozenset[str]
@@ -37,6 +42,9 @@ class RetractionWords:
     own: frozenset[str]
     filler: frozenset[str]
     rather: Phrases
+    joins: frozenset[str]
+    again: frozenset[str]
+    attributes: frozenset[str]
 
 
 _OF_FILES = frozenset({"delete", "remove"})
@@ -56,6 +64,9 @@ def retraction_words() -> RetractionWords:
         own=frozenset(raw["own"]),
         filler=frozenset(raw["filler"]),
         rather=phrase_table(raw["rather"]),
+        joins=frozenset(raw["joins"]),
+        again=frozenset(raw["again"]),
+        attributes=frozenset(raw["attributes"]),
     )
 
 
@@ -66,8 +77,17 @@ def retraction(
     discourse: Discourse,
     context: DialogueContext,
     turn: Turn,
-) -> Fact | None:
-    """The retraction a forget request asks for, or None when it is none ("forget it")."""
+) -> tuple[Fact, ...]:
+    """What a forget request asks for, each thing by itself; nothing where it is none ("forget it").
+
+    Args:
+        spoken: The turn's words.
+        clause: The clause that asks.
+        behind: Index behind the words that ask.
+        discourse: Who is known.
+        context: The user's live memories: what one of them names whole is one thing.
+        turn: What was said.
+    """
     norm = spoken.norm
     words = norm[clause.start : clause.end]
     verb = _verb_size(words)
@@ -77,19 +97,19 @@ def retraction(
         return retraction_fact(spoken, clause, scope, value, subject)
 
     if rest == ["it"] and words[verb - 1] == "forget":
-        return None  # "forget it": never mind
+        return ()  # "forget it": never mind
     known = retraction_words()
     if words[verb - 1] not in known.sure_verbs and known.of_memory.isdisjoint(rest):
-        return None  # "drop the volume", "erase the second paragraph"
+        return ()  # "drop the volume", "erase the second paragraph"
     if words[verb - 1] in _OF_FILES and rest[:1] == ["my"] and " ".join(rest[1:]) not in known.own:
         if tuple(rest) not in known.everything:
-            return None  # "delete my photos"
+            return ()  # "delete my photos"
     if not rest or not known.not_memory.isdisjoint(rest):
-        return None
+        return ()
     if proposes_another(norm, clause.start + verb, clause, known.rather):
-        return None
+        return ()
     if tuple(rest) in known.everything:
-        return fact("all")
+        return (fact("all"),)
     if tuple(rest) in known.last or (
         rest[0] == "that"
         and len(rest) > 1
@@ -97,9 +117,56 @@ def retraction(
         and len(rest) > 2
         and rest[2] == "do"
     ):
-        return fact("last")
-    scope, value, subject = _meant(rest, discourse)
-    return fact(scope, value, subject)
+        return (fact("last"),)
+    things = things_named(rest, known.joins, known.again)
+    if len(things) > 1 and _is_one(rest, context):
+        things = [rest]
+    asked = [_meant(thing, discourse) for thing in things]
+    if len(asked) > 1:
+        asked = [found for found in asked if found[0] != "last"]
+    return tuple(
+        fact(scope, _named(value, known.attributes, context), subject)
+        for scope, value, subject in asked
+    )
+
+
+def things_named(
+    rest: Sequence[str], joins: frozenset[str], again: frozenset[str]
+) -> list[list[str]]:
+    """What is named one by one ("the squash | my brother"), each with its own words.
+
+    Args:
+        rest: The words behind those that ask.
+        joins: Words between two things.
+        again: Words with which another thing begins behind one.
+    """
+    things: list[list[str]] = [[]]
+    for place, word in enumerate(rest):
+        if things[-1] and word in joins and not again.isdisjoint(rest[place + 1 : place + 2]):
+            things.append([])
+        else:
+            things[-1].append(word)
+    return things
+
+
+def _is_one(rest: Sequence[str], context: DialogueContext) -> bool:
+    """Whether a live memory names all of it: "the gin and the tonic"."""
+    filler = retraction_words().filler | {"and", "my", "our", "the"}
+    core = {word for word in rest if word not in filler}
+    return any(core.issubset(_WORD.findall(fact.text.lower())) for fact in context.known)
+
+
+def _named(value: str, attributes: frozenset[str], context: DialogueContext) -> str:
+    """What is named, without the word for what of it, where no memory has that: "release date"."""
+    words = value.split()
+    if len(words) < 2 or words[-1] not in attributes:
+        return value
+    if any(words[-1] in _WORD.findall(fact.text.lower()) for fact in context.known):
+        return value
+    return " ".join(words[:-1])
+
+
+_WORD = re.compile(r"\w+")
 
 
 def proposes_another(norm: list[str], begin: int, clause: Clause, rather: Phrases) -> bool:
