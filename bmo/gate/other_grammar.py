@@ -44,6 +44,8 @@ class Grammar:
         adjectives: What may stand between possessive and relation.
         since: Words that, with the time words behind them, say since when.
         time_words: What may stand behind them.
+        than: Words that make "no longer" a comparison ("plus de café que de thé").
+        compared: Words of which one must stand behind them then.
         negations: Words that negate.
         no_more: Words that, beside a negation, end a state.
         past_cues: Words that put the clause into the past.
@@ -89,6 +91,8 @@ class Grammar:
     adjectives: frozenset[str]
     since: frozenset[str]
     time_words: frozenset[str]
+    than: frozenset[str]
+    compared: frozenset[str]
     negations: frozenset[str]
     no_more: frozenset[str]
     past_cues: frozenset[str]
@@ -168,6 +172,8 @@ def grammar(language: LanguageCode) -> Grammar:
         adjectives=frozenset(raw["adjectives"]),
         since=frozenset(raw.get("since", ())),
         time_words=frozenset(raw.get("time_words", ())),
+        than=frozenset(raw.get("than", ())),
+        compared=frozenset(raw.get("compared", ())),
         negations=frozenset(raw["negations"]),
         no_more=frozenset(raw["no_more"]),
         past_cues=frozenset(raw["past_cues"]),

@@ -334,16 +334,26 @@ class _Clause(SubjectFinder):
             group.tense = "past"
         return finite, set()
 
+    def _compares(self, at: int) -> bool:
+        """Whether the word at ``at`` says "more than" or "nothing but", and not "no longer"."""
+        rules = self.rules
+        return any(
+            self.norm[i] in rules.than and self.norm[i + 1] in rules.compared
+            for i in range(at + 1, self.end - 1)
+        )
+
     def _without_grammar(self, places: list[int], group: VerbGroup) -> list[int]:
         """Takes negation, past cues and empty words off, noting what they say."""
         rules = self.rules
         kept: list[int] = []
-        since = -1
+        since = -2
         for i in places:
             word = self.norm[i]
             if word in rules.since or (since == i - 1 and word in rules.time_words):
                 since = i
             elif word == rules.no_longer and i == group.verb_at + 1:
+                if self._compares(i):
+                    return []  # "je bois plus de café que de thé": nothing is over
                 group.polarity, group.change = "negative", "any_more"
             elif word in rules.negations:
                 if not rules.subject_from_verb or i < group.verb_at:
