@@ -23,6 +23,8 @@ _FRAMED = REPORTED | NAMED | RELATED
 
 def in_clauses(spoken: Words, stages: int, turn: Turn, pack: Pack, people: PeopleLexicon) -> Words:
     """The words of an English turn with what is told in a frame or a fragment in clauses."""
+    if "used" in spoken.norm and "now" in spoken.norm:
+        spoken = _with_now_parted(spoken)
     listed = "," in spoken.text
     if not listed and not stages & _FRAMED:
         return spoken  # most turns
@@ -52,6 +54,28 @@ def in_order(spoken: Words, stages: int, people: PeopleLexicon, context: Dialogu
     if stages & POINTING:
         spoken = with_pointers_resolved(spoken)
     return spoken
+
+
+def _with_now_parted(spoken: Words) -> Words:
+    """What used to be and what is now as clauses: "he used to be a vet | now he runs a pub"."""
+    norm = spoken.norm
+    after = list(spoken.after)
+    past = False
+    for i, word in enumerate(norm[:-2]):
+        past = past or (word == "used" and norm[i + 1] == "to")
+        if not past or word != "now" or after[i - 1] or norm[i - 1] in _BEFORE_NOW:
+            continue
+        if norm[i + 1] in _WHO:
+            after[i - 1] = "."
+            past = False
+    return Words(spoken.text, norm, spoken.start, spoken.end, after, spoken.before)
+
+
+_WHO = frozenset("i we he she they it".split())
+_BEFORE_NOW = frozenset(
+    "right not just by until till to for even from and but or as before".split()
+)
+"""Words that make one phrase with "now", or have parted the clauses."""
 
 
 def _without_quotes(spoken: Words) -> Words:
