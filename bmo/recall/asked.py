@@ -16,6 +16,10 @@ _OF_MEMORY = frozenset({"remembering", "stored", "said", "suggest"})
 
 _AUXILIARIES = frozenset({"be", "do", "have", "modal"})
 
+_OPENS = "opens"
+"""Class of first words of a question that yes or no answers, in packs whose auxiliaries open
+statements as well."""
+
 _CONTACT = "phone"
 """The slot that a command to call or write to somebody asks for beside the name."""
 
@@ -53,11 +57,20 @@ def is_question(ask: Ask) -> bool:
         return True
     first, *rest = words.words
     classes = ask.pack.lexer.classes_of(first)
-    if "q" in classes:
+    if "q" in classes or opens_as_question(ask):
         return True
     # "cant meet them at weekends", "were calling her addie": no apostrophe tells these apart.
     states = rest[:1] == ["not"] or (first == "were" and rest and rest[0].endswith("ing"))
     return bool(classes & _AUXILIARIES) and not states
+
+
+def opens_as_question(ask: Ask) -> bool:
+    """Whether a turn begins as a question that yes or no answers does ("puede venir ...").
+
+    Only in languages whose packs have a class for it; "puede que" says maybe.
+    """
+    first, *rest = ask.reading.words.words
+    return _OPENS in ask.pack.lexer.classes_of(first) and rest[:1] != ["que"]
 
 
 def names_somebody(words: Words, subjects: Mapping[str, str]) -> bool:
@@ -68,13 +81,15 @@ def names_somebody(words: Words, subjects: Mapping[str, str]) -> bool:
 
 
 def asks_of_somebody(ask: Ask) -> bool:
-    """Whether a turn begins with an auxiliary and a known name ("is eva still pregnant").
+    """Whether a turn begins as a question does and has a known name ("is eva still pregnant").
 
     Recognisers write no question mark, and no possessive or question word says that it asks.
     """
     words = ask.reading.words.words
-    if ask.pack.language != "en" or len(words) < 3 or not ask.subjects:
+    if len(words) < 3 or not ask.subjects:
         return False
+    if ask.pack.language != "en":
+        return opens_as_question(ask)
     classes = ask.pack.lexer.classes_of(words[0])
     return bool(classes & _AUXILIARIES) and words[1] in ask.subjects
 

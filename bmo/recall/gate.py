@@ -20,6 +20,7 @@ from bmo.recall.asked import (
     calls_nobody_known,
     is_question,
     names_somebody,
+    opens_as_question,
 )
 from bmo.recall.budget import prefers_accuracy, token_budget
 from bmo.recall.classify import Classification, classify
@@ -218,7 +219,7 @@ class ReadGate:
             return _not(kind, "smalltalk", depth)
         if (words.asked or "q" in words.classes or asks_of_somebody(ask)) and named:
             return self._wanted(ask, "own_fact_question")
-        if not (words.asked or "asking" in words.classes):
+        if not (words.asked or "asking" in words.classes or opens_as_question(ask)):
             return _not(kind, "statement", depth)
         if about_the_assistant(words):
             return _not(kind, "smalltalk", depth)

@@ -22,6 +22,12 @@ OVERRULED_FITTING: Final = 0.8
 MAY_BE_MEANT: Final = -1.0
 """... by at least these log odds, nearness included."""
 
+OVERRULED_MEANT: Final = 0.5
+"""The same where some memory surely is ("whats my camera these days" beside a camera) ..."""
+
+SURELY_MEANT: Final = 1.0
+"""... by these."""
+
 FAMILIAR: Final = 2.0
 """Familiarity (``bmo.recall.relevance``) from which a turn is about what memory holds ..."""
 
@@ -53,7 +59,12 @@ NOT_STRANGE: Final = -1.5
 
 def overrules(need: float, known: Familiarity | None, otherwise: float) -> float:
     """The read-need from which the judge overrules a rule that saw no need."""
-    if known is None or need < OVERRULED_FITTING or known.closest() < MAY_BE_MEANT:
+    if known is None or need < OVERRULED_MEANT:
+        return otherwise
+    closest = known.closest()
+    if closest >= SURELY_MEANT:
+        return min(otherwise, OVERRULED_MEANT)
+    if need < OVERRULED_FITTING or closest < MAY_BE_MEANT:
         return otherwise
     return min(otherwise, OVERRULED_FITTING)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from bmo.recall.lexer import ABOUT_SOMEBODY, OF_ONESELF, Words
@@ -20,10 +21,14 @@ of the speaker's own ("who do i report to") a single one does."""
 _GOES_ON = frozenset("and or but so also same und oder aber et ou mais y o pero".split())
 """First words by which a short question goes on from the turn before."""
 
+_ARTICLES = frozenset("das die der".split())
+"""Words that lean where no word of their own comes after them: "wie alt ist die" does, and "wie
+hoch ist die zugspitze" does not."""
+
 _LEANING = frozenset(
     (
         "one ones that those it else other others another same first last second older younger "
-        "das die der anderer andere älter jünger celui celle autre plus ese esa otro otra mayor"
+        "anderer andere älter jünger celui celle autre plus ese esa otro otra mayor"
     ).split()
 )
 """Words by which a short question leans on the turn before."""
@@ -39,7 +44,7 @@ def leans(words: Words) -> bool:
         return False
     if not (words.asked or "follow" in words.classes):
         return False
-    leaning = words.classes & ABOUT_SOMEBODY or not _LEANING.isdisjoint(said)
+    leaning = words.classes & ABOUT_SOMEBODY or _points_back(said)
     return bool(leaning) or len(said) <= BARE_WORDS or said[0] in _GOES_ON
 
 
@@ -50,6 +55,14 @@ def is_whole(words: Words) -> bool:
     """
     said = words.words
     telling = [word for word in said if word not in function_words() and word not in _LEANING]
-    leans = "pronoun" in words.classes or said[0] in _GOES_ON or not _LEANING.isdisjoint(said)
+    leans = "pronoun" in words.classes or said[0] in _GOES_ON or _points_back(said)
     own = not words.classes.isdisjoint(OF_ONESELF) and len(said) > BARE_WORDS
     return not leans and len(telling) >= (1 if own else WHOLE_WORDS)
+
+
+def _points_back(said: Sequence[str]) -> bool:
+    """Whether a word points to what the turn before was about."""
+    if not _LEANING.isdisjoint(said):
+        return True
+    after = zip(said, [*said[1:], ""], strict=True)
+    return any(word in _ARTICLES and (not own or own in function_words()) for word, own in after)

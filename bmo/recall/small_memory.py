@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from bmo.recall.candidates import NAMED, Asked, Candidate
+from bmo.recall.news import news_of
 from bmo.recall.relevance import Evidence, log_odds, probability, words_of
 from bmo.recall.words_in_common import is_named
 from bmo.turn import RecallPlan, StoredFact
@@ -107,6 +108,9 @@ NAMED_MOST: Final = 2
 """Memories given for their name in the question ("which of them answers to Vesle"), at most; beside
 all others, for who says a name means it."""
 
+NEWS_MOST: Final = 1
+"""Memories given because they say what became of one that is given, at most."""
+
 GAP: Final = 1.5
 """Log odds behind the best memory beyond which another is none; a request may depend on several
 things that have nothing in common, so there it does not count."""
@@ -178,7 +182,8 @@ def fitting(
         if row.soft and row.topics > 0.0 and (row.about or not asked.people)
     }
     found = _with_what_matters(_with_best_few(found, plan, odds, theirs), plan, odds, mattering)
-    return _with_named(found, _held(plan, asked, weighed), odds)
+    found = _with_named(found, _held(plan, asked, weighed), odds)
+    return _with_news(found, asked)
 
 
 def _depends(plan: RecallPlan) -> bool:
@@ -294,6 +299,17 @@ def _with_what_matters(
     )
     ids = {c.fact.id for c in ranked[:MATTERING_MOST] if odds[c.fact.id] >= FLOOR_MATTERING}
     return _lifted(found, ids)
+
+
+def _with_news(found: list[Candidate], asked: Asked) -> list[Candidate]:
+    """Lifts the newer memory that says what became of one that is given."""
+    given = [c for c in found if c.similarity >= OF_THE_FEW]
+    given.sort(key=lambda c: -c.similarity)
+    among = [c.fact for c in found if c.why != "about somebody else"]
+    news = news_of((c.fact for c in given), among, asked.names)
+    known = {c.fact.id for c in given}
+    fresh = [news[c.fact.id].id for c in given if c.fact.id in news]
+    return _lifted(found, [fact for fact in dict.fromkeys(fresh) if fact not in known][:NEWS_MOST])
 
 
 def _lifted(found: Sequence[Candidate], ids: Collection[str]) -> list[Candidate]:

@@ -384,3 +384,40 @@ def test_an_auxiliary_and_a_known_name_ask(text: str) -> None:
 
 def test_a_name_that_is_an_auxiliary_asks_nothing() -> None:
     assert not plan("will is off sick today", subjects={"will": "user.boss:will"}).recall
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "puede venir un cliente el viernes",
+        "passt es silke am freitag",
+        "est-ce que loïc aimerait ça",
+    ],
+)
+def test_a_question_that_yes_or_no_answers_opens_with_its_verb(text: str) -> None:
+    assert plan(text, subjects={"silke": "user.sister:silke"}).trigger != "statement"
+
+
+@pytest.mark.parametrize(
+    "text", ["kann ute morgen kommen", "est-ce que ute aimerait un concert", "puede ute venir"]
+)
+def test_a_question_about_a_known_name_recalls_in_every_language(text: str) -> None:
+    planned = plan(text, subjects={"ute": "user.daughter:ute"})
+    assert planned.recall
+    assert "user.daughter:ute" in planned.subjects
+
+
+def test_what_says_maybe_in_spanish_asks_nothing() -> None:
+    assert plan("puede que dani venga", subjects={"dani": "user.son:dani"}).trigger == "statement"
+
+
+def test_a_german_article_before_a_word_of_its_own_does_not_lean_back() -> None:
+    before = plan("was hab ich nochmal für einen beruf")
+    assert before.recall
+    assert not plan("wie hoch ist die zugspitze", previous=before).recall
+    assert plan("und wie alt ist die", previous=before).trigger == "follow_up"
+
+
+def test_every_animal_is_a_pet() -> None:
+    assert "user.budgie" in plan("what pets have i got").subjects
+    assert "user.gecko" in plan("whats my lizard called").subjects
