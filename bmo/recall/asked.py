@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
 
 from bmo.recall.addressing import address
 from bmo.recall.classify import Classification
@@ -19,6 +21,11 @@ _AUXILIARIES = frozenset({"be", "do", "have", "modal"})
 _OPENS = "opens"
 """Class of first words of a question that yes or no answers, in packs whose auxiliaries open
 statements as well."""
+
+_FOR_ME: Final = frozenset(
+    {("for", "me"), ("for", "us"), ("für", "mich"), ("für", "uns"), ("pour", "moi"), ("para", "mí")}
+)
+"""Pairs of words by which a question is about whom the answer must suit."""
 
 _CONTACT = "phone"
 """The slot that a command to call or write to somebody asks for beside the name."""
@@ -71,6 +78,11 @@ def opens_as_question(ask: Ask) -> bool:
     """
     first, *rest = ask.reading.words.words
     return _OPENS in ask.pack.lexer.classes_of(first) and rest[:1] != ["que"]
+
+
+def is_for_me(words: Words) -> bool:
+    """Whether a turn asks what something is for the speaker ("is that wise for me")."""
+    return not _FOR_ME.isdisjoint(pairwise(words.words))
 
 
 def names_somebody(words: Words, subjects: Mapping[str, str]) -> bool:

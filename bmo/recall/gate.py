@@ -18,6 +18,7 @@ from bmo.recall.asked import (
     about_the_assistant,
     asks_of_somebody,
     calls_nobody_known,
+    is_for_me,
     is_question,
     names_somebody,
     opens_as_question,
@@ -260,7 +261,8 @@ class ReadGate:
         elif known is not None and known.score >= FAMILIAR:
             threshold = min(threshold, FAMILIAR_NEED)
         elif known is not None and known.score <= 0.0:
-            strange = STRANGE_OWN_NEED if classes & _STRONG else STRANGE_NEED
+            own = bool(classes & _STRONG) or is_for_me(ask.reading.words)
+            strange = STRANGE_OWN_NEED if own else STRANGE_NEED
             if threshold <= need < strange and known.closest() < NOT_STRANGE:
                 threshold = strange
         fits = (

@@ -100,6 +100,8 @@ def _is_answered(ordered: Sequence[RecalledMemory], plan: RecallPlan, floor: flo
     """Whether a question about the user alone has its answer: others' homes are no part of it."""
     if plan.subjects != ("user",) or plan.trigger not in _OF_ONESELF or plan.include_all:
         return False
+    if plan.trigger == "judge" and not _OF_A_TABLE.isdisjoint(plan.slots):
+        return False  # what may be eaten depends on whoever eats
     return any(
         memory.fact.subject == "user"
         and memory.fact.slot in plan.slots
@@ -109,7 +111,9 @@ def _is_answered(ordered: Sequence[RecalledMemory], plan: RecallPlan, floor: flo
     )
 
 
-_OF_ONESELF: Final = frozenset({"own_fact_question", "explicit_prompt"})
+_OF_ONESELF: Final = frozenset({"own_fact_question", "explicit_prompt", "judge"})
+
+_OF_A_TABLE: Final = frozenset({"allergy", "intolerance", "diet"})
 
 
 def _floor_of_gap(similarities: Collection[float], plan: RecallPlan) -> float:

@@ -39,6 +39,10 @@ BOTH: Final = 0.5
 NOT_THEIR_SLOT: Final = 2.0
 """The same when it is asked for one thing of theirs ("my trainer's name")."""
 
+MEANT_OF_ANOTHER: Final = 0.5
+"""Log odds from which a memory of somebody else is given where nothing is known of those who are
+asked about ("the church do for the little one": the goddaughter's first communion)."""
+
 INTRODUCTION_SHARE: Final = 0.4
 """Share of its similarity that "Has a brother named Tom" keeps when no name was asked for: what
 else is given of Tom names him too."""
@@ -152,12 +156,15 @@ def fitting(
     named.sort(key=lambda fact: -odds[fact.id])
     in_slot = {fact.id for fact in named[:SLOT_MOST]}
     found: list[Candidate] = []
+    unknown = bool(asked.people) and not any(row.about for _, row in weighed)
     nearest = max((odds[fact.id] for fact, _ in weighed if not _is_instruction(fact)), default=0.0)
     least = -math.inf if _depends(plan) else _floor(plan)
     for fact, row in weighed:
         if fact.id in in_slot:
             found.append(Candidate(fact, 1.0, "slot"))
-        elif _of_another(fact, plan, asked, row):
+        elif _of_another(fact, plan, asked, row) and not (
+            unknown and not plan.slots and odds[fact.id] >= MEANT_OF_ANOTHER
+        ):
             found.append(Candidate(fact, 0.0, "about somebody else"))
         else:
             similarity = probability(odds[fact.id])

@@ -421,3 +421,32 @@ def test_a_german_article_before_a_word_of_its_own_does_not_lean_back() -> None:
 def test_every_animal_is_a_pet() -> None:
     assert "user.budgie" in plan("what pets have i got").subjects
     assert "user.gecko" in plan("whats my lizard called").subjects
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "my grandson wants to learn trumpet who in the family could show him",
+        "wen aus der familie frag ich wegen meinem motor",
+        "qui va s'occuper de mon chat pendant les vacances",
+        "a quién de la familia pregunto si mi perro está malo",
+    ],
+)
+def test_who_is_named_where_somebody_is_sought_is_not_who_is_asked_about(text: str) -> None:
+    planned = plan(text)
+    assert planned.recall
+    assert set(planned.subjects) <= {"user"}
+
+
+def test_who_somebody_is_asks_about_them() -> None:
+    assert "user.sister" in plan("who is my sister").subjects
+    assert "user.sister" in plan("wer ist meine schwester").subjects
+
+
+def test_what_must_suit_the_speaker_needs_less_to_be_of_their_own() -> None:
+    stranger = Familiarity(0.0, named=False, closest=lambda: -1.9)
+    gate = ReadGate.from_settings(load_settings())
+    need = Assessment(allow=0.0, hold=0.0, discard=1.0, read_need=0.93, categories={}, version="t")
+    for text, recalls in (("is a dip in the sea wise for me", True), ("is a dip wise", False)):
+        planned = gate.plan(Turn(text), assessment=need, familiar=lambda _: stranger)
+        assert planned.recall is recalls, text
