@@ -328,3 +328,24 @@ def test_a_forced_plan_gives_what_is_named_and_not_what_is_only_near(household: 
     assert forced("which bicycle do i ride") == {"Rides a racing bicycle on weekends"}
     assert forced("motorcycle racing results") == {"Rides a racing bicycle on weekends"}
     assert forced("motor sport on tv") == set()  # a cosine of .33, and no word in common
+
+
+def test_what_became_of_a_matter_is_given_with_it(memory: Memory) -> None:
+    memory.learn("Gets the heating oil from a firm called Gleaner")
+    memory.learn("Keeps bees")
+    memory.learn("Sister Morag lives in Oban", "lives_in", subject="user.sister:morag")
+    memory.learn(
+        "Has gone over to Highland Fuels for the oil now", at=LONG_AGO + timedelta(days=20)
+    )
+    recall = memory.ask("what did i tell you about the heating firm")
+    texts = [given.fact.text for given in recall.memories]
+    assert "Has gone over to Highland Fuels for the oil now" in texts
+    assert "Keeps bees" not in texts
+
+
+def test_somebody_sought_for_another_is_found(memory: Memory) -> None:
+    memory.learn("Has a grandson named Theo", "name", subject="user.grandson:theo", value="Theo")
+    memory.learn("Daughter Carol teaches band", subject="user.daughter:carol")
+    memory.learn("Has a truck")
+    recall = memory.ask("my grandson wants to learn trumpet who in the family could show him")
+    assert "Daughter Carol teaches band" in [given.fact.text for given in recall.memories]
