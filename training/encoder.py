@@ -55,8 +55,7 @@ class _Layer(nn.Module):
 class JudgeModel(nn.Module):
     """MiniLM over (context, text) with linear heads on first token and mean of the text.
 
-    Word and position vectors stay as published: words that training never saw keep agreeing with
-    those it saw, and a step costs a third less.
+    The position vectors stay as published.
     """
 
     def __init__(
@@ -64,7 +63,6 @@ class JudgeModel(nn.Module):
         weights: Mapping[str, np.ndarray[Any, Any]],
         shape: EncoderShape,
         dropout: float,
-        train_words: bool,
     ) -> None:
         """Takes the published weights; the heads start near zero."""
         super().__init__()
@@ -72,9 +70,7 @@ class JudgeModel(nn.Module):
         self.shape = shape
         words = torch.from_numpy(weights["embeddings.word_embeddings.weight"])
         places = torch.from_numpy(weights["embeddings.position_embeddings.weight"])
-        self.words = nn.Embedding(
-            words.shape[0], words.shape[1], _weight=words.clone(), _freeze=not train_words
-        )
+        self.words = nn.Embedding(words.shape[0], words.shape[1], _weight=words.clone())
         self.places = nn.Embedding(places.shape[0], places.shape[1], _weight=places, _freeze=True)
         self.segments = nn.Embedding(2, shape.hidden)
         self.norm = nn.LayerNorm(shape.hidden, eps=shape.layer_norm_eps)
@@ -89,6 +85,11 @@ class JudgeModel(nn.Module):
         with torch.no_grad():
             for name, parameter in self._named():
                 parameter.copy_(torch.from_numpy(weights[name]))
+
+    def by_depth(self) -> list[list[nn.Parameter]]:
+        """Trained parameters of the encoder: embeddings first, then layer by layer."""
+        below = [*self.words.parameters(), *self.segments.parameters(), *self.norm.parameters()]
+        return [below, *(list(layer.parameters()) for layer in self._layers)]
 
     def _named(self) -> list[tuple[str, Tensor]]:
         """Trained encoder tensors with their published names."""

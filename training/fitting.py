@@ -1,12 +1,12 @@
-"""Fits the judge and asks it: batches, losses, the loop."""
+"""Fits the judge and asks it: losses and the loop."""
 
 from __future__ import annotations
 
 import hashlib
-import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,43 +17,14 @@ from torch.nn import functional
 
 from bmo.judge.encoding import EncodedPair, encode_pair
 from bmo.models import WordPiece
-from training.augmentation import vary
 from training.build_embedder import published_weights
-from training.chat import companions
 from training.encoder import Batch, JudgeModel
 from training.minilm_graph import EncoderShape
+from training.reading import Line, batches_read
+from training.recipe import Recipe, rate_share
 from training.turns import TrainingTurn
 
 Array = np.ndarray[Any, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """Everything that decides what a training run gives.
-
-    Attributes:
-        seed: Seed of every source of chance.
-        epochs: Times every turn is seen, each time in another writing.
-        batch: Turns a step.
-        rate: Highest learning rate of the encoder (linear warm-up and decay).
-        head_rate: The same for the heads.
-        dropout: Share of activations dropped.
-        smoothing: Label smoothing of the verdict.
-        category_weight: Weight of the category loss.
-        read_weight: Weight of the read-need loss.
-        train_words: Whether the word vectors learn too.
-    """
-
-    seed: int = 20260301
-    epochs: int = 3
-    batch: int = 32
-    rate: float = 1.5e-4
-    head_rate: float = 6e-4
-    dropout: float = 0.1
-    smoothing: float = 0.05
-    category_weight: float = 1.0
-    read_weight: float = 1.0
-    train_words: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +48,9 @@ def fit(turns: Sequence[TrainingTurn], recipe: Recipe, kept: Path | None = None)
     Returns:
         The model in evaluation mode.
     """
-    run = _Run(turns, recipe)
-    states = [_state_of(turns, recipe, number) for number in range(recipe.epochs)]
+    epochs = batches_read(turns, recipe)
+    run = _Run(recipe, [len(batches) for batches in epochs])
+    states = [_state_of(recipe, epochs[: number + 1]) for number in range(recipe.epochs)]
     done = 0
     for number in range(recipe.epochs, 0, -1):
         if kept is not None and (kept / f"{states[number - 1]}.pt").exists():
@@ -89,73 +61,72 @@ def fit(turns: Sequence[TrainingTurn], recipe: Recipe, kept: Path | None = None)
     run.model.train()
     for number in range(done, recipe.epochs):
         begun = time.process_time()
-        loss = run.epoch(number)
+        loss = run.epoch(epochs[number], number)
         spent = time.process_time() - begun
         print(f"  epoch {number + 1}: loss {loss:.3f}, {spent:.0f} s of CPU", flush=True)
         if kept is not None:
             kept.mkdir(parents=True, exist_ok=True)
             run.save(kept / f"{states[number]}.pt")
+    run.settle()
     return run.model.eval()
 
 
 class _Run:
-    """A training under way: the model, the optimiser, and where chance stands."""
+    """A training under way: the model, the optimiser, the moving average of the weights."""
 
-    def __init__(self, turns: Sequence[TrainingTurn], recipe: Recipe) -> None:
-        self.turns, self.recipe = turns, recipe
+    def __init__(self, recipe: Recipe, batches: Sequence[int]) -> None:
+        self.recipe, self.batches = recipe, batches
         torch.manual_seed(recipe.seed)
-        self.rng = random.Random(recipe.seed)
-        self.tokenizer = WordPiece.open()
-        self.model = JudgeModel(
-            published_weights(), EncoderShape(), recipe.dropout, recipe.train_words
-        )
-        heads = list(self.model.heads.parameters())
-        known = {id(p) for p in heads}
-        body = [p for p in self.model.parameters() if p.requires_grad and id(p) not in known]
-        self.trained = body + heads
-        self.optimiser = torch.optim.AdamW(
-            [{"params": body, "lr": recipe.rate}, {"params": heads, "lr": recipe.head_rate}],
-            weight_decay=0.01,
-            fused=True,
-        )
-        steps = recipe.epochs * -(-len(turns) // recipe.batch)
-        warm = max(1, steps // 10)
-        self.schedule = torch.optim.lr_scheduler.LambdaLR(
-            self.optimiser,
-            lambda step: min((step + 1) / warm, max(0.0, (steps - step) / (steps - warm))),
-        )
-        self.strangers = sorted({t.context for t in turns if t.context and "?" not in t.context})
-        self.chatter = companions()
+        self.model = JudgeModel(published_weights(), EncoderShape(), recipe.dropout)
+        self.trained = [p for p in self.model.parameters() if p.requires_grad]
+        groups = _groups(self.model, recipe)
+        self.rates = [float(group["lr"]) for group in groups]
+        self.optimiser = torch.optim.AdamW(groups, weight_decay=0.01, fused=True)
+        self.average = [p.detach().clone() for p in self.trained]
 
-    def epoch(self, number: int) -> float:
-        """Reads every turn once, the first time as it is; returns the mean loss."""
-        varied = [
-            vary(turn, self.rng, self.strangers, self.chatter) if number else turn
-            for turn in self.turns
-        ]
-        pairs = [(turn, encode_pair(self.tokenizer, turn.context, turn.text)) for turn in varied]
+    def epoch(self, batches: Sequence[Sequence[Line]], number: int) -> float:
+        """Reads the batches of an epoch once; returns the mean loss."""
+        if self.recipe.chance == "epoch":
+            torch.manual_seed(self.recipe.seed + number)
         total = 0.0
-        for chunk, batch in _batches(pairs, self.recipe.batch, self.rng):
-            # bfloat16 halves the time of a step and costs nothing that could be measured.
-            with torch.autocast("cpu", dtype=torch.bfloat16):
-                answers = self.model(batch)
-            loss = _loss({name: a.float() for name, a in answers.items()}, chunk, self.recipe)
-            self.optimiser.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
-            torch.nn.utils.clip_grad_norm_(self.trained, 1.0)
-            self.optimiser.step()
-            self.schedule.step()
-            total += loss.item() * len(chunk)
-        return total / len(pairs)
+        for place, lines in enumerate(batches):
+            share = rate_share(self.recipe, self.batches, number, place)
+            for group, rate in zip(self.optimiser.param_groups, self.rates, strict=True):
+                group["lr"] = rate * share
+            total += self._step(lines) * len(lines)
+            if self.recipe.averaging:
+                step = sum(self.batches[:number]) + place + 1
+                kept = min(self.recipe.averaging, step / (step + 10))
+                torch._foreach_lerp_(self.average, [p.detach() for p in self.trained], 1 - kept)
+        return total / sum(len(lines) for lines in batches)
+
+    def _step(self, lines: Sequence[Line]) -> float:
+        """Learns from a batch; returns its loss."""
+        # bfloat16 halves the time of a step and costs nothing that could be measured.
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            answers = self.model(_tensors([pair for _, pair in lines]))
+        turns = [turn for turn, _ in lines]
+        loss = _loss({name: a.float() for name, a in answers.items()}, turns, self.recipe)
+        self.optimiser.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(self.trained, 1.0)
+        self.optimiser.step()
+        return loss.item()
+
+    def settle(self) -> None:
+        """Gives the model the average of its weights, where the recipe keeps one."""
+        if self.recipe.averaging:
+            with torch.no_grad():
+                for parameter, mean in zip(self.trained, self.average, strict=True):
+                    parameter.copy_(mean)
 
     def save(self, path: Path) -> None:
         """Writes everything that the next epoch begins with."""
         state = {
             "weights": [p.detach() for p in self.trained],
+            "average": self.average,
             "optimiser": self.optimiser.state_dict(),
-            "schedule": self.schedule.last_epoch,
             "torch": torch.get_rng_state(),
-            "python": self.rng.getstate(),
         }
         unready = path.with_suffix(".part")
         torch.save(state, unready)
@@ -167,21 +138,33 @@ class _Run:
         with torch.no_grad():
             for parameter, known in zip(self.trained, state["weights"], strict=True):
                 parameter.copy_(known)
+        self.average = state["average"]
         self.optimiser.load_state_dict(state["optimiser"])
-        self.schedule.last_epoch = state["schedule"]
         torch.set_rng_state(state["torch"])
-        version, numbers, gauss = state["python"]
-        self.rng.setstate((version, tuple(numbers), gauss))
 
 
-def _state_of(turns: Sequence[TrainingTurn], recipe: Recipe, number: int) -> str:
-    """Name of the state after an epoch: another recipe or another line, another name."""
-    made = (recipe, number, torch.__version__, torch.get_num_threads())
+def _state_of(recipe: Recipe, epochs: Sequence[Sequence[Sequence[Line]]]) -> str:
+    """Name of the state after some epochs: another recipe or another line, another name."""
+    made = (recipe, torch.__version__, torch.get_num_threads())
     known = hashlib.sha256(repr(made).encode())
-    for turn in turns:
-        row = (turn.context, turn.text, turn.verdict, turn.categories, turn.recall)
-        known.update(repr(row).encode())
+    for batches in epochs:
+        for turn, pair in chain.from_iterable(batches):
+            row = (pair.ids, pair.kinds, turn.verdict, turn.categories, turn.recall)
+            known.update(repr(row).encode())
     return known.hexdigest()[:16]
+
+
+def _groups(model: JudgeModel, recipe: Recipe) -> list[dict[str, Any]]:
+    """Parameters with their learning rate: the nearer to the words, the lower."""
+    depths = model.by_depth()
+    rates = [recipe.rate * recipe.layer_decay ** (len(depths) - 1 - i) for i in range(len(depths))]
+    words = list(model.words.parameters())
+    return [
+        {"params": words, "lr": rates[0], "weight_decay": recipe.word_decay},
+        {"params": depths[0][len(words) :], "lr": rates[0]},
+        *({"params": part, "lr": rate} for part, rate in zip(depths[1:], rates[1:], strict=True)),
+        {"params": list(model.heads.parameters()), "lr": recipe.head_rate},
+    ]
 
 
 def ask(model: JudgeModel, turns: Sequence[TrainingTurn]) -> Logits:
@@ -216,21 +199,6 @@ def _loss(logits: dict[str, Tensor], turns: Sequence[TrainingTurn], recipe: Reci
             logits["categories"][rows], wanted
         )
     return total
-
-
-def _batches(
-    epoch: Sequence[tuple[TrainingTurn, EncodedPair]], size: int, rng: random.Random
-) -> Iterator[tuple[list[TrainingTurn], Batch]]:
-    """Batches of about equal length in random order, so that little is padding."""
-    order = list(range(len(epoch)))
-    rng.shuffle(order)
-    pool = size * 40
-    for start in range(0, len(order), pool):
-        near = sorted(order[start : start + pool], key=lambda i: len(epoch[i][1].ids))
-        groups = [near[at : at + size] for at in range(0, len(near), size)]
-        rng.shuffle(groups)
-        for rows in groups:
-            yield [epoch[i][0] for i in rows], _tensors([epoch[i][1] for i in rows])
 
 
 def _tensors(pairs: Sequence[EncodedPair]) -> Batch:

@@ -1,8 +1,8 @@
 """Makes the judge: ``python -m training.judge``.
 
-Reads the turns (``training.learnt``), trains on eleven of twelve conversations, calibrates on the
-twelfth, writes the int8 file with manifest, figures and nearest turns into
-``bmo/models/judge``, checks that it agrees with the float model and chooses its thresholds.
+Trains on eleven of twelve conversations once for each of ``training.learnt.TRAININGS``, takes the
+mean of the weights, calibrates on the twelfth, writes the int8 file with manifest, figures and
+nearest turns into ``bmo/models/judge`` and checks that it agrees with the float model.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import hashlib
 import json
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -33,26 +33,24 @@ from training.calibration import (
     verdict_odds,
 )
 from training.encoder import JudgeModel
-from training.fitting import Logits, Recipe, ask, fit
+from training.fitting import Logits, ask, fit
 from training.judge_graph import write_judge_graph
-from training.learnt import THRESHOLDS, learnt_clauses, learnt_turns
+from training.learnt import THRESHOLDS, TRAININGS, Training, learnt_turns
 from training.nearest_turns import write_nearest
-from training.rounding import rounded
-from training.turns import TrainingTurn, digest
+from training.soup import mean_weights
+from training.turns import TrainingTurn, is_held_out
 
-THREADS = 2
-"""Of torch. How many share a sum decides its last bits: the shipped weights are those of two."""
-DATED = "20261121"
+THREADS = 1
+"""Of torch. How many share a sum decides its last bits, and two wait for each other at every step:
+where other processes are at work they cost more than they gain."""
+DATED = "20261122"
 """Day of data and recipe; set it when they change. The clock has no part in what is written."""
 
 AGREEMENT = 0.97
 """Least share of turns on which the int8 file and the float model give the same verdict."""
 CHECKED_TURNS = 600
 KEPT = WORK / "epochs"
-"""State after each epoch, so that a training that was broken off goes on (400 MB)."""
-HELD_OUT = 12
-"""One conversation of so many is not trained on; calibration and thresholds are chosen on it."""
-
+"""State after each epoch, so that a training that was broken off goes on (six of 360 MB)."""
 
 AS_IT_IS = JudgeCalibration(verdict=1.0, categories=1.0, read_scale=1.0, read_shift=0.0)
 """The calibration of answers that are calibrated already."""
@@ -120,7 +118,11 @@ def figures(
 
 
 def write_model(
-    model: JudgeModel, folder: Path, turns: Sequence[TrainingTurn], recipe: Recipe, more: Any
+    model: JudgeModel,
+    folder: Path,
+    turns: Sequence[TrainingTurn],
+    trainings: Sequence[Training],
+    more: Mapping[str, Any],
 ) -> None:
     """Exports to int8 ONNX with its manifest, and checks it against the float model.
 
@@ -130,7 +132,7 @@ def write_model(
     made = WORK / "judge"
     made.mkdir(parents=True, exist_ok=True)
     target = made / "model.onnx"
-    write_judge_graph(*rounded(*model.exported()), target)
+    write_judge_graph(*model.exported(), target)
     if target.stat().st_size > MAX_BYTES:
         raise SystemExit(f"{target} has {target.stat().st_size} bytes, more than {MAX_BYTES}.")
     described = {"name": "judge", "version": _version(target), "turns": len(turns)}
@@ -138,8 +140,7 @@ def write_model(
         made,
         target,
         **described,
-        recipe=asdict(recipe),
-        threads=torch.get_num_threads(),
+        trainings=[asdict(training) for training in trainings],
         thresholds=more["thresholds"],
         calibration=more["calibration"],
     )
@@ -169,15 +170,27 @@ def _check_agreement(model: JudgeModel, folder: Path, turns: Sequence[TrainingTu
         raise SystemExit(f"int8 and float agree on {same:.1%} only, less than {AGREEMENT:.0%}.")
 
 
-def is_held_out(turn: TrainingTurn) -> bool:
-    """Whether a turn's conversation is kept for calibration; the same in every run."""
-    return int(digest(f"{turn.file} {turn.conversation}"), 16) % HELD_OUT == 0
+def trained(trainings: Sequence[Training], kept: Path | None = KEPT) -> JudgeModel:
+    """The model with the mean of the weights of trainings.
+
+    Args:
+        trainings: What is learnt each time, how, and what it counts.
+        kept: Folder with the states of epochs that were read before, or None to begin afresh.
+    """
+    models = []
+    for training in trainings:
+        lines = training.lines()
+        print(f"{training.name}: {len(lines)} lines of {len(training.files)} files", flush=True)
+        models.append(fit(lines, training.recipe, kept))
+    tensors = [{name: t.numpy() for name, t in m.state_dict().items()} for m in models]
+    mean = mean_weights(tensors, [training.share for training in trainings])
+    model = models[0]
+    model.load_state_dict({name: torch.from_numpy(tensor) for name, tensor in mean.items()})
+    return model
 
 
 def make(
-    turns: Sequence[TrainingTurn],
-    clauses: Sequence[TrainingTurn],
-    recipe: Recipe,
+    trainings: Sequence[Training],
     folder: Path,
     kept: Path | None = KEPT,
     thresholds: JudgeThresholds | None = None,
@@ -185,17 +198,15 @@ def make(
     """Trains, calibrates, writes and checks the judge.
 
     Args:
-        turns: The annotated turns.
-        clauses: Clauses of those that are trained on, learnt as turns of their own.
-        recipe: How to train.
+        trainings: What is learnt each time, how, and what it counts.
         folder: Gets the model, its figures and its nearest turns.
         kept: Folder with the states of epochs that were read before, or None to begin afresh.
         thresholds: Those of the judge, or None to choose them on the unseen turns.
     """
+    turns = learnt_turns()
     held = [turn for turn in turns if is_held_out(turn)]
-    seen = [turn for turn in turns if not is_held_out(turn)]
-    model = fit([*seen, *clauses], recipe, kept)
-    write_model(model, folder, turns, recipe, figures(held, ask(model, held)))
+    model = trained(trainings, kept)
+    write_model(model, folder, turns, trainings, figures(held, ask(model, held)))
     settle(folder, held, thresholds)
     write_nearest(folder, turns)
 
@@ -217,19 +228,15 @@ def main() -> None:
     """Trains and writes."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--to", type=Path, default=MODEL, help="folder that gets the model")
-    parser.add_argument("--epochs", type=int, default=Recipe().epochs)
-    parser.add_argument("--threads", type=int, default=THREADS, help="threads of torch")
     parser.add_argument(
         "--afresh", action="store_true", help="keep no epoch and go on from none that was kept"
     )
     options = parser.parse_args()
     begun = time.monotonic()
-    torch.set_num_threads(options.threads)
-    turns, recipe = learnt_turns(), Recipe(epochs=options.epochs)
-    print(f"{len(turns)} annotated turns of {len({t.file for t in turns})} files", flush=True)
+    torch.set_num_threads(THREADS)
     options.to.mkdir(parents=True, exist_ok=True)
     kept = None if options.afresh else KEPT
-    make(turns, learnt_clauses(), recipe, options.to, kept, THRESHOLDS)
+    make(TRAININGS, options.to, kept, THRESHOLDS)
     print(f"done in {(time.monotonic() - begun) / 60:.1f} minutes")
 
 

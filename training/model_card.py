@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bmo.judge import MODEL
-from training.learnt import LEARNT, learnt_clauses, learnt_turns
+from training.learnt import SECOND, TRAININGS, learnt_clauses, learnt_turns
 from training.turns import VERDICTS, TrainingTurn
 
 CARD = """# judge {version}
@@ -28,18 +28,20 @@ cannot allow what the factuality, sensitive and injection stages forbid.
 project with language models by several independent writers with themes of their own, and free to
 use under the project's licence (Apache-2.0): **all of it is synthetic**. `l.jsonl` is written out
 from patterns of near-twins (`training/twins.toml`), `m.jsonl` is long written chat put together
-from sentences (`training/chat.toml`), `n.jsonl` is natural speech of kinds that measurements showed
-weak (`training/talk.toml`): their memories only name the category. {clauses:,} clauses are learnt
-as turns of their own (`training/data/learnt/clauses.jsonl`): the binding asks about clauses.
+from sentences (`training/chat.toml`), `n.jsonl` and `q.jsonl` to `u.jsonl` are natural speech of
+kinds that measurements showed weak (`training/talk.toml` and others): their memories only name the
+category. {clauses:,} clauses are learnt as turns of their own (`training/data/learnt`): the binding
+asks about clauses.
 English above all; German, French and Spanish in {foreign}. No public corpus was used.
 {left_out} turns near to a measuring set were left out (`python -m training.near_duplicates`).
 Starting weights: all-MiniLM-L6-v2 of the sentence-transformers project (Apache-2.0, `LICENSE`).
 
 ## How it is made
-`make judge` (`python -m training.judge`), seed {seed}: {epochs} epochs of other writings of each
-turn (case, punctuation, fillers, recogniser-like errors, chatter around it, with and without
-context), one conversation in twelve unseen for calibration and thresholds, int8 per channel,
-compared with the float model. On two threads of torch the same versions give the same bytes.
+`make judge` (`python -m training.judge`): the mean of the weights of {trainings} (a "model soup",
+Wortsman et al. 2022). Each reads other writings of each turn (case, punctuation, fillers,
+recogniser-like errors, chatter around it, with and without context); one conversation in twelve is
+unseen, for calibration. Then int8 per channel, compared with the float model. On one thread of
+torch the same versions give the same bytes.
 
 ## Figures
 On {unseen_turns} unseen turns of the same writers (they flatter it):
@@ -115,11 +117,14 @@ def card(folder: Path, turns: list[TrainingTurn]) -> str:
         files=len({turn.file for turn in turns}),
         verdicts=", ".join(f"{number:,} {name}" for name, number in count.items()),
         recall=sum(turn.recall for turn in turns),
-        foreign="the files i, k, l and n",
+        foreign="the files i, k, l, n, o, q, t and u",
         clauses=len(learnt_clauses()),
-        left_out=len((LEARNT / "left_out.txt").read_text().split()),
-        seed=manifest["recipe"]["seed"],
-        epochs=manifest["recipe"]["epochs"],
+        left_out=len((SECOND.folder / "left_out.txt").read_text().split()),
+        trainings=" and ".join(
+            f"{training.share:.0%} of a training on {len(training.files)} files "
+            f"({training.recipe.epochs} epochs, seed {training.recipe.seed})"
+            for training in TRAININGS
+        ),
         unseen_turns=unseen["turns"],
         unseen=table({name: value for name, value in unseen.items() if name != "turns"}),
         strangers=table(strangers),

@@ -16,6 +16,8 @@ LEFT_OUT = DATA / "left_out.txt"
 """Digests of turns too near to a measuring set; written by ``training.near_duplicates``."""
 
 VERDICTS = ("allow", "hold", "discard")
+HELD_OUT = 12
+"""One conversation of so many is not trained on; calibration and thresholds are chosen on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,11 @@ def normal_form(text: str) -> str:
 def digest(text: str) -> str:
     """Sixteen hexadecimal digits that stand for a line in any case and punctuation."""
     return hashlib.sha256(normal_form(text).encode()).hexdigest()[:16]
+
+
+def is_held_out(turn: TrainingTurn) -> bool:
+    """Whether a turn's conversation is kept for calibration; the same in every training."""
+    return int(digest(f"{turn.file} {turn.conversation}"), 16) % HELD_OUT == 0
 
 
 def read_turns(folder: Path = DATA, *, left_out: Path | None = LEFT_OUT) -> list[TrainingTurn]:

@@ -6,7 +6,7 @@ are fetched when a judge is made.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,19 +14,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from training.learnt import learnt_turns
+from training.learnt import FIRST, SECOND, learnt_turns
+from training.reading import batches_read
+from training.recipe import Recipe
+from training.turns import TrainingTurn
 
 pytest.importorskip("torch", reason="training's own dependency (training/requirements.txt)")
 
 import torch  # from here on only where it is installed
 
 from training import fitting
-from training.fitting import Recipe, _state_of, fit
+from training.fitting import _state_of, fit
 from training.minilm_graph import EncoderShape
 
 pytestmark = pytest.mark.unit
 
-RECIPE = Recipe(epochs=3, batch=8)
+RECIPES = [replace(training.recipe, batch=8) for training in (FIRST, SECOND)]
 TURNS = learnt_turns()[::250]
 SHAPE = EncoderShape(layers=1, hidden=24, heads=2)
 
@@ -55,10 +58,14 @@ def weights_by_chance() -> Mapping[str, np.ndarray[Any, Any]]:
 
 
 @pytest.fixture(autouse=True)
-def small_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The training takes a small encoder for the published one."""
+def small_encoder(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The training takes a small encoder for the published one, and one thread."""
     monkeypatch.setattr(fitting, "published_weights", weights_by_chance)
     monkeypatch.setattr(fitting, "EncoderShape", lambda: SHAPE)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
 
 
 def weights_of(model: Any) -> list[Any]:
@@ -66,25 +73,50 @@ def weights_of(model: Any) -> list[Any]:
     return [p.detach().clone() for p in model.parameters()]
 
 
-def test_a_training_that_was_broken_off_gives_the_same_weights(tmp_path: Path) -> None:
-    whole = weights_of(fit(TURNS, RECIPE))
-    kept = weights_of(fit(TURNS, RECIPE, tmp_path))
-    states = [tmp_path / f"{_state_of(TURNS, RECIPE, number)}.pt" for number in range(3)]
-    for state in states[1:]:
-        state.unlink()
-    resumed = weights_of(fit(TURNS, RECIPE, tmp_path))
+def state(recipe: Recipe, number: int, turns: Sequence[TrainingTurn] = TURNS) -> str:
+    """Name of what is kept after an epoch."""
+    return _state_of(recipe, batches_read(turns, recipe)[: number + 1])
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=("first", "second"))
+def test_a_training_that_was_broken_off_gives_the_same_weights(
+    recipe: Recipe, tmp_path: Path
+) -> None:
+    whole = weights_of(fit(TURNS, recipe))
+    kept = weights_of(fit(TURNS, recipe, tmp_path))
+    states = [tmp_path / f"{state(recipe, number)}.pt" for number in range(3)]
+    for path in states[1:]:
+        path.unlink()
+    resumed = weights_of(fit(TURNS, recipe, tmp_path))
     rows = zip(whole, kept, resumed, strict=True)
     assert all(torch.equal(a, b) and torch.equal(a, c) for a, b, c in rows)
-    assert all(state.exists() for state in states)
+    assert all(path.exists() for path in states)
+
+
+def test_what_is_kept_is_the_moving_average() -> None:
+    last, mean = (
+        weights_of(fit(TURNS, replace(RECIPES[1], averaging=averaging)))
+        for averaging in (0.0, 0.995)
+    )
+    assert not all(torch.equal(a, b) for a, b in zip(last, mean, strict=True))
+
+
+def test_words_that_never_occur_stay_as_published_without_decay() -> None:
+    never = 30_000  # no turn has this word piece
+    published = torch.from_numpy(weights_by_chance()["embeddings.word_embeddings.weight"])[never]
+    first, second = (fit(TURNS, recipe).words.weight[never].detach() for recipe in RECIPES)
+    assert torch.equal(second, published)
+    assert not torch.equal(first, published)
 
 
 def test_another_line_or_recipe_is_another_state() -> None:
-    state = _state_of(TURNS, RECIPE, 0)
-    assert state == _state_of(list(TURNS), Recipe(epochs=3, batch=8), 0)
+    recipe = RECIPES[0]
+    known = state(recipe, 0)
+    assert known == state(replace(recipe), 0, list(TURNS))
     others = (
-        _state_of(TURNS[:-1], RECIPE, 0),
-        _state_of(TURNS, replace(RECIPE, seed=1), 0),
-        _state_of(TURNS, RECIPE, 1),
-        _state_of([replace(TURNS[0], text="hi"), *TURNS[1:]], RECIPE, 0),
+        state(recipe, 0, TURNS[:-1]),
+        state(replace(recipe, seed=1), 0),
+        state(recipe, 1),
+        state(recipe, 0, [replace(TURNS[0], text="hi"), *TURNS[1:]]),
     )
-    assert len({state, *others}) == 5
+    assert len({known, *others}) == 5
