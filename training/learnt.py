@@ -24,9 +24,9 @@ from training.recipe import Recipe
 from training.turns import DATA, VERDICTS, TrainingTurn, is_held_out, read_turns
 
 LEARNT = DATA / "learnt"
-THRESHOLDS = JudgeThresholds(allow=0.78, discard=0.41, read=0.46)
-"""As they were chosen for the first training alone; every figure of the judge is measured at
-these."""
+THRESHOLDS = JudgeThresholds(allow=0.82, discard=0.41, read=0.46)
+"""Discard and read as they were chosen for the first training alone. On the unseen turns, which are
+by the same writers, 0.76 would be chosen for allow; statements about the world want more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +84,10 @@ class Training:
         return [*(turn for turn in self.turns() if not is_held_out(turn)), *self.clauses()]
 
 
-FIRST = Training("first", 0.4, "abcdefghijklmn", Recipe())
+FIRST = Training("first", 0.5, "abcdefghijklmn", Recipe())
 SECOND = Training(
     "second",
-    0.6,
+    0.5,
     "abcdefghijklmnopqrstu",
     Recipe(
         rate=1.8e-4,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bmo.judge import MODEL
-from training.learnt import SECOND, TRAININGS, learnt_clauses, learnt_turns
+from training.learnt import FIRST, SECOND, TRAININGS, Training, learnt_clauses, learnt_turns
 from training.turns import VERDICTS, TrainingTurn
 
 CARD = """# judge {version}
@@ -32,13 +32,16 @@ from sentences (`training/chat.toml`), `n.jsonl` and `q.jsonl` to `u.jsonl` are 
 kinds that measurements showed weak (`training/talk.toml` and others): their memories only name the
 category. {clauses:,} clauses are learnt as turns of their own (`training/data/learnt`): the binding
 asks about clauses.
-English above all; German, French and Spanish in {foreign}. No public corpus was used.
-{left_out} turns near to a measuring set were left out (`python -m training.near_duplicates`).
+English above all; German, French and Spanish in {foreign}.
+No public corpus was used.
+{left_out} turns near to a measuring set were left out (`python -m training.near_duplicates`),
+{fewer} of them by the first training, before the newest of these sets.
 Starting weights: all-MiniLM-L6-v2 of the sentence-transformers project (Apache-2.0, `LICENSE`).
 
 ## How it is made
-`make judge` (`python -m training.judge`): the mean of the weights of {trainings} (a "model soup",
-Wortsman et al. 2022). Each reads other writings of each turn (case, punctuation, fillers,
+`make judge` (`python -m training.judge`): the mean of the weights (a "model soup", Wortsman et al.
+2022) of {trainings}.
+Each reads other writings of each turn (case, punctuation, fillers,
 recogniser-like errors, chatter around it, with and without context); one conversation in twelve is
 unseen, for calibration. Then int8 per channel, compared with the float model. On one thread of
 torch the same versions give the same bytes.
@@ -119,8 +122,9 @@ def card(folder: Path, turns: list[TrainingTurn]) -> str:
         recall=sum(turn.recall for turn in turns),
         foreign="the files i, k, l, n, o, q, t and u",
         clauses=len(learnt_clauses()),
-        left_out=len((SECOND.folder / "left_out.txt").read_text().split()),
-        trainings=" and ".join(
+        left_out=_left_out(SECOND),
+        fewer=_left_out(FIRST),
+        trainings="\nand ".join(
             f"{training.share:.0%} of a training on {len(training.files)} files "
             f"({training.recipe.epochs} epochs, seed {training.recipe.seed})"
             for training in TRAININGS
@@ -133,6 +137,11 @@ def card(folder: Path, turns: list[TrainingTurn]) -> str:
         reliability=reliability_table(known["reliability"]),
         **manifest["thresholds"],
     )
+
+
+def _left_out(training: Training) -> int:
+    """How many turns a training left out."""
+    return len((training.folder / "left_out.txt").read_text().split())
 
 
 def _by_author(path: Path) -> str:
