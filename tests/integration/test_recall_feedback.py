@@ -117,9 +117,7 @@ async def test_what_is_erased_takes_its_judgements_along(service: MemoryService)
 
 
 async def test_feedback_by_hand_changes_what_explain_shows(tmp_path: Path) -> None:
-    settings = load_settings(
-        bmo_home=tmp_path, bmo_user_id="glenn", bmo_recall_deadline_ms=20_000
-    )
+    settings = load_settings(bmo_home=tmp_path, bmo_user_id="glenn", bmo_recall_deadline_ms=20_000)
     service = await MemoryService.open(settings)
     session = await told(service)
     await talk(session, "where does my brother live")
