@@ -228,7 +228,8 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
         with self._compacting:
             check_room(self._directory, bytes_of(self._directory))
             copy, old = self._beside("compacting"), self._beside("old")
-            shutil.rmtree(copy, ignore_errors=True)
+            for left_over in (copy, old):
+                shutil.rmtree(left_over, ignore_errors=True)
             with edge_failures():
                 fresh = _open_shard(copy, self._dims)
             with self._noting:

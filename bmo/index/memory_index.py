@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -60,6 +61,7 @@ class MemoryIndex(FactSearch, RawTurns):
         self._home = home
         self._store_lock = lock
         self._own_embedder: Embedder | None = None
+        self._dropping = threading.Lock()
         self._closed = False
 
     @classmethod
@@ -273,7 +275,8 @@ class MemoryIndex(FactSearch, RawTurns):
         Returns:
             Number of collections removed; those of a running process are left alone.
         """
-        return drop_stale_stores(self._home, self.backend, self.collection)
+        with self._dropping:
+            return drop_stale_stores(self._home, self.backend, self.collection)
 
     def drop(self) -> None:
         """Removes all entries of all users from this collection."""

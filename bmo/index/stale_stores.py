@@ -29,10 +29,17 @@ def drop_stale_stores(home: Path, backend: str, collection: str) -> int:
             lock = None if other == backend else StoreLock(directory)
         except IndexUnavailable:
             continue
-        for stale in directory.glob("bmo-*"):
-            if other != backend or stale.name != collection:
-                shutil.rmtree(stale)
-                removed += 1
-        if lock is not None:
-            lock.release()
+        try:
+            for stale in directory.glob("bmo-*"):
+                if other != backend or not _belongs(stale.name, collection):
+                    shutil.rmtree(stale)
+                    removed += 1
+        finally:
+            if lock is not None:
+                lock.release()
     return removed
+
+
+def _belongs(name: str, collection: str) -> bool:
+    """Whether a directory is the collection's own: what it is rewritten into stands beside it."""
+    return name == collection or name.startswith(f"{collection}.")

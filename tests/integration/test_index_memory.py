@@ -323,6 +323,43 @@ def test_interrupted_compaction_is_undone(tmp_path: Path) -> None:
     again.close()
 
 
+def test_what_the_store_is_rewritten_into_is_not_stale(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Upkeep asks for stale stores while the files are rewritten on another thread."""
+    index = MemoryIndex.open(settings(tmp_path), HashingEmbedder())
+    index.add(stored("Likes zydeco"), {})
+    dropped: list[int] = []
+
+    def dropping(_seconds: float) -> None:
+        if not dropped:
+            dropped.append(index.drop_stale())
+
+    for number in range(60):  # more than a page: it pauses between two
+        index.add(stored(f"Collects item {number}"), {})
+    monkeypatch.setattr("bmo.index.edge_store.time.sleep", dropping)
+    assert index.compact()
+    assert dropped == [0]
+    assert index.count() == 61
+    index.close()
+    again = MemoryIndex.open(settings(tmp_path), HashingEmbedder())
+    assert again.count() == 61
+    again.close()
+
+
+def test_what_an_earlier_rewriting_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    index = MemoryIndex.open(settings(tmp_path), HashingEmbedder())
+    index.add(stored("Likes zydeco"), {})
+    shard = tmp_path / "qdrant-edge" / index.collection
+    for ending in ("old", "compacting"):
+        (shard.with_name(f"{shard.name}.{ending}")).mkdir()
+        (shard.with_name(f"{shard.name}.{ending}") / "page").write_text("zydeco")
+    assert index.drop_stale() == 0
+    assert index.compact()
+    assert [p.name for p in shard.parent.glob("bmo-*")] == [index.collection]
+    index.close()
+
+
 def test_another_embedder_has_a_collection_of_its_own(tmp_path: Path) -> None:
     small, large = HashingEmbedder(32), HashingEmbedder(48)
     assert collection_name(small) != collection_name(large)
