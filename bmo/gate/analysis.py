@@ -18,6 +18,7 @@ from bmo.gate.cue_words import (
     CONTRASTED,
     DIALECTAL,
     LEADING,
+    NAMED_APART,
     ORDERED,
     REPAIRED,
     SAID_OF_ANOTHER,
@@ -163,7 +164,7 @@ def _put_straight(
     if stages & TITLED:
         said = without_stops_of_titles(said)
     repaired = repair(said, language, cued=stages & REPAIRED != 0)
-    if repaired.norm:
+    if stages & NAMED_APART:
         repaired = with_both_named(repaired, people, language)
     if language == "en":
         if stages & DIALECTAL:

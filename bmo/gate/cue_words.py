@@ -22,6 +22,7 @@ from bmo.gate.contrasted_places import contrast_cues
 from bmo.gate.ellipsis import words_of_days
 from bmo.gate.factuality import factuality_lexicon
 from bmo.gate.mentions import OWN
+from bmo.gate.named_apart import telling_words
 from bmo.gate.negation_scope import scope_cues
 from bmo.gate.open_lexicon import open_lexicon
 from bmo.gate.packs import load_pack
@@ -77,9 +78,11 @@ TITLED = 524288
 """A title that is written with a full stop: see ``without_stops_of_titles``."""
 CONTRASTED = 1048576
 """A word between what is denied and what holds: see ``without_denied_place``."""
+NAMED_APART = 2097152
+"""A word with which two are named one by one: see ``with_both_named``."""
 ORDERED = RELATED | NAMING | POINTING
 """What talk orders otherwise than writing."""
-ANYTHING = 2097151
+ANYTHING = 4194303
 """All of them, for words that nobody has looked up."""
 
 
@@ -97,6 +100,7 @@ def _cue_words(language: LanguageCode) -> dict[str, int]:
         (STANDING, order_cues(language)),
         (QUOTED, quoting_lexicon(language).telling),
         (CONTRASTED, contrast_cues(language)),
+        (NAMED_APART, telling_words(language)),
     ]
     if language == "en":
         days = words_of_days(load_pack(language).lexicons.get("recurring", frozenset()))

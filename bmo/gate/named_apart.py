@@ -67,6 +67,12 @@ def named_apart(language: LanguageCode) -> NamedApart | None:
     return NamedApart(frozenset(raw["tells"]), tuple(rewrites), frozenset(raw["no_names"]))
 
 
+def telling_words(language: LanguageCode) -> frozenset[str]:
+    """Words of which one stands wherever two are named one by one."""
+    table = named_apart(language)
+    return table.tells if table is not None else frozenset()
+
+
 def with_both_named(spoken: Words, people: PeopleLexicon, language: LanguageCode) -> Words:
     """The words with both names where the rules look for them; else as they are.
 
@@ -76,7 +82,7 @@ def with_both_named(spoken: Words, people: PeopleLexicon, language: LanguageCode
         language: Whose constructions apply.
     """
     table = named_apart(language)
-    if table is None or table.tells.isdisjoint(spoken.norm):
+    if table is None or not spoken.norm:
         return spoken
     line = " ".join(spoken.norm)
     for pattern, read in table.rewrites:
