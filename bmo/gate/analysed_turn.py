@@ -23,6 +23,9 @@ class Analysis:
         opening: Opens the discourse, when somebody asks for it: most turns only ask.
         opened: Who was spoken of, once somebody has asked.
         answered: The turn answers the assistant's question.
+        asked: What the assistant asked, as a yes states it ("i smoke"), where the turn is no more
+            than a yes or no to it; else "".
+        settled: The statement that yes or no makes, in words the user could have said.
         facts: Facts of all clauses, each once, corrections marked.
         named_until: Index behind the relation answer or echo question that named somebody; what
             follows speaks of them, whatever the assistant asked. 0 when there is none.
@@ -36,6 +39,8 @@ class Analysis:
     opened: Discourse | None = None
     answered: bool = False
     named_until: int = 0
+    asked: str = ""
+    settled: Words | None = None
     facts: tuple[Fact, ...] = ()
     stranger: Stranger | None = None
 

@@ -198,6 +198,8 @@ def _read_beginning(
     """
     turn, language, repaired = reader.turn, reader.language, analysis.words
     if gives_no_answer(said, repaired, clauses, turn, language):
+        if not clauses:
+            return 0, True
         refused[0] = (*refused[0], "hedge")
         return 0, True
     if language != "en" and clauses and may_be_reply(repaired, turn.assistant_before, language):

@@ -18,12 +18,14 @@ class Answer:
         used: How many of the turn's clauses they stand for.
         all: All readings count ("i speak polish", "i speak english").
         settled: A yes or no settled the question: only rules of narrow constructions count.
+        asked: What a yes to that question states ("i smoke").
     """
 
     readings: tuple[Words, ...]
     used: int
     all: bool = False
     settled: bool = False
+    asked: str = ""
 
 
 OWN_CLAUSES = frozenset("i we my our he she you can what play set".split())

@@ -67,8 +67,22 @@ def turned_round(
     if relation is not None and not relation[0].plural:
         if norm[subject[0]] in ("my", "our", "the", "a"):
             return None
-        return spoken.select([*range(copula + 1, relation[1]), copula, subject[0]])
+        behind = _behind_relations(norm, relation[1], end, people)
+        return spoken.select([*range(copula + 1, behind), copula, subject[0]]) if behind else None
     return spoken.select([*owned, copula, *subject])
+
+
+def _behind_relations(norm: list[str], behind: int, end: int, people: PeopleLexicon) -> int:
+    """Index behind "(my) wife's brother", 0 where what is owned is no relation.
+
+    "Tom is my wife's brother" names the brother, never the wife.
+    """
+    while behind < end and norm[behind] == "'s":
+        owned = people.relation_at(norm, behind + 1, end)
+        if owned is None:
+            return 0
+        behind = owned[1]
+    return behind
 
 
 _LONGEST_ROLE = 2

@@ -168,13 +168,13 @@ def in_third_person(words: Sequence[str]) -> str:
     """The assistant's words in the third person: "your" is the user's."""
     said = [_SECOND.get(word, word) for word in words]
     for place, word in enumerate(words):
-        if word == "you" and place and _takes_object(words[place - 1]):
+        if word == "you" and place and takes_object(words[place - 1]):
             said[place] = "them"
     return " ".join(said)
 
 
-def _takes_object(word: str) -> bool:
-    """Whether "you" behind a word is its object ("with you", "who taught you")."""
+def takes_object(word: str) -> bool:
+    """Whether a "you" behind a word is its object ("with you", "who taught you")."""
     if word in _AUX or word in _WH or word in _TAKE_CLAUSES:
         return False
     lemma = word.removesuffix("s")

@@ -58,6 +58,8 @@ def answer_clauses(
             if which is not None:
                 return which
         return settled_by(asked[0], polarity, behind, spoken, clauses)
+    if not clauses:
+        return None
     felt = _felt(asked[0], spoken, clauses[0]) if language == "en" else None
     if felt is not None:
         return felt

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bmo.gate.analysis import Analysis, without_doubles
+from bmo.gate.judge_answers import memory_of_answer
 from bmo.gate.judge_beside_rules import completed, stands_alone, told_with_rules
 from bmo.gate.judge_commands import REQUESTED, memories_of_command, told_for_good
 from bmo.gate.judge_memories import Asked, is_wish, may_carry, open_memories
@@ -93,6 +94,8 @@ def bind(
     """
     if not wants_judge(rules):
         return rules
+    if analysis.asked:
+        return _settled_question(rules, analysis, turn, context, judge, thresholds)
     said = rules.text or turn.text
     whole = judge.assess([(turn.assistant_before, said)])[0]
     if analysis.language == "en" and not rules.facts and whole.allow >= BESIDE_REQUEST:
@@ -109,6 +112,27 @@ def bind(
     if rules.facts:
         return _beside_rules(rules, asked)
     return _instead_of_rules(rules, asked)
+
+
+def _settled_question(
+    rules: Decision,
+    analysis: Analysis,
+    turn: Turn,
+    context: DialogueContext,
+    judge: Judge,
+    thresholds: JudgeThresholds,
+) -> Decision:
+    """A yes or no to the assistant's question: the judge is asked what the question asks."""
+    whole = judge.assess([("", analysis.asked)])[0]
+    asked = Asked(judge, thresholds, turn, context, analysis, whole, {})
+    if rules.facts:
+        return _beside_rules(replace(rules, open=False), asked)
+    memory = memory_of_answer(asked)
+    if memory is not None:
+        return _allowed(rules, asked, [memory])
+    return (
+        replace(rules, open=False) if rules.verdict == "discard" else _without_memory(rules, asked)
+    )
 
 
 def _doubtful(fact: Fact) -> bool:

@@ -6,6 +6,7 @@ import re
 
 from bmo.gate.judge_memories import Asked, open_memories
 from bmo.gate.open_category import is_standing
+from bmo.gate.open_lexicon import open_lexicon
 from bmo.gate.open_wishes import is_order
 from bmo.turn import Decision, Fact
 
@@ -26,6 +27,11 @@ _AIMS = ("Would like", "Would love", "Wants", "Needs", "Is trying")
 """How the memory of such a wish begins, when none of its words were lost."""
 
 
+def _some_day() -> frozenset[str]:
+    """Words with which a wish asks for nothing now ("one day")."""
+    return open_lexicon().some_day
+
+
 def told_for_good(rules: Decision) -> bool:
     """Whether rules read a command in words that may tell an aim or a wish that holds."""
     return rules.reason == "command" and (
@@ -40,7 +46,9 @@ def memories_of_command(rules: Decision, asked: Asked) -> list[Fact]:
         rules: The rules' decision, ``told_for_good``.
         asked: The judge and the turn.
     """
-    if asked.analysis.language != "en" or asked.whole.allow < REQUESTED:
+    some_day = any(f" {words} " in f" {rules.text.lower().strip('.!')} " for words in _some_day())
+    needed = asked.thresholds.allow if some_day else REQUESTED
+    if asked.analysis.language != "en" or asked.whole.allow < needed:
         return []
     return _aim(asked) if _WISH.match(rules.text) else _standing(asked)
 

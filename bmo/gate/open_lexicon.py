@@ -40,6 +40,7 @@ class OpenLexicon:
     rang_or_came: frozenset[str]
     of_a_call: frozenset[str]
     counted_units: frozenset[str]
+    some_day: frozenset[str]
     wanting: frozenset[str]
     forbids: frozenset[str]
     demands: frozenset[str]

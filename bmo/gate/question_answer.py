@@ -27,6 +27,7 @@ from bmo.language.inflection import past_tense
 _AT_HOME = frozenset({"home", "live", "living", "household", "alone"})
 _IT = frozenset("it them that this those these him her one".split())
 _TO_PLACES = frozenset("go move travel fly drive emigrate relocate head".split())
+_HABITS = frozenset("usually normally generally often sometimes always regularly".split())
 _HEDGES = frozenset("only just mostly mainly usually sometimes".split())
 _SAID_AFTER = frozenset(
     "actually really though mate definitely obviously unfortunately sadly thankfully".split()
@@ -58,18 +59,21 @@ def settled(question: Sequence[str], yes: bool, other: str = "") -> str | None:
     """
     if len(question) < 3 or "or" in question:
         return None
-    aux, rest = question[0], question[2:]
+    aux, rest = question[0], list(question[2:])
     if question[1] in ("he", "she", "it") and other:
-        return _settled_of_other(aux, list(rest), yes, other)
+        return _settled_of_other(aux, rest, yes, other)
     if question[1] != "you":
         return None
     if rest[0] in ("also", "still", "ever", "actually", "really") and len(rest) > 1:
         rest = rest[1:]
     words = in_third_person(rest)
+    habit = f"{rest.pop(0)} " if aux == "do" and rest[0] in _HABITS and len(rest) > 1 else ""
     if aux == "do":
         verb = _plain(predicate([Token(rest[0], rest[0])]))
         tail = in_third_person(rest[1:])
-        return f"{verb} {tail}".strip() if yes else f"does not {words}"
+        return f"{habit}{verb} {tail}".strip() if yes else f"does not {words}"
+    if aux == "can" and not yes:
+        return f"cannot {words}"
     simple = {"are": "is", "can": "can", "were": "was", "did": "did", "have": "has"}
     if aux == "have" and rest[0] == "got":
         owned = in_third_person(rest[1:])

@@ -18,9 +18,8 @@ def gives_no_answer(
 ) -> bool:
     """Whether a turn gives the question before it no answer, as it was said or repaired."""
     before = turn.assistant_before
-    if not clauses:
-        return False
-    if settles_nothing(repaired.norm, clauses[0].start, before, language):
+    start = clauses[0].start if clauses else 0
+    if settles_nothing(repaired.norm, start, before, language):
         return True
     return repaired is not said and settles_nothing(said.norm, 0, before, language)
 
@@ -32,13 +31,15 @@ def read_answer(analysis: Analysis, reader: ClauseReader, clauses: list[Clause])
         named = _read_relation(analysis, reader, clauses)
         if named is not None:
             return named
-    if not clauses:
+    if not analysis.words.norm:
         return 0
     answer = answer_clauses(
         analysis.words, clauses, turn.assistant_before, reader.discourse, language
     )
     if answer is None:
         return 0
+    if answer.used == len(clauses):
+        analysis.asked, analysis.settled = answer.asked, answer.readings[0]
     weak, stages = reader.weak, reader.stages
     reader.weak = weak and not answer.settled
     reader.stages = ANYTHING  # words of the question stand in the readings

@@ -58,7 +58,9 @@ def rules_verdict(analysis: Analysis, turn: Turn, spoken: Words) -> RulesVerdict
     if turn.assistant_before and not analysis.answered and len(spoken.norm) <= 14:
         skipped = skip(spoken.norm, language)
         if skipped is not None:
-            return RulesVerdict("discard", (skipped[0],), skipped[1], 0.98)
+            # A judge may know whether the question was worth asking.
+            left_open = analysis.asked != ""
+            return RulesVerdict("discard", (skipped[0],), skipped[1], 0.98, open=left_open)
     acts = set()
     vetoed = None
     substantive = []

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 from bmo.gate.answer_frames import answer_frame, counted_line, verb_group
 from bmo.gate.answer_lines import MAX_ANSWER, OWN_CLAUSES, Answer, flipped, written_line
-from bmo.gate.asked_question import is_preposition, read_question
+from bmo.gate.asked_question import is_preposition, read_question, takes_object
 from bmo.gate.dialogue_questions import DialogueLexicon
 from bmo.gate.discourse import Discourse
-from bmo.gate.people import PeopleLexicon
+from bmo.gate.people import PeopleLexicon, people_lexicon
 from bmo.gate.word_tables import word_table
-from bmo.language import Clause, Words
+from bmo.language import Clause, Words, third_person
+from bmo.language.inflection import past_tense
 from bmo.language.lexicon import match_phrase
 
 
@@ -73,12 +74,18 @@ def settled_by(
     statement = _statement(question, polarity, spoken.norm[0:behind])
     if statement is None:
         return _corrected(question, polarity, spoken, behind)
-    first = clauses[0]
-    used = 1 if first.end - max(behind, first.start) <= 2 else 0
-    if behind > first.end:
-        used = sum(1 for clause in clauses if clause.end <= behind)
+    used = 0
+    if clauses:
+        first = clauses[0]
+        used = 1 if first.end - max(behind, first.start) <= 2 else 0
+        if behind > first.end:
+            used = sum(1 for clause in clauses if clause.end <= behind)
+    asked = _statement(question, "yes", [])
     return Answer(
-        tuple(written_line(spoken, line.split(), []) for line in statement), used, settled=True
+        tuple(written_line(spoken, line.split(), []) for line in statement),
+        used,
+        settled=True,
+        asked=asked[0] if asked is not None else "",
     )
 
 
@@ -186,17 +193,28 @@ def _statement(question: tuple[str, ...], polarity: str, said: list[str]) -> lis
         else (["never"] if "never" in said and len(said) == 1 else [])
     )
     results = []
-    of_team = polarity == "yes" or rest[0] in lists.of_work
+    of_team = rest[0] in lists.of_work or (polarity == "yes" and aux not in _DO)
     several = (["i"], ["we"]) if of_team else (["i"],)
     for who in several if subject == ["you"] else (subject,):
-        if aux in ("do", "does", "did"):
-            negation = ["do", "not"] if polarity == "no" and not habit else []
-            results.append(" ".join([*who, *habit, *negation, *rest]))
+        if aux in _DO:
+            told = [aux, "not", *rest] if polarity == "no" and not habit else _agreeing(aux, rest)
+            results.append(" ".join([*who, *habit, *told]))
         else:
             form = {"are": "am" if who == ["i"] else "are"}.get(aux, aux)
             negation = ["not"] if polarity == "no" else []
             results.append(" ".join([*who, form, *negation, *habit, *rest]))
     return results
+
+
+_DO = frozenset({"do", "does", "did"})
+
+
+def _agreeing(aux: str, rest: list[str]) -> list[str]:
+    """The verb of a question as its statement has it: "did you grow up" is "(i) grew up"."""
+    if aux == "do":
+        return rest
+    inflected = third_person if aux == "does" else past_tense
+    return [inflected(rest[0]), *rest[1:]]
 
 
 def _auxiliary_first(words: list[str]) -> list[str] | None:
@@ -215,12 +233,22 @@ def _subject_and_rest(asked: list[str]) -> tuple[list[str], list[str]] | None:
     subject, rest = asked[1], asked[2:]
     take = [subject]
     if subject in ("your", "the"):
-        take, rest = ["my" if subject == "your" else subject, asked[2]], asked[3:]
+        person = people_lexicon("en").relation_at(asked, 2, len(asked))
+        behind = person[1] if person is not None else 3
+        take = ["my" if subject == "your" else subject, *asked[2:behind]]
+        rest = asked[behind:]
     elif subject in lists.nobodys:
         return None
     if not rest:
         return None
-    return take, [flipped(word) for word in rest]
+    return take, [_as_user_says(rest, place) for place in range(len(rest))]
+
+
+def _as_user_says(words: list[str], place: int) -> str:
+    """A word of the question in the user's mouth: "with you" is "with me"."""
+    if words[place] == "you" and place and takes_object(words[place - 1]):
+        return "me"
+    return flipped(words[place])
 
 
 def introduce_asked(question: tuple[str, ...], discourse: Discourse) -> None:

@@ -20,6 +20,8 @@ Change = Literal["", "used_to", "stopped", "any_more", "started"]
 
 _ADVERBS = VERB_LISTS["adverbs"]
 _COMMON_BASE = VERB_LISTS["common_base"]
+_OVER_WHEN_HAD = VERB_LISTS["over_when_had"]
+_UNTIL_NOW = VERB_LISTS["until_now"]
 _HAS_PARTICIPLES = VERB_LISTS["has_participles"]
 _NOT_PROGRESSIVE = VERB_LISTS["not_progressive"]
 _PARTICIPLES = frozenset(PAST) | VERB_LISTS["participles"]
@@ -187,13 +189,22 @@ def _have(g: VerbGroup, norm: list[str], i: int, end: int) -> VerbGroup:
         if lemma:
             g.aspect = "perfect"
             g.lemma, g.verb_at, g.end = lemma, j, j + 1
-            if had and follow != "had":
+            if (had and follow != "had") or _is_over(lemma, norm, i, end):
                 g.tense = "past"
             return _changes(g, norm, end)
     g.lemma, g.verb_at, g.end = "have", i, j
     if had:
         g.tense = "past"
     return _changes(g, norm, end)
+
+
+def _is_over(lemma: str, norm: list[str], start: int, end: int) -> bool:
+    """Whether "have" tells what somebody has done at some time: "i have worked at a bank".
+
+    With a span it goes on ("i have worked there since may"); Huddleston and Pullum, chapter 3,
+    tell the experiential from the continuative perfect so.
+    """
+    return lemma in _OVER_WHEN_HAD and _UNTIL_NOW.isdisjoint(norm[start:end])
 
 
 def _perfect_lemma(norm: list[str], j: int, end: int) -> str:

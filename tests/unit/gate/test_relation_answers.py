@@ -70,6 +70,7 @@ def test_whose_relation_a_question_asks_for(asked: str, name: str) -> None:
         ("Is Rhona your sister?", "not my sister, my aunt", ["Has an aunt named Rhona"]),
         ("Is Rhona your sister?", "yes", ["Has a sister named Rhona"]),
         ("Is Rhona your sister?", "yeah she is", ["Has a sister named Rhona"]),
+        ("Is Gethin your son's friend?", "yes", ["Son has a friend named Gethin"]),
         (
             "Who is Idris?",
             "my brother-in-law, he lives in Leeds",
@@ -96,7 +97,6 @@ def test_the_answer_tells_the_relation(
         ("Is Gethin your son?", "my husband Tom is coming"),
         ("Is Gethin your son?", "no"),
         ("Is Gethin your son's friend?", "my husband"),
-        ("Is Gethin your son's friend?", "yes"),
         ("Are Ana and Tom your kids?", "my neighbour"),
         ("Does Ana know your sister?", "yes"),
         ("What about Gethin?", "my sister"),
