@@ -60,7 +60,9 @@ def completed(asked: Asked, facts: list[Fact]) -> list[Fact]:
         )
         if full is None or not says_all_of(full.text, fact):
             continue
-        text = at_the_firm(full.text) if fact.slot == "employer" else full.text
+        said = fact.text + full.text[len(fact.text) :]  # with the names as the rule writes them
+        told = said if said.lower() == full.text.lower() else full.text
+        text = at_the_firm(told) if fact.slot == "employer" else told
         if fact.subject == "team":
             text = f"The team {lowered(text)}" if clause.norm[0] in ("i", "we") else text
         elif fact.subject != "user" and not full.subject.startswith(fact.subject.partition(":")[0]):

@@ -18,6 +18,7 @@ from bmo.gate.open_category import (
     category_of,
     is_standing,
 )
+from bmo.gate.open_coverage import front_of
 from bmo.gate.open_grouping import ClauseOdds, grouped, named_first, parted_clauses, runs
 from bmo.gate.open_text import OpenText
 from bmo.gate.open_wishes import is_order
@@ -209,7 +210,9 @@ def memory_of(asked: Asked, group: Sequence[ClauseAnalysis]) -> Fact | None:
     found: list[OpenText] = []
     people = asked.people()
     named_until = asked.analysis.named_until
-    for start, stop in runs(group, asked.analysis.words):
+    front = front_of(asked.analysis, group[0]) if asked.analysis.language == "en" else None
+    spoken = group if front is None else [front, *group]
+    for start, stop in runs(spoken, asked.analysis.words):
         part = canonicalise(
             asked.analysis.words,
             "" if 0 < named_until <= start else asked.turn.assistant_before,

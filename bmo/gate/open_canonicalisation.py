@@ -20,7 +20,14 @@ from bmo.gate.open_constructions import (
     without_cleft,
     without_double_subject,
 )
-from bmo.gate.open_fragments import FINITE, cleft, has_verb, put_in_front
+from bmo.gate.open_fragments import (
+    FINITE,
+    LONGEST_FRONT,
+    cleft,
+    has_verb,
+    opens_front,
+    put_in_front,
+)
 from bmo.gate.open_lexicon import open_lexicon
 from bmo.gate.open_other_languages import canonicalise_other
 from bmo.gate.open_subjects import OpenSubjects
@@ -46,6 +53,9 @@ MAX_WORDS = 60
 """Longer memories are cut: a statement of more words is a story."""
 
 _OPENS_PHRASE = frozenset(("my our the a an every most about around half nearly almost").split())
+_BEFORE_MONTH = frozenset("in by since until last next this every each for".split())
+_EACH = frozenset("a an every each in".split())
+_OPENS_SUBJECT = frozenset("my our he she they his her their".split())
 _WHOSE = frozenset({"his", "her", "their"})
 _ASKS_FOR_THING = frozenset("what which where when how whose".split())
 _LEADS_ON = SUBORDINATE | frozenset(
@@ -109,6 +119,20 @@ def leaning(words: Words, assistant_before: str, start: int, end: int) -> str:
         Text without capital and full stop; "" when nothing of content is there.
     """
     return _English(words, assistant_before, {}).beside(start, end)
+
+
+def _without_may(tokens: Sequence[Token]) -> list[Token]:
+    """Words without the month that looks like a verb ("in may")."""
+    return [
+        token
+        for place, token in enumerate(tokens)
+        if not (place and token.norm == "may" and tokens[place - 1].norm in _BEFORE_MONTH)
+    ]
+
+
+def _counts_times(tokens: Sequence[Token]) -> bool:
+    """Whether words are "once a month", and no clause that "once" opens."""
+    return tokens[0].norm == "once" and tokens[1:2] != [] and tokens[1].norm in _EACH
 
 
 def _is_plural(label: str) -> bool:
@@ -228,6 +252,12 @@ class _English:
         moved = self._fronted(tokens)
         if moved:
             return moved, "user", True
+        behind = self._behind_circumstance(tokens)
+        if behind:
+            told_of = self._clause(list(tokens[behind:]), [], parts)
+            if told_of is not None:
+                front = joined(inner(tokens[:behind]))
+                return f"{told_of[0]} {front}", told_of[1], told_of[2]
         if first in ("my", "our") and len(tokens) > 1:
             text = joined(inner(tokens[1:]))
             return text, self.people.of(tokens[1:]), True
@@ -306,8 +336,8 @@ class _English:
         for place in range(1, min(len(tokens) - 1, 9)):
             if tokens[place].norm in ("i", "we"):
                 front = tokens[:place]
-                subordinate = front[0].norm in SUBORDINATE
-                if told(front) and not subordinate:
+                subordinate = front[0].norm in SUBORDINATE and not _counts_times(front)
+                if told(_without_may(front)) and not subordinate:
                     return ""
                 if front[-1].norm in _LEADS_ON:
                     return ""
@@ -316,6 +346,18 @@ class _English:
                 main = joined(predicate(tokens[place + 1 :]))
                 return f"{main} {joined(inner(front))}" if main else ""
         return ""
+
+    def _behind_circumstance(self, tokens: Sequence[Token]) -> int:
+        """Index behind "at weekends" in "at weekends my kids are with their dad", else 0."""
+        norms = [token.norm for token in tokens]
+        if not opens_front(norms):
+            return 0
+        for place in range(1, min(len(norms) - 2, LONGEST_FRONT + 1)):
+            if norms[place] in _OPENS_SUBJECT:
+                front = norms[:place]
+                led = front[-1] in _LEADS_ON or front[-1] in self.lexicon.prepositions
+                return 0 if led or front[0] in SUBORDINATE or told(tokens[:place]) else place
+        return 0
 
     @staticmethod
     def _is_subject(tokens: Sequence[Token], place: int) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from bmo.gate.open_constructions import new_clause
 from bmo.gate.open_fragments import (
     FINITE,
+    LONGEST_FRONT,
     describes,
     elaborates,
     hangs_on,
@@ -45,6 +46,11 @@ def says_something(tokens: Sequence[Token]) -> bool:
     """Whether there is a word of content ("we did it" has none)."""
     empty = open_lexicon().empty
     return any(token.norm not in empty for token in tokens)
+
+
+def _is_span(intro: str, tokens: Sequence[Token]) -> bool:
+    """Whether "since" opens a phrase and no clause: "since the accident (i can not drive)"."""
+    return intro == "since" and len(tokens) <= LONGEST_FRONT and not told(tokens)
 
 
 def _joins_two(front: Sequence[Token], tokens: Sequence[Token]) -> bool:
@@ -125,6 +131,8 @@ class OpenClauses:
             ]
             for place, piece in enumerate(pieces):
                 tokens = self.without_tail(self._without_announcement(piece))
+                if tokens and not place and not found and _is_span(clause.intro, tokens):
+                    tokens = [Token(clause.intro, clause.intro), *tokens]
                 if tokens:
                     self._take(found, clause if not place else _ALONE, tokens)
             self.sentence = clause.sentence

@@ -12,16 +12,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from bmo.gate.analysis import Analysis, ClauseAnalysis
-from bmo.gate.open_fragments import opens_front
+from bmo.gate.open_fragments import LONGEST_FRONT, opens_front
 from bmo.gate.open_lexicon import open_lexicon
 from bmo.gate.third_person import third_person_lexicon
 from bmo.turn import Fact
 
 MISSING = 2
 """Words of content that make a fact incomplete."""
-
-LONGEST_FRONT = 6
-"""Most words of a phrase set before its clause."""
 
 _NOT_TOLD = frozenset({"question", "directive", "forget"})
 _SUPPOSED = frozenset("would could might should were wish had d".split())
@@ -57,7 +54,8 @@ def incomplete(analysis: Analysis, facts: Sequence[Fact]) -> list[tuple[ClauseAn
         norm = (*front.norm, *clause.norm) if front else clause.norm
         left = missing(norm, facts)
         days = third_person_lexicon().capitalised
-        if len(left) >= MISSING or not days.isdisjoint(left):
+        circumstance = front is not None and _is_untold(front.norm, fact)
+        if len(left) >= MISSING or circumstance or not days.isdisjoint(left):
             found.append((clause, fact))
     return found
 
@@ -85,10 +83,10 @@ def untold(analysis: Analysis, facts: Sequence[Fact]) -> list[ClauseAnalysis]:
 
 def front_of(analysis: Analysis, clause: ClauseAnalysis) -> ClauseAnalysis | None:
     """The phrase set before a clause ("every sunday after church"), where it was cut off."""
-    at = analysis.clauses.index(clause)
-    if at == 0:
+    starts = [one.place[0] if one.spoken is clause.spoken else -1 for one in analysis.clauses]
+    if clause.place[0] not in starts[1:]:
         return None
-    before = analysis.clauses[at - 1]
+    before = _with_opener(analysis.clauses[starts.index(clause.place[0], 1) - 1])
     lexicon = third_person_lexicon()
     opens = opens_front(before.norm) or before.norm[0] in lexicon.capitalised
     said = before.norm[1:]
@@ -99,6 +97,24 @@ def front_of(analysis: Analysis, clause: ClauseAnalysis) -> ClauseAnalysis | Non
         and _BE.isdisjoint(said)
     )
     return before if opens and phrase and not before.facts and not before.vetoes else None
+
+
+def _is_untold(front: Sequence[str], fact: Fact) -> bool:
+    """Whether a fact has no word of the phrase set before its clause ("once a month")."""
+    prepositions = third_person_lexicon().prepositions
+    stored = _stems(fact.text)
+    return not any(
+        word[:4] in stored for word in front if len(word) > 2 and word not in prepositions
+    )
+
+
+def _with_opener(clause: ClauseAnalysis) -> ClauseAnalysis:
+    """A phrase with the "since" or "before" that was cut off as the opener of a clause."""
+    start, end = clause.place
+    word = clause.spoken.norm[start - 1] if start else ""
+    if word not in third_person_lexicon().fronted or clause.spoken.after[start - 1]:
+        return clause
+    return clause._replace(place=(start - 1, end), norm=(word, *clause.norm))
 
 
 @lru_cache(maxsize=1)

@@ -160,6 +160,10 @@ def _opens_clause(norms: Sequence[str], bare: bool) -> bool:
     return plain and first not in surface_lexicon("en").classes and second in FINITE
 
 
+LONGEST_FRONT = 6
+"""Most words of a phrase set before its clause."""
+
+
 def opens_front(norms: Sequence[str]) -> bool:
     """Whether words may be a phrase put before its clause ("on sundays", "twice a week")."""
     if norms[0] in _COUNTS and open_lexicon().times.isdisjoint(norms):
