@@ -94,6 +94,22 @@ def _may_be_written(text: str) -> bool:
         and _number_words().isdisjoint(words)
         and _SPELLED.search(text) is None
         and not sensitive.scan(text).found
+        and not _names_a_secret(words)
+    )
+
+
+def _names_a_secret(words: Sequence[str]) -> bool:
+    """Whether words speak of a secret whose value was masked: "my pin for the bank: [secret]".
+
+    A code is often no secret ("i review code"), so that word alone does not count.
+    """
+    triggers = load_lexicon().triggers
+    return any(
+        trigger.secret
+        and trigger.kind != "code"
+        and tuple(words[at : at + len(trigger.words)]) == trigger.words
+        for at, word in enumerate(words)
+        for trigger in triggers.get(word, ())
     )
 
 

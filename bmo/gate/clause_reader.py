@@ -13,6 +13,7 @@ from bmo.gate.cue_words import NAMED as NAMES
 from bmo.gate.discourse import Discourse, Person
 from bmo.gate.ellipsis import completed, lost_to_death
 from bmo.gate.factuality import Veto, vetoes
+from bmo.gate.from_now_on import is_opener
 from bmo.gate.known_facts import is_known
 from bmo.gate.mentions import mentions
 from bmo.gate.named_people import NAMED, name_fact, spoken_relation
@@ -154,6 +155,9 @@ class ClauseReader:
                 body = remembered_clause(spoken, clause, behind)
             if act == "instruction":
                 body = self._without_frame(spoken, body)
+            if behind > start and act == "statement":
+                opens = is_opener(spoken.norm[start:behind], self.language)
+                body = clause._replace(start=behind) if opens else clause
             if act == "statement" and known is not None:
                 refused = known
             else:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
+from bmo.gate.from_now_on import tells_of_others
 from bmo.gate.pack_tables import read_table
 from bmo.language import Clause, LanguageCode, Words
 from bmo.language.lexicon import Phrases, match_phrase, phrase_table
@@ -131,6 +132,8 @@ def _by_last_word(phrases: list[str]) -> dict[str, tuple[tuple[str, ...], ...]]:
 def speech_act(words: Words, clause: Clause, language: LanguageCode) -> tuple[SpeechAct, int]:
     """What a clause does, and the index of the first word behind the phrase that says so.
 
+    A statement begins behind a "from now on" that is no order.
+
     Args:
         words: The turn's repaired words.
         clause: One of its clauses.
@@ -162,6 +165,8 @@ def speech_act(words: Words, clause: Clause, language: LanguageCode) -> tuple[Sp
     may = more.get(norm[i + 1], alone) if i + 1 < len(norm) else alone
     size = match_phrase(lexicon.instructions, norm, i) if may & _INSTRUCTIONS else 0
     if size and (i + size < end or (size > 1 and norm[i] in lexicon.manner_verbs)):
+        if tells_of_others(norm[i + size : end], tuple(norm[i : i + size]), language):
+            return "statement", i + size
         return "instruction", i + size
     size = match_phrase(lexicon.forget, norm, i) if may & _FORGET else 0
     if size and i + size <= end:
