@@ -24,6 +24,7 @@ from bmo.gate.open_fragments import (
     FINITE,
     LONGEST_FRONT,
     cleft,
+    has_predicate,
     has_verb,
     opens_front,
     put_in_front,
@@ -56,6 +57,8 @@ _OPENS_PHRASE = frozenset(("my our the a an every most about around half nearly 
 _BEFORE_MONTH = frozenset("in by since until last next this every each for".split())
 _EACH = frozenset("a an every each in".split())
 _OPENS_SUBJECT = frozenset("my our he she they his her their".split())
+_OWNED = 3
+"""Words of somebody's thing, of which nothing is said."""
 _WHOSE = frozenset({"his", "her", "their"})
 _ASKS_FOR_THING = frozenset("what which where when how whose".split())
 _LEADS_ON = SUBORDINATE | frozenset(
@@ -222,6 +225,8 @@ class _English:
         known = FINITE | self.lexicon.carried
         if words[0] == "every" and words[1] not in self.lists.of_how_often and len(words) > 3:
             return False  # "every kitchen window needs a lock"
+        if len(words) <= _OWNED and words[0].endswith("'s") and not has_predicate(words[1:]):
+            return True  # "(i mean) greg's brother"
         return words[0] in self.lexicon.prepositions and known.isdisjoint(words)
 
     def _clause(

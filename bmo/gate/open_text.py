@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from bmo.gate.month_names import with_months
+
 _LEFT_HANGING = re.compile(
     r"(?<!think)(?<!thinks)(?<!hope)(?<!hopes)(?<!say)(?<!said)(?<!guess)(?<!even)(?<!or)(?<!do)"
     r"[ ,;]+(?:and|but|because|so)$"
@@ -28,7 +30,7 @@ class OpenText:
 
 
 def finished(text: str) -> str:
-    """Single spaces, no loose punctuation at the ends, a capital at the front."""
+    """Single spaces, no loose punctuation at the ends, capitals at the front and for months."""
     text = re.sub(r"\s{2,}", " ", text).strip(" ,;.")
-    text = _LEFT_HANGING.sub("", text)
+    text = with_months(_LEFT_HANGING.sub("", text))
     return text[:1].upper() + text[1:]

@@ -11,6 +11,7 @@ from bmo.gate.captures import Capture, CaptureContext, lex, trim_rest
 from bmo.gate.clause_head import Head
 from bmo.gate.discourse import Person
 from bmo.gate.glossary import translate
+from bmo.gate.month_names import with_months
 from bmo.gate.named_people import name_fact, name_relation
 from bmo.gate.open_other_languages import quoted
 from bmo.gate.other_retraction import topic_words
@@ -183,6 +184,8 @@ def _fact(
     if given_up and data.category == "goals" and not data.about:
         deictic = context.tokens[max(c.start for c, _ in captures.values()) - 1] in _THESE
         scope = "slot" if deictic else "value"
+    if context.language == "en":
+        text, value = with_months(text), with_months(value)
     if scope is not None:
         return Fact(
             text=text,

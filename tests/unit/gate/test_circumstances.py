@@ -27,7 +27,7 @@ def gate() -> WriteGate:
         ("twice a year we visit my mum in cork", "Visits their mum in Cork twice a year"),
         ("once a month we drive to see my dad", "Drives to see their dad once a month"),
         ("these days i dont drink", "Does not drink these days"),
-        ("in may im running the london marathon", "Is running the London marathon in may"),
+        ("in may im running the london marathon", "Is running the London marathon in May"),
     ],
 )
 def test_what_is_said_before_the_clause_stays(gate: WriteGate, said: str, memory: str) -> None:
