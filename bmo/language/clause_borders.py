@@ -146,6 +146,8 @@ def _opens_noun_clause(
         return False
     more = i - begin >= 3 and i + 2 < len(norm)
     if more and (word, follow) in _QUESTION_OPENERS:
+        if norm[begin] in _OPENS_SUBJECT and lexicon.finite_verbs.isdisjoint(norm[begin:i]):
+            return False  # "our rule in the team | is that nobody deploys on fridays"
         return not _closes_request(norm, i, names)
     if (
         names
@@ -180,6 +182,7 @@ def _closes_request(norm: list[str], i: int, names: frozenset[str]) -> bool:
 _TAG_VERBS = frozenset({"would", "will", "could", "can"})
 _COURTESIES = frozenset({"please", "bmo", "mate", "love", "thanks"})
 _NEW_SUBJECTS = _POSSESSIVE_STARTS | {"i", "we", "he", "she", "it", "they", "the", "there"}
+_OPENS_SUBJECT = _POSSESSIVE_STARTS | {"the", "one", "another"}
 _FOR_ME = ["for", "me"]
 _HOLDING = frozenset({"with", "containing"})
 
