@@ -163,13 +163,21 @@ def with_subject(text: str, who: Person | str, plural: bool, noun_text: bool) ->
         owner = label + ("'" if label.endswith("s") and plural else "'s")
         return f"{owner} {lowered} {rest}".strip()
     if plural:
-        lowered = _PLURAL_VERBS.get(
-            lowered,
-            lowered[:-1]
-            if lowered.endswith("s") and not lowered.endswith("ss") and not lowered == "used"
-            else lowered,
-        )
+        lowered = _PLURAL_VERBS.get(lowered) or _of_several(lowered)
     return f"{label} {lowered} {rest}".strip()
+
+
+def _of_several(verb: str) -> str:
+    """A verb as several do it: "coaches" is "coach", "studies" is "study"."""
+    if verb.endswith("ies") and len(verb) > _SHORTEST_IES:
+        return f"{verb[:-3]}y"
+    if verb.endswith(("ches", "shes", "sses", "xes", "zzes", "oes")):
+        return verb[:-2]
+    return verb[:-1] if verb.endswith("s") and not verb.endswith("ss") else verb
+
+
+_SHORTEST_IES = 4
+"""Longer ones are of verbs in "y"; "lies" and "dies" are of "lie" and "die"."""
 
 
 _ASSISTANT = {"you": "the assistant", "your": "the assistant's", "yours": "the assistant's"}

@@ -16,6 +16,7 @@ class _Words:
     """The lists of ``capture_names.toml``; what each is for stands there beside its words."""
 
     announcing: frozenset[str]
+    second_names: frozenset[str]
     of_a_place: frozenset[str]
     trades: frozenset[str]
     no_title: frozenset[str]
@@ -47,7 +48,8 @@ def certain_name(context: CaptureContext, start: int, end: int) -> Capture | Non
     word = tokens[start]
     titled = word in ABBREVIATED_TITLES and found.end - start > 1
     if word in context.people.names or titled:
-        return found
+        first = end_of_first(context, start, found.end)
+        return found if first == found.end else Capture(start, first, first)
     at = context.source[start]
     if context.language == "de":
         return None  # every noun has a capital
@@ -82,8 +84,31 @@ def names(context: CaptureContext, start: int, end: int) -> Capture | None:
         found = _name(context, i, end, strict=False)
         if found is None:
             break
-        i = last = found.end
+        i = last = end_of_first(context, i, found.end)
     return Capture(start, last, last) if last > start else None
+
+
+def second_names() -> frozenset[str]:
+    """Given names that stand behind another one ("mary ann")."""
+    return _words().second_names
+
+
+def end_of_first(context: CaptureContext, start: int, stop: int) -> int:
+    """Where the first name ends: "ana ben and carla" are three, "mary ann and tom" are two.
+
+    Args:
+        context: What the capture is of.
+        start: Index of the first word of what may be one name.
+        stop: Index behind its last word.
+    """
+    tokens = context.tokens
+    listed = stop - start == _TWO and stop < len(tokens) and tokens[stop] in _AND
+    if not listed or is_cased(context.words.text) or tokens[start + 1] in _words().second_names:
+        return stop
+    return start + 1 if context.people.names.issuperset(tokens[start:stop]) else stop
+
+
+_TWO = 2
 
 
 def _name(context: CaptureContext, start: int, end: int, strict: bool) -> Capture | None:

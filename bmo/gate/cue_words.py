@@ -13,6 +13,7 @@ from functools import cache
 from bmo.gate import (
     dialect,
     echo_questions,
+    lost_apostrophes,
     naming_order,
     pointing_orders,
     restarts,
@@ -111,6 +112,7 @@ def _cue_words(language: LanguageCode) -> dict[str, int]:
             (OWNED, OWN),
             (REPORTED, open_lexicon().professionals),
             (RELATED, people_lexicon(language).last),
+            (RELATED, lost_apostrophes.cues(people_lexicon(language))),
             (SAID_OF_ANOTHER, said_of_another.CUES),
             (LEADING, echo_questions.leading_cues() | restarts.PRONOUNS),
             (DIALECTAL, dialect.CUES),

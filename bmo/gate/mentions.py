@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bmo.gate.capture_names import second_names
 from bmo.gate.discourse import Discourse
-from bmo.gate.named_people import name_fact
+from bmo.gate.named_people import name_fact, one_of
+from bmo.gate.people import Relation
 from bmo.gate.person_names import is_name_at, proper
 from bmo.language import Clause, Words
 from bmo.turn import Fact
@@ -39,7 +41,7 @@ def mentions(
             continue
         relation, behind = found
         if relation.plural:
-            facts += _several(spoken, clause, behind, discourse, stops, relation.name)
+            facts += _several(spoken, clause, behind, discourse, stops, relation)
             continue
         if i == clause.start:
             continue  # the clause's subject: its head has read it
@@ -74,13 +76,13 @@ def _several(
     behind: int,
     discourse: Discourse,
     stops: frozenset[str],
-    relation_name: str,
+    several: Relation,
 ) -> list[Fact]:
     """Reads "both my brothers are coming emeka and chidi": names at the end of the clause."""
     norm = spoken.norm
-    relation = discourse.lexicon.forms.get(tuple(relation_name.split()))
+    relation = one_of(several, discourse.lexicon)
     end = clause.end
-    if relation is None or end - behind < 3 or norm[end - 2] != "and":
+    if end - behind < 3 or norm[end - 2] != "and":
         return []
     begin = end - 3
     while begin - 1 >= behind and norm[begin - 1] in discourse.lexicon.names:
@@ -92,6 +94,8 @@ def _several(
         return []
     facts: list[Fact] = []
     for i in places:
+        if i + 1 in places and norm[i + 1] in second_names():
+            return []  # "mary ann and tom": a rule of names reads them
         name = proper(spoken.raw(i))
         discourse.introduce(relation, name)
         facts.append(name_fact(relation, name, "user", _span(spoken, i, i + 1)))

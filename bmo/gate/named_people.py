@@ -14,6 +14,9 @@ _new_fact = maker(Fact)
 NAMED = "person_named"
 """Id of the rule of names told in passing ("my brother sam lives ...")."""
 
+_ONE_OF = {"twin": "child"}
+"""Relations that mean another of several: "my twin" is a sibling, "my twins" are one's children."""
+
 ANYBODY = frozenset({"fella"})
 """Words for a partner behind "my" and for anybody behind "a" ("we've got a fella called tunde")."""
 
@@ -35,13 +38,21 @@ def name_relation(
     elif isinstance(head.who, Person):
         relation = context.people.forms.get(tuple(head.who.relation.split()))
         owner = head.who.subject.partition(":")[0].rpartition(".")[0]
+        if relation is not None and head.plural:
+            relation = one_of(relation, context.people)
         return (relation, owner) if relation is not None else None
     else:
         return None
     if relation is None:
         return None
     owner = head.who.subject if isinstance(head.who, Person) else "user"
-    return relation, owner
+    return (one_of(relation, context.people) if relation.plural else relation), owner
+
+
+def one_of(several: Relation, people: PeopleLexicon) -> Relation:
+    """What each of several is: one of "my twins" is a child, one of "my dogs" a dog."""
+    name = _ONE_OF.get(several.name, several.name)
+    return people.forms.get(tuple(name.split()), several)
 
 
 def name_fact(

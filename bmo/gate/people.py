@@ -132,6 +132,8 @@ class PeopleLexicon:
             if relation is not None:
                 if i + size < end and norm[i + size] in self.compounds:
                     return None  # "mother tongue", "dog food"
+                if norm[i] in self.alone and self.relation_at(norm, i + size, end) is not None:
+                    return None  # "my oldest friend" is no eldest child
                 return relation, i + size
         return None
 

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from bmo.frozen import maker
 from bmo.gate.canonical_text import capture_text, fill, surface, with_subject
+from bmo.gate.capture_names import end_of_first
 from bmo.gate.captures import Capture, CaptureContext, lex, trim_rest
 from bmo.gate.clause_head import Head
 from bmo.gate.discourse import Person
@@ -392,6 +393,9 @@ def _items(
         if i == capture.end or joint or comma:
             if i > begin:
                 last = i == capture.end
+                if kind == "NAMES" and not comma and (first := end_of_first(context, begin, i)) < i:
+                    parts.append(Capture(begin, first, first))
+                    begin = first
                 parts.append(Capture(begin, i, capture.long_end if last else i))
             begin = i + 1 if joint else i
     if context.longest("pairs", capture.start, capture.end):

@@ -7,6 +7,7 @@ from bmo.gate.clefts_of_kin import without_cleft
 from bmo.gate.cue_words import NAMED, NAMING, POINTING, RELATED, REPORTED
 from bmo.gate.introduced_clauses import with_subjects_behind_name
 from bmo.gate.late_names import with_late_names
+from bmo.gate.lost_apostrophes import with_apostrophes
 from bmo.gate.meant_referents import with_whom_meant
 from bmo.gate.naming_order import with_names_in_order
 from bmo.gate.own_people import with_in_laws, with_own_people
@@ -15,6 +16,7 @@ from bmo.gate.people import PeopleLexicon
 from bmo.gate.pointing_orders import with_pointers_resolved
 from bmo.gate.professional_word import without_professional
 from bmo.gate.self_introduction import introduced
+from bmo.gate.told_of_several import with_own_part, with_several_told
 from bmo.language import Words
 from bmo.turn import DialogueContext, Turn
 
@@ -33,6 +35,8 @@ def in_clauses(spoken: Words, stages: int, turn: Turn, pack: Pack, people: Peopl
         spoken = without_professional(spoken)
     if stages & NAMED:
         spoken = with_subjects_behind_name(spoken)
+        if "i" in spoken.norm:
+            spoken = with_own_part(spoken, people)
     if listed or stages & RELATED:
         spoken = written_out(spoken, people, pack.stops, jobs)
     if listed and (stages & NAMED or "?" in turn.assistant_before):
@@ -45,8 +49,9 @@ def in_order(spoken: Words, stages: int, people: PeopleLexicon, context: Dialogu
     if '"' in spoken.text:
         spoken = _without_quotes(spoken)
     if stages & RELATED:
+        spoken = with_apostrophes(spoken, people)
         spoken = without_cleft(with_own_people(with_in_laws(spoken), people, context), people)
-        spoken = with_late_names(spoken, people)
+        spoken = with_several_told(with_late_names(spoken, people), people)
         if "mean" in spoken.norm:
             spoken = with_whom_meant(spoken, people)
     if stages & NAMING:

@@ -163,7 +163,10 @@ def tokens_of(words: Words, start: int, end: int, names: Mapping[str, str]) -> l
         norm = norms[i]
         raw = text[begins[i] : ends[i]]
         if norm == "'s" and found:
-            found[-1] = replace(found[-1], shown=found[-1].shown + "'s")
+            own = lexicon.people.forms.get((found[-1].norm,))
+            several = own is not None and own.plural and own.name != found[-1].norm
+            ending = "'" if several and found[-1].norm.endswith("s") else "'s"
+            found[-1] = replace(found[-1], shown=found[-1].shown + ending)
             continue
         shown = raw if raw.lower() == norm else norm
         # A bare answer ("Gdansk") is written as it was said; the first word of a sentence is not.

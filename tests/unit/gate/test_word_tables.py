@@ -15,6 +15,7 @@ from bmo.gate.contrasted_places import without_denied_place
 from bmo.gate.dialect import with_my
 from bmo.gate.echo_questions import without_leads
 from bmo.gate.left_open import leaves_open, opens_with_part, tells_only_when
+from bmo.gate.lost_apostrophes import with_apostrophes
 from bmo.gate.naming_order import with_names_in_order
 from bmo.gate.own_clause import is_own_clause
 from bmo.gate.own_people import with_own_people
@@ -22,6 +23,7 @@ from bmo.gate.pack_tables import read_table
 from bmo.gate.packs import load_pack
 from bmo.gate.people import people_lexicon
 from bmo.gate.pointing_orders import with_pointers_resolved
+from bmo.gate.told_of_several import with_several_told
 from bmo.gate.word_tables import declared_tables, word_lists, word_table
 from bmo.language import LANGUAGES, LanguageCode, Words, repair, segment, words
 from bmo.settings import load_settings
@@ -56,10 +58,12 @@ REWRITES: dict[str, Callable[[str], Words]] = {
     "appositives.toml": in_order,
     "dialect.toml": lambda text: with_my(said(text), people_lexicon("en")),
     "echo_questions.toml": left_of,
+    "lost_apostrophes.toml": lambda text: with_apostrophes(said(text), people_lexicon("en")),
     "naming_order.toml": lambda text: with_names_in_order(said(text)),
     "own_people.toml": lambda text: with_own_people(
         said(text), people_lexicon("en"), DialogueContext()
     ),
+    "told_of_several.toml": lambda text: with_several_told(said(text), people_lexicon("en")),
     "pointing_orders.toml": lambda text: with_pointers_resolved(said(text)),
 }
 """Stages that write a turn's words otherwise: an example is what is said and how it is read."""

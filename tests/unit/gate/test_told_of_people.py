@@ -1,0 +1,119 @@
+"""Plain statements about people and pets: whose somebody is, several at once, lost apostrophes."""
+
+from __future__ import annotations
+
+import pytest
+
+from bmo.gate import WriteGate
+from bmo.settings import load_settings
+from bmo.turn import Turn
+
+pytestmark = pytest.mark.unit
+
+
+@pytest.fixture(scope="module")
+def gate() -> WriteGate:
+    return WriteGate(load_settings(gatekeeper_mode="pattern"))
+
+
+@pytest.fixture(scope="module")
+def judged() -> WriteGate:
+    return WriteGate.from_settings(load_settings())
+
+
+def told(gate: WriteGate, text: str) -> list[str]:
+    return [fact.text for fact in gate.decide(Turn(text=text)).facts]
+
+
+@pytest.mark.parametrize(
+    ("text", "stored"),
+    [
+        (
+            "my sisters kids are called ella and max",
+            ["Sister has a child named Ella", "Sister has a child named Max"],
+        ),
+        ("my daughters boyfriend is called callum", ["Daughter has a boyfriend named Callum"]),
+        ("my bosses name is fiona", ["Has a boss named Fiona"]),
+        ("my sons in the army", ["Son is in the army"]),
+        ("my uncles a priest", ["Uncle is a priest"]),
+        ("my dogs called monty", ["Has a dog named Monty"]),
+        ("my cats got diabetes", ["Cat has diabetes"]),
+        (
+            "my sons twelve and my daughters nine",
+            ["Son is 12 (twelve) years old", "Daughter is 9 (nine) years old"],
+        ),
+        (
+            "my brothers are called huw and gethin",
+            ["Has a brother named Huw", "Has a brother named Gethin"],
+        ),
+        ("my brothers coach football", ["Brothers coach football"]),
+        ("my daughters study law", ["Daughters study law"]),
+    ],
+)
+def test_an_apostrophe_that_was_not_written(gate: WriteGate, text: str, stored: list[str]) -> None:
+    assert told(gate, text) == stored
+
+
+@pytest.mark.parametrize(
+    ("text", "stored"),
+    [
+        ("rex and bella are our dogs", ["Has a dog named Rex", "Has a dog named Bella"]),
+        (
+            "kofi and ama are my flatmates",
+            ["Has a flatmate named Kofi", "Has a flatmate named Ama"],
+        ),
+        (
+            "my kids are ana, ben and carla, 3, 5 and 9",
+            [
+                "Has a child named Ana",
+                "Has a child named Ben",
+                "Has a child named Carla",
+                "Child Ana is 3 years old",
+                "Child Ben is 5 years old",
+                "Child Carla is 9 years old",
+            ],
+        ),
+        (
+            "my kids are ana ben and carla",
+            ["Has a child named Ana", "Has a child named Ben", "Has a child named Carla"],
+        ),
+        (
+            "my parents are called mary ann and john",
+            ["Has a parent named Mary Ann", "Has a parent named John"],
+        ),
+        ("my twins are called ivy and fern", ["Has a child named Ivy", "Has a child named Fern"]),
+        ("my twin's called ollie", ["Has a twin named Ollie"]),
+        ("rory and jess are our twins", ["Has a child named Rory", "Has a child named Jess"]),
+    ],
+)
+def test_several_at_once(gate: WriteGate, text: str, stored: list[str]) -> None:
+    assert told(gate, text) == stored
+
+
+@pytest.mark.parametrize(
+    ("text", "stored"),
+    [
+        ("marcus is my oldest friend", ["Has a friend named Marcus"]),
+        ("tom is my eldest brother", ["Has a brother named Tom"]),
+        ("kim is my youngest cousin", ["Has a cousin named Kim"]),
+        ("kim is my youngest", ["Has a child named Kim"]),
+    ],
+)
+def test_the_oldest_of_a_kind_is_no_child(gate: WriteGate, text: str, stored: list[str]) -> None:
+    assert told(gate, text) == stored
+
+
+@pytest.mark.parametrize(
+    ("text", "stored"),
+    [
+        ("my brothers boss is gethin", ["Brother has a boss named Gethin"]),
+        ("my brother and i share a flat", ["Shares a flat with their brother"]),
+        ("my kids school is great", ["Kids' school is great"]),
+        ("my parents' golden wedding is in may", ["Parents' golden wedding is in May"]),
+        ("my neighbour downstairs is called kim", ["Neighbour downstairs is called Kim"]),
+    ],
+)
+def test_what_the_judge_keeps_is_well_written(
+    judged: WriteGate, text: str, stored: list[str]
+) -> None:
+    assert [t.lower() for t in told(judged, text)] == [t.lower() for t in stored]
