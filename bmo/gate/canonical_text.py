@@ -72,9 +72,8 @@ def surface(context: CaptureContext, start: int, end: int, proper_words: frozens
             if word.isupper() and len(word) > 4 and is_shouted(words.text):
                 word = word.lower()
             place = i > start and tokens[i - 1] in _BEFORE_PLACES and word.islower()
-            if (token in proper_words and word.islower()) or (
-                place and (token,) in context.lexicons.get("cities", frozenset())
-            ):
+            city = place and (token,) in context.lexicons.get("cities", frozenset())
+            if word == token and (token in proper_words or city):
                 word = word[:1].upper() + word[1:]
             elif i > start and token in names and tokens[i - 1] in relations and word.islower():
                 word = word[:1].upper() + word[1:]  # "my brother sam"
@@ -114,6 +113,7 @@ def title_case(text: str) -> str:
         "near",
         "my",
         "their",
+        "them",
         "outside",
         "just",
         "north",
@@ -160,7 +160,8 @@ def with_subject(text: str, who: Person | str, plural: bool, noun_text: bool) ->
     first, _, rest = text.partition(" ")
     lowered = first if first.isupper() and len(first) > 1 else first[:1].lower() + first[1:]
     if noun_text:
-        owner = label + ("'" if label.endswith("s") and plural else "'s")
+        several = plural or (isinstance(who, Person) and who.gender == "plural")
+        owner = label + ("'" if label.endswith("s") and several else "'s")
         return f"{owner} {lowered} {rest}".strip()
     if plural:
         lowered = _PLURAL_VERBS.get(lowered) or _of_several(lowered)

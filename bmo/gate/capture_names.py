@@ -17,6 +17,7 @@ class _Words:
 
     announcing: frozenset[str]
     second_names: frozenset[str]
+    words_too: frozenset[str]
     of_a_place: frozenset[str]
     trades: frozenset[str]
     no_title: frozenset[str]
@@ -26,6 +27,7 @@ class _Words:
 
 
 _words = word_table(_Words, "capture_names.toml")
+_CALLED = frozenset({"called", "named"})
 _AND = frozenset({"and", "und", "et", "y"})
 
 
@@ -36,6 +38,10 @@ def _occupation_endings() -> tuple[str, ...]:
 
 def name(context: CaptureContext, start: int, end: int) -> Capture | None:
     """A person's or pet's name, where the construction says that a name follows."""
+    tokens = context.tokens
+    if tokens[start] in _words().words_too and tokens[start - 1] in _CALLED:
+        if start + 1 == end or tokens[start + 1] in _AND:
+            return Capture(start, start + 1, start + 1)
     return _name(context, start, end, strict=False)
 
 

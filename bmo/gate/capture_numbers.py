@@ -21,7 +21,7 @@ def number(context: CaptureContext, start: int, end: int) -> Capture | None:
 def read_number(tokens: list[str], start: int, end: int) -> tuple[int | None, int]:
     """The number that begins at ``start`` ("seventy two", "72"), and how many words it takes."""
     word = tokens[start]
-    if word.isdigit() and len(word) < 7:
+    if word.isdecimal() and len(word) < 7:
         return int(word), 1
     if "-" in word:
         parts = word.split("-")
@@ -47,6 +47,8 @@ def age(context: CaptureContext, start: int, end: int) -> Capture | None:
     follow = context.tokens[found.end] if found.end < end else ""
     if follow and not lex(context, "after_age", follow):
         return None
+    if follow == "and" and found.end + 1 < end and number(context, found.end + 1, end):
+        return None  # "my girls are 10 and 12"
     if follow in ("years", "year"):
         behind = context.tokens[found.end + 1] if found.end + 1 < end else ""
         if behind not in ("old", "of", "young", ""):

@@ -300,7 +300,7 @@ class Discourse:
 
 def plural_label(relation: str) -> str:
     """Reads "Brothers", "Children", for facts about several at once."""
-    if relation in ("child", "grandchild", "godchild"):
+    if relation.endswith("child"):
         plural = relation[:-5] + "children"
     elif relation.endswith("y"):
         plural = relation[:-1] + "ies"

@@ -37,6 +37,7 @@ _RECIPROCAL = frozenset(
 _FIRST_TIME = frozenset({"first", "second", "third"})
 _BEFORE_TIME = frozenset("it its this that is".split())
 _COPULAS = frozenset("is was are were".split())
+_ARE = frozenset({"are", "were"})
 _IN_PLACE = frozenset("in at on with".split())
 
 
@@ -97,6 +98,8 @@ def _me_and(tokens: Sequence[Token], norms: list[str]) -> str:
         negated = norms[at : at + 2] == ["do", "not"] and len(norms) > at + 2
         if not negated and not often and not _is_present(norms[at]) and not _is_past(norms, at):
             continue
+        if not _ARE.isdisjoint(norms[first:at]):
+            return ""  # "me and my sisters are close"
         front = at - 1 if norms[at - 1] in third_person_lexicon().adverbs else at
         others, said = tokens[2:front], tokens[front:]
         if not others or len(said) > _LONGEST:

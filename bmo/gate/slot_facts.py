@@ -22,6 +22,8 @@ from bmo.language import find_times, third_person
 from bmo.turn import Fact, Polarity, Tense
 
 _new_fact = maker(Fact)
+_OWN = {"male": "his", "female": "her"}
+"""Before what is somebody else's own: "their" would be the user's."""
 _ALL_OF_IT: tuple[tuple[str, Capture | None], ...] = (("", None),)
 _THESE = frozenset({"that", "this", "these", "those", "the"})
 
@@ -94,6 +96,8 @@ def _values(match: RuleMatch, template: str) -> dict[str, str]:
         values["V"], values["V3"] = head.group.lemma, third_person(head.group.lemma)
         habits = head.group.habits
         values["habit"] = " ".join([h for h in habits if h != "never"]) if habits else ""
+    if "{their}" in template:
+        values["their"] = _OWN.get(head.who.gender if isinstance(head.who, Person) else "", "their")
     if "{BE}" in template and "k" in values:
         values["BE"] = be_form(head, values["k"].split())
     if "PRED}" in template or "PRED}" in match.rule.data.value:

@@ -17,10 +17,15 @@ from bmo.gate.pack_tables import read_table
 from bmo.gate.people import PeopleLexicon, people_lexicon
 from bmo.language import Words, past_lemma, third_person
 from bmo.language.lexicon import Phrases, match_phrase, phrase_table, surface_lexicon
+from bmo.language.times import WEEKDAYS
 
 _NOT_NAMES = frozenset("i the a an of and my your this that it not no you we he she they".split())
 _OPENS_CLAUSE = frozenset({"and", "but", "or"})
 _NAMED_BEHIND = frozenset(("called named aunt auntie uncle doctor dr mr mrs ms").split())
+_NOT_CALLED = frozenset(
+    "after again back earlier him her off out over round them today twice upon yesterday".split()
+)
+"""Words behind "called" and "named" that are no names: "named after his grandad"."""
 _NAMED = frozenset("called named made".split())
 _OBJECTS = frozenset("his her their the a an my our me us him them it".split())
 OF_SEVERAL = frozenset("are were have do did been go both".split())
@@ -206,7 +211,7 @@ def _cased(
         if follows or word not in lexicon.common_names:
             return word.capitalize()
     elif before in ("called", "named") and word.isalpha() and len(word) > 2:
-        if word not in surface_lexicon("en").classes:
+        if word not in surface_lexicon("en").classes and word not in _NOT_CALLED:
             return word.capitalize()
     elif (before,) in lexicon.people.forms and behind in _BEHIND_NAME and _is_no_word(word):
         return word.capitalize()
@@ -361,7 +366,8 @@ def _agreeing(verb: str, rest: Sequence[Token]) -> str:
     if verb in lexicon.no_verbs or verb in lexicon.past_rather:
         return verb
     if verb == "got":
-        return "has" if rest and _opens_noun_phrase(rest[0].norm) else "got"
+        dated = any(t.norm in WEEKDAYS or t.norm in lexicon.told_of_the_past for t in rest)
+        return "has" if rest and _opens_noun_phrase(rest[0].norm) and not dated else "got"
     if verb == "been":
         return "has been"
     if verb == "born":

@@ -164,7 +164,8 @@ def with_own_part(spoken: Words, people: PeopleLexicon) -> Words:
     for i in range(2, size - 1):
         if norm[i] != "i" or norm[i - 1] != "and" or spoken.after[i - 2]:
             continue
-        if lists.together.isdisjoint(norm[i + 1 : i + 1 + _NEAR]):
+        named = norm[i - 2] in people.names and norm[i - 3 : i - 2] not in ([], ["and"])
+        if lists.together.isdisjoint(norm[i + 1 : i + 1 + _NEAR]) and not named:
             continue
         at = _first_of(spoken, i - 2, people)
         if at < 0 or not _opens_clause(spoken, at):

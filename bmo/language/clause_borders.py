@@ -84,6 +84,10 @@ def border_before(
     if word in _POSSESSIVE_STARTS and i - begin >= 2:
         if before in lexicon.embedders and not comma and norm[i - 2 : i] != _FOR_ME:
             return 0
+        if before == "'s":
+            return 0  # "tom 's my brother"
+        if i - begin == _BARE and norm[begin] in lexicon.clause_subjects:
+            return 1 if _nominal_subject(norm, after, i, lexicon, owned=True) else 0
         return 1 if _nominal_subject(norm, after, i, lexicon) else 0
     if word in ("got", "bought") and follow in _SELF:
         told = not lexicon.clause_subjects.isdisjoint(norm[begin : i - 1])
@@ -95,6 +99,10 @@ def border_before(
     if comma and word == "me" and follow == "and" and norm[i - 1] != "us":
         return 1  # "i do removals, | me and my brother", but "the two of us, me and my mum"
     return 1 if comma and word in _AFTER_COMMA else 0
+
+
+_BARE = 2
+"""A subject and a verb without its object: "i pay | my sister's rent" is one clause."""
 
 
 def _at_pronoun(
@@ -210,6 +218,10 @@ def _at_coordinator(
         return 1
     if word == "and" and _is_pair(norm, begin, i):
         return 0  # "my mum and dad are divorced"
+    if word == "and" and norm[begin] in _POSSESSIVE_STARTS and follow in _POSSESSIVE_STARTS:
+        if "'s" in norm[begin:i] and norm[i + 3 : i + 4] in (["are"], ["were"], ["both"]):
+            if lexicon.finite_verbs.isdisjoint(set(norm[begin:i]) - {"'s"}) and behind[-1:] != "s":
+                return 0  # "my brother's wife and my wife are sisters"
     if word == "and" and norm[i - 1] == "me" and follow in _POSSESSIVE_STARTS:
         if (i - 1 == begin or after[i - 2]) and _PARTED.isdisjoint(norm[i : i + 8]):
             return 0  # "me and my sister have a stall"
@@ -289,9 +301,14 @@ def _is_relative(norm: list[str], after: list[str], i: int) -> bool:
         behind += 1
     if behind > verb + 1 and norm[behind] in ("is", "are", "was", "were"):
         return True
+    for k in range(verb + 1, min(size - 1, verb + 4)):
+        if norm[k] in _STRANDED and norm[k + 1] in ("is", "are", "was", "were"):
+            return True  # "a bloke i play football with is called lee"
     return norm[verb + 1] in ("is", "are", "was", "were", "and", "but", "most", "best", "when")
 
 
+_STRANDED = frozenset("about by for from of to with".split())
+"""Prepositions that what stands in front of the relative clause belongs to."""
 _PARTICLES = frozenset(("about at by for from in of on out to up with").split())
 _SKIPPED_BEFORE_VERB = frozenset(
     {
@@ -319,8 +336,13 @@ _SKIPPED_BEFORE_VERB = frozenset(
 ) - {"like", "want"}
 
 
-def _nominal_subject(norm: list[str], after: list[str], i: int, lexicon: SurfaceLexicon) -> bool:
-    """Whether a noun phrase with a finite verb behind it begins at ``i`` ("my sister is ...")."""
+def _nominal_subject(
+    norm: list[str], after: list[str], i: int, lexicon: SurfaceLexicon, *, owned: bool = False
+) -> bool:
+    """Whether a noun phrase with a finite verb behind it begins at ``i`` ("my sister is ...").
+
+    ``owned``: "'s" is no verb there ("i pay my sister's rent").
+    """
     limit = min(len(norm), i + 6)
     first = norm[i]
     if first in lexicon.classes and lexicon.classes[first] not in (
@@ -338,6 +360,12 @@ def _nominal_subject(norm: list[str], after: list[str], i: int, lexicon: Surface
         if word in lexicon.clause_subjects and lexicon.language == "en":
             return False  # "between two and six | i am asleep"
         if word in lexicon.finite_verbs:
+            if (
+                owned
+                and word == "'s"
+                and (j + 2 >= len(norm) or norm[j + 2] not in lexicon.classes)
+            ):
+                continue
             if j == i and word in _NOUNS_TOO and lexicon.classes.get(first) == "possessive":
                 continue  # "abena finished her studies": no subject is without a noun
             return True

@@ -106,6 +106,51 @@ def test_the_oldest_of_a_kind_is_no_child(gate: WriteGate, text: str, stored: li
 @pytest.mark.parametrize(
     ("text", "stored"),
     [
+        ("i've had cancer", ["Has had cancer"]),
+        ("my wife's had cancer", ["Wife has had cancer"]),
+        ("i've had asthma for years", ["Has asthma"]),
+        ("my wife quit her job", ["Wife has left her job"]),
+        ("i quit my job", ["Has left their job"]),
+        ("my boyfriend moved in with me last month", ["Boyfriend lives with them"]),
+        ("my mum lives next door to us", ["Mother lives next door to them"]),
+        ("my parents anniversary's the 4th of july", ["Parents' anniversary is 4th of July"]),
+        ("my step kids live with us", ["Stepchildren live with them"]),
+        ("my girls are 10 and 12", []),
+        (
+            "my girls are twelve and my boy is two",
+            ["Daughters are 12 (twelve) years old", "Son is 2 (two) years old"],
+        ),
+        (
+            "tom's my brother and tim's my cousin",
+            ["Has a brother named Tom", "Has a cousin named Tim"],
+        ),
+        (
+            "my parents are called priya and raj respectively",
+            ["Has a parent named Priya", "Has a parent named Raj"],
+        ),
+    ],
+)
+def test_who_and_when_are_told_as_said(gate: WriteGate, text: str, stored: list[str]) -> None:
+    assert told(gate, text) == stored
+
+
+@pytest.mark.parametrize(
+    ("text", "stored"),
+    [
+        ("i pay my sister's rent", ["Pays their sister's rent"]),
+        ("i'm my mum's carer", ["Is their mum's carer"]),
+        ("i have my kids every other weekend", ["Has their kids every other weekend"]),
+        (
+            "my brother's wife and my wife are sisters",
+            ["Brother's wife and their wife are sisters"],
+        ),
+        (
+            "a bloke i play football with is called lee",
+            ["A bloke they play football with is called Lee"],
+        ),
+        ("i'm named after my grandfather", ["Is named after their grandfather"]),
+        ("my sisters and i are close", ["They and their sisters are close"]),
+        ("we got a dog on saturday", ["Got a dog on Saturday"]),
         ("my brothers boss is gethin", ["Brother has a boss named Gethin"]),
         ("my brother and i share a flat", ["Shares a flat with their brother"]),
         ("my kids school is great", ["Kids' school is great"]),
