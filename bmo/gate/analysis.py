@@ -54,6 +54,7 @@ from bmo.gate.standing_orders import StandingOrder, standing_orders
 from bmo.gate.taken_back import TakenBack, objection, taken_back
 from bmo.gate.taken_up import with_pronouns_for_pointers
 from bmo.gate.talk_order import in_clauses, in_order
+from bmo.gate.told_of_several import with_relations_first
 from bmo.gate.turn_answers import gives_no_answer, read_answer
 from bmo.language import Clause, LanguageCode, Words, repair, segment, words
 from bmo.turn import DialogueContext, Fact, Turn
@@ -176,6 +177,7 @@ def _put_straight(
         repaired = in_clauses(repaired, stages, turn, pack, people)
     elif repaired.norm:
         repaired = without_reply(repaired, language)
+        repaired = with_relations_first(repaired, people, language)
         if language == "de" and "," in turn.text:
             repaired = with_pronouns_for_pointers(repaired)
     if stages & CONTRASTED:

@@ -193,7 +193,7 @@ def capture_text(
         return capture.shown
     end = capture.long_end if long else capture.end
     text = surface(context, capture.start, end, proper_words)
-    if kind in ("NAME", "NAMES", "SURENAME", "KNOWNNAME"):
+    if kind in ("NAME", "NAMES", "SURENAME", "SURENAMES", "KNOWNNAME"):
         return " ".join(proper(part) for part in text.split())
     if kind in ("PLACE", "SUREPLACE", "NEWHOME"):
         return title_case(text)

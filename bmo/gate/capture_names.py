@@ -107,14 +107,20 @@ def end_of_first(context: CaptureContext, start: int, stop: int) -> int:
         start: Index of the first word of what may be one name.
         stop: Index behind its last word.
     """
-    tokens = context.tokens
-    listed = stop - start == _TWO and stop < len(tokens) and tokens[stop] in _AND
+    tokens, norm = context.tokens, context.words.norm
+    behind = context.source[stop - 1] + 1  # German tokens have no "und"
+    listed = stop - start == _TWO and behind < len(norm) and norm[behind] in _AND
     if not listed or is_cased(context.words.text) or tokens[start + 1] in _words().second_names:
         return stop
     return start + 1 if context.people.names.issuperset(tokens[start:stop]) else stop
 
 
 _TWO = 2
+
+
+def certain_names(context: CaptureContext, start: int, end: int) -> Capture | None:
+    """Names of a list where anything might follow: the first is known or has a capital."""
+    return names(context, start, end) if certain_name(context, start, end) is not None else None
 
 
 def _name(context: CaptureContext, start: int, end: int, strict: bool) -> Capture | None:

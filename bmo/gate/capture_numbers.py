@@ -49,11 +49,20 @@ def age(context: CaptureContext, start: int, end: int) -> Capture | None:
         return None
     if follow == "and" and found.end + 1 < end and number(context, found.end + 1, end):
         return None  # "my girls are 10 and 12"
+    if _compared(context, found.end - 1):
+        return None  # "zwei jahre älter", "dos años más"
     if follow in ("years", "year"):
         behind = context.tokens[found.end + 1] if found.end + 1 < end else ""
         if behind not in ("old", "of", "young", ""):
             return None
     return found
+
+
+def _compared(context: CaptureContext, last: int) -> bool:
+    """Whether the years behind a number's last word are a difference: a pattern may hold them."""
+    norm, at = context.words.norm, context.source[last]
+    unit = 0 <= at < len(norm) - 2 and lex(context, "after_age", norm[at + 1])
+    return unit and lex(context, "no_age", norm[at + 2])
 
 
 def date(context: CaptureContext, start: int, end: int) -> Capture | None:

@@ -34,6 +34,7 @@ class Grammar:
     """One language's ``grammar.toml``.
 
     Attributes:
+        language: Whose it is.
         first: Subject pronouns of the user -> "i" or "we".
         third: Subject pronouns of others -> "he", "she", "they".
         resumed: Words that repeat a subject just named ("tarek der isst").
@@ -81,6 +82,7 @@ class Grammar:
         adverbs: Adverbs before a verb, which belong to its clause.
     """
 
+    language: LanguageCode
     first: Mapping[str, str]
     third: Mapping[str, str]
     resumed: frozenset[str]
@@ -162,6 +164,7 @@ def grammar(language: LanguageCode) -> Grammar:
     for word in raw.get("we_forms", ()):
         verbs[word] = VerbForm(verbs[word].lemma, 1, verbs[word].past, plural=True)
     return Grammar(
+        language=language,
         first=raw["first"],
         third=raw["third"],
         resumed=frozenset(raw["resumed"]),

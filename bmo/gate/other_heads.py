@@ -204,7 +204,9 @@ class _Clause(SubjectFinder):
                 seen = i
             elif self.norm[i] not in rules.infinitives and not self._joined(seen, i):
                 begin = self._begin_of_next(seen, i)
-                if begin > seen:
+                if begin > seen and self._of_somebody(begin):
+                    seen = i  # "la dame qui garde mes enfants s'appelle marta": one clause
+                elif begin > seen:
                     return begin
         return self.end
 

@@ -185,8 +185,8 @@ class PeopleFinder:
         cased = is_cased(self.words.text)
         while i + size < self.end and size < _MAX_NAME_WORDS:
             word = self.norm[i + size]
-            if not self._may_name(word):
-                break
+            if not self._may_name(word) or word in self.rules.clitics:
+                break  # "ma femme m'a quitté"
             raw = self.words.raw(i + size)
             capital = cased and raw[:1].isupper() and not self.rules.capital_nouns
             known = word in self.discourse.lexicon.names or capital

@@ -6,10 +6,12 @@ from bmo.gate.discourse import Person
 from bmo.gate.other_people import ClauseSubject, PeopleFinder, with_spoken
 from bmo.gate.people import PeopleLexicon, Relation
 from bmo.gate.person_names import proper
+from bmo.gate.talk_words import talk_words
 
 _OTHERS_PAST = ("ó", "aron", "ieron")
 _OTHERS_FORMS = frozenset({"fue", "dijo", "tuvo", "hizo", "vino", "puso", "quiso", "estuvo"})
 _AND = frozenset({"und", "et", "y"})
+_LONGEST_RELATIVE = 5
 _POINTING = frozenset({"das", "ce"})
 
 
@@ -50,6 +52,8 @@ class SubjectFinder(PeopleFinder):
             ), i + 1
         after = norm[i + 1] if i + 1 < self.end else ""
         if (word in rules.own or word in rules.own_oblique) and after not in rules.first:
+            if self._of_somebody(i):
+                return None, i + 1
             return self._person_or_thing(i, "user", rules.own.get(word, "my"), word in rules.own)
         brought_up = self._brought_up(i)
         if brought_up is not None:
@@ -83,6 +87,17 @@ class SubjectFinder(PeopleFinder):
                     self.discourse.point_at(person)
                     return ClauseSubject(person, word, {i}), i + 1
         return None, i + 1
+
+    def _of_somebody(self, i: int) -> bool:
+        """Whether a relative clause about somebody goes on at ``i``: "la dame qui garde mes"."""
+        rules, norm = self.rules, self.norm
+        if rules.relatives.isdisjoint(norm[self.start + 2 : i]):
+            return False  # most clauses
+        somebody = talk_words(rules.language).somebody
+        return any(
+            norm[k] in rules.relatives and norm[k - 1] in somebody and norm[k - 2] in rules.articles
+            for k in range(max(self.start + 2, i - _LONGEST_RELATIVE), i)
+        )
 
     def _named_before(self, subject: ClauseSubject) -> bool:
         """Introduces whom "noelia es mi prima" names: one name, the copula, the relation."""
@@ -136,6 +151,9 @@ class SubjectFinder(PeopleFinder):
         ):
             at += 1
         found = lexicon.relation_at(self.norm, at, self.end)
+        if found is not None and at > begin:
+            longer = lexicon.relation_at(self.norm, begin, self.end)  # "bester freund"
+            found = longer if longer is not None and longer[1] > at else found
         if found is None and at > begin:
             found = lexicon.relation_at(self.norm, begin, self.end)  # "unser jüngster"
             if found is not None and found[1] <= at and not self._stands_alone(at):

@@ -172,7 +172,10 @@ def people_lexicon(language: LanguageCode) -> PeopleLexicon:
     first: dict[str, int] = {}
     for form in forms:
         first[form[0]] = max(first.get(form[0], 0), len(form))
-    for name in own["one"]:  # subjects are written in English: known by their English names too
+    for name in (
+        *own["one"],
+        *own.get("many", ()),
+    ):  # subjects are written in English: known by their English names too
         forms.setdefault(tuple(name.lower().split()), _relation(name, False, english))
     text = read_text("en", "names.txt")
     if language != "en":

@@ -76,8 +76,8 @@ def is_name_at(
             word in stops and not (cased and _capitalised(words, i + count) and count)
         ):
             break
-        if word in ("'s", "i"):
-            break
+        if word in ("'s", "i") or word.endswith("'"):
+            break  # "ma femme m'a quitté"
         known = word in lexicon.names
         capital = cased and _capitalised(words, i + count)
         behind_title = surname and count == 1

@@ -127,7 +127,7 @@ def _with_item(
     shown = surface(context, item.start, item.long_end, flat)
     local[name + "+"] = translate(shown, context.language)
     kind = match.captures[name][1]
-    if kind in ("NAME", "NAMES", "SURENAME", "PLACE", "LANG"):
+    if kind in ("NAME", "NAMES", "SURENAME", "SURENAMES", "PLACE", "LANG"):
         local[name] = local[name + "+"] = capture_text(context, item, kind, False, flat)
     return local
 
@@ -387,17 +387,20 @@ def _items(
     capture, kind = captures[name]
     tokens = context.tokens
     joined = not _JOINTS.isdisjoint(tokens[capture.start : capture.end])
-    if not joined and "," not in context.words.text:
+    if not joined and "," not in context.words.text and kind not in _LISTS:
         return []  # most values
     parts: list[Capture] = []
     begin = capture.start
     for i in range(capture.start, capture.end + 1):
         joint = i < capture.end and tokens[i] in _JOINTS
         comma = i > begin and i < capture.end and context.mark(i - 1)[:1] == ","
-        if i == capture.end or joint or comma:
+        parted = kind in _LISTS and begin < i < capture.end  # an "and" that was taken off
+        parted = parted and context.source[i] > context.source[i - 1] + 1
+        if i == capture.end or joint or comma or parted:
             if i > begin:
                 last = i == capture.end
-                if kind == "NAMES" and not comma and (first := end_of_first(context, begin, i)) < i:
+                first = end_of_first(context, begin, i) if kind in _LISTS and not comma else i
+                if first < i:
                     parts.append(Capture(begin, first, first))
                     begin = first
                 parts.append(Capture(begin, i, capture.long_end if last else i))
@@ -415,6 +418,7 @@ def _items(
     return [(name, p) for p in parts]
 
 
+_LISTS = ("NAMES", "SURENAMES")
 _JOINTS = frozenset({"and", "or", "und", "et", "y"})
 
 

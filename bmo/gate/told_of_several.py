@@ -9,12 +9,13 @@ behind "and" would leave the other one out.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from bmo.gate.capture_numbers import read_number
 from bmo.gate.ellipsis import written_with
 from bmo.gate.people import PeopleLexicon
-from bmo.gate.word_tables import word_table
-from bmo.language import Words
+from bmo.gate.word_tables import word_lists, word_table
+from bmo.language import LanguageCode, Words
 from bmo.language.lexicon import surface_lexicon
 
 
@@ -26,9 +27,13 @@ class _Words:
     between: frozenset[str]
     together: frozenset[str]
     opens: frozenset[str]
+    are: frozenset[str]
+    joins: frozenset[str]
+    called: frozenset[str]
 
 
-_words = word_table(_Words, "told_of_several.toml")
+_FILE = "told_of_several.toml"
+_words = word_table(_Words, _FILE)
 _MOST_NAMES = 6
 _NEAR = 4
 """What two do together is told by one of so many words behind "i"."""
@@ -44,17 +49,39 @@ def with_several_told(spoken: Words, people: PeopleLexicon) -> Words:
     """
     if "and" not in spoken.norm:
         return spoken
-    return _turned_round(_with_ages(with_own_part(spoken, people), people), people)
+    return _turned_round(_with_ages(with_own_part(spoken, people), people), people, "en")
 
 
-def _opens_clause(spoken: Words, at: int) -> bool:
-    return at == 0 or spoken.after[at - 1] != "" or spoken.norm[at - 1] in _words().opens
+@cache
+def _lists_of(language: LanguageCode) -> _Words:
+    return _words() if language == "en" else word_lists(_Words, language, _FILE)
 
 
-def _names_at(spoken: Words, first: int, people: PeopleLexicon) -> tuple[list[int], int]:
+def with_relations_first(spoken: Words, people: PeopleLexicon, language: LanguageCode) -> Words:
+    """Reads "ana y pablo son mis padres" as "mis padres son ana y pablo".
+
+    Args:
+        spoken: Repaired words of a turn.
+        people: Relations and given names.
+        language: Whose words apply.
+    """
+    lists = _lists_of(language)
+    if lists.are.isdisjoint(spoken.norm) or lists.joins.isdisjoint(spoken.norm):
+        return spoken
+    return _turned_round(spoken, people, language)
+
+
+def _opens_clause(spoken: Words, at: int, opens: frozenset[str]) -> bool:
+    return at == 0 or spoken.after[at - 1] != "" or spoken.norm[at - 1] in opens
+
+
+def _names_at(
+    spoken: Words, first: int, people: PeopleLexicon, language: LanguageCode
+) -> tuple[list[int], int]:
     """Places of two or more names in a list, and the index behind it; no names where none is."""
-    norm, after, opens = spoken.norm, spoken.after, _words().opens
-    classes = surface_lexicon("en").classes
+    norm, after, lists = spoken.norm, spoken.after, _lists_of(language)
+    opens, joins = lists.opens, lists.joins
+    classes = surface_lexicon(language).classes
     names: list[int] = []
     at = first
     while at < len(norm) and len(names) < _MOST_NAMES:
@@ -62,33 +89,35 @@ def _names_at(spoken: Words, first: int, people: PeopleLexicon) -> tuple[list[in
         number = read_number(norm, at, len(norm))[0]
         plain = word.isalpha() and word not in classes and number is None
         plain = plain and word not in opens and (word,) not in people.forms
-        if not plain or (names and not (after[at - 1] or norm[at - 1] == "and")):
+        if not plain or (names and not (after[at - 1] or norm[at - 1] in joins)):
             break
         names.append(at)
         at += 1
-        if after[at - 1] not in ("", ",") or (len(names) > 1 and norm[at - 2] == "and"):
+        if after[at - 1] not in ("", ",") or (len(names) > 1 and norm[at - 2] in joins):
             break
-        last = at < len(norm) and norm[at] == "and"
+        last = at < len(norm) and norm[at] in joins
         if last:
             at += 1
         elif not after[at - 1]:
             break
-    closed = len(names) > 1 and norm[names[-1] - 1] == "and"
+    closed = len(names) > 1 and norm[names[-1] - 1] in joins
     known = any(norm[i] in people.names for i in names)
     return (names, names[-1] + 1) if closed and known else ([], first)
 
 
-def _turned_round(spoken: Words, people: PeopleLexicon) -> Words:
+def _turned_round(spoken: Words, people: PeopleLexicon, language: LanguageCode) -> Words:
     """Reads "rex and bella are our dogs" as "our dogs are rex and bella"."""
-    lists, norm, size = _words(), spoken.norm, len(spoken)
-    for at in (i for i in range(size - 4) if norm[i + 1] == "and" or spoken.after[i] == ","):
-        if not _opens_clause(spoken, at) or (at and spoken.after[at - 1] == "," and at > 1):
+    lists, norm, size = _lists_of(language), spoken.norm, len(spoken)
+    for at in (i for i in range(size - 4) if norm[i + 1] in lists.joins or spoken.after[i] == ","):
+        if not _opens_clause(spoken, at, lists.opens) or (
+            at and spoken.after[at - 1] == "," and at > 1
+        ):
             continue
-        names, are = _names_at(spoken, at, people)
-        if not names or are >= size - 2 or norm[are] != "are" or spoken.after[are - 1]:
+        names, are = _names_at(spoken, at, people, language)
+        if not names or are >= size - 2 or norm[are] not in lists.are or spoken.after[are - 1]:
             continue
         owner = are + 1
-        while owner < size - 2 and norm[owner] in ("both", "all"):
+        while owner < size - 2 and norm[owner] not in lists.owners and norm[owner] in lists.between:
             owner += 1
         kin = owner + 1
         while kin < size - 1 and norm[kin] in lists.between:
@@ -97,13 +126,15 @@ def _turned_round(spoken: Words, people: PeopleLexicon) -> Words:
         if norm[owner] not in lists.owners or found is None or not found[0].plural:
             continue
         relation = range(owner, found[1])
-        order = [*range(at), *relation, are, *range(at, are), *range(found[1], size)]
-        turned = spoken.select(order)
-        behind = spoken.after[found[1] - 1]
-        marks = turned.after
+        verb: list[int | str] = [word for said in lists.called for word in said.split()]
+        verb = verb or [are]
+        order: list[int | str] = [*range(at), *relation, *verb, *range(at, are)]
+        turned = written_with(spoken, [*order, *range(found[1], size)])
+        marks = [spoken.after[part] if isinstance(part, int) else "" for part in order]
         marks[at + len(relation) - 1] = ""
-        marks[at + len(relation) + are - at] = behind
-        return turned
+        marks[-1] = spoken.after[found[1] - 1]
+        marks += spoken.after[found[1] :]
+        return Words(spoken.text, turned.norm, turned.start, turned.end, marks, spoken.before)
     return spoken
 
 
@@ -113,7 +144,7 @@ def _with_ages(spoken: Words, people: PeopleLexicon) -> Words:
     for at in range(1, size - 4):
         if norm[at] not in people.names or spoken.after[at - 1] == "," or norm[at - 1] == "and":
             continue
-        names, behind = _names_at(spoken, at, people)
+        names, behind = _names_at(spoken, at, people, "en")
         if not names or behind >= size:
             continue
         ages, stop = _ages_at(spoken, behind)
@@ -168,7 +199,7 @@ def with_own_part(spoken: Words, people: PeopleLexicon) -> Words:
         if lists.together.isdisjoint(norm[i + 1 : i + 1 + _NEAR]) and not named:
             continue
         at = _first_of(spoken, i - 2, people)
-        if at < 0 or not _opens_clause(spoken, at):
+        if at < 0 or not _opens_clause(spoken, at, lists.opens):
             continue
         order: list[int | str] = [*range(at), "me", "and", *range(at, i - 1), *range(i + 1, size)]
         told = written_with(spoken, order)

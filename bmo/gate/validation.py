@@ -14,6 +14,7 @@ from bmo.gate.capture_intents import (
 )
 from bmo.gate.capture_names import (
     certain_name,
+    certain_names,
     company,
     known_name,
     language_name,
@@ -67,6 +68,7 @@ VALIDATORS: dict[str, Validator] = {
     "SUREPLACE": sure_place,
     "DOING": doing,
     "NAMES": names,
+    "SURENAMES": certain_names,
     "GOAL": goal,
     "GOALNP": goal_phrase,
     "TRYING": trying,

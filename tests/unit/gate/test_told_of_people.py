@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bmo.gate import WriteGate
+from bmo.language import LanguageCode
 from bmo.settings import load_settings
 from bmo.turn import Turn
 
@@ -162,3 +163,64 @@ def test_what_the_judge_keeps_is_well_written(
     judged: WriteGate, text: str, stored: list[str]
 ) -> None:
     assert [t.lower() for t in told(judged, text)] == [t.lower() for t in stored]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "stored"),
+    [
+        (
+            "de",
+            "hanna und paul sind meine eltern",
+            ["Has a parent named Hanna", "Has a parent named Paul"],
+        ),
+        ("de", "rex und bella sind unsere hunde", ["Has a dog named Rex", "Has a dog named Bella"]),
+        ("de", "mein bester freund heißt tom", ["Has a best friend named Tom"]),
+        ("de", "mein ältester freund ist markus", ["Has a friend named Markus"]),
+        ("de", "mein sohn ist zwei", ["Son (sohn) is 2 years old"]),
+        (
+            "fr",
+            "anna et paul sont mes parents",
+            ["Has a parent named Anna", "Has a parent named Paul"],
+        ),
+        (
+            "fr",
+            "mes jumeaux s'appellent ivy et tom",
+            ["Has a child named Ivy", "Has a child named Tom"],
+        ),
+        (
+            "es",
+            "ana y pablo son mis padres",
+            ["Has a parent named Ana", "Has a parent named Pablo"],
+        ),
+        (
+            "es",
+            "mis hijos se llaman ana y tomás",
+            ["Has a child named Ana", "Has a child named Tomás"],
+        ),
+        ("es", "mis padres están divorciados", ["Parents (padres) are divorced (divorciados)"]),
+    ],
+)
+def test_people_in_other_languages(
+    gate: WriteGate, language: LanguageCode, text: str, stored: list[str]
+) -> None:
+    assert [f.text for f in gate.decide(Turn(text=text, language=language)).facts] == stored
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "wrong"),
+    [
+        ("de", "ich bin zwei jahre älter als meine frau", "2 years old"),
+        ("de", "mein bruder ist zwei jahre älter als ich", "2 years old"),
+        ("es", "tengo dos años más que mi mujer", "2 years old"),
+        ("fr", "ma femme m'a quitté", "named"),
+        ("fr", "mon mari m'aime", "named"),
+        ("fr", "la dame qui garde mes enfants s'appelle marta", "child named"),
+        ("es", "el chico que vive con mi hermano se llama juan", "brother named"),
+        ("es", "la señora que cuida a mis hijos se llama marta", "child named"),
+    ],
+)
+def test_what_nobody_said_in_other_languages(
+    gate: WriteGate, language: LanguageCode, text: str, wrong: str
+) -> None:
+    facts = gate.decide(Turn(text=text, language=language)).facts
+    assert not [f.text for f in facts if wrong in f.text]

@@ -23,7 +23,7 @@ from bmo.gate.pack_tables import read_table
 from bmo.gate.packs import load_pack
 from bmo.gate.people import people_lexicon
 from bmo.gate.pointing_orders import with_pointers_resolved
-from bmo.gate.told_of_several import with_several_told
+from bmo.gate.told_of_several import with_relations_first, with_several_told
 from bmo.gate.word_tables import declared_tables, word_lists, word_table
 from bmo.language import LANGUAGES, LanguageCode, Words, repair, segment, words
 from bmo.settings import load_settings
@@ -197,3 +197,14 @@ def test_a_table_is_read_once() -> None:
     read = next(t.read for t in declared_tables() if t.file == "own_people.toml")
     assert read() is read()
     assert callable(word_table)
+
+
+@pytest.mark.parametrize("language", [code for code in LANGUAGES if code != "en"])
+def test_several_named_before_who_they_are(language: LanguageCode) -> None:
+    raw, people = read_table(language, "told_of_several.toml"), people_lexicon(language)
+    for text, read in raw["examples"]:
+        told = with_relations_first(words(text, language), people, language)
+        assert " ".join(told.norm) == read
+    for text in raw["non_examples"]:
+        spoken = words(text, language)
+        assert with_relations_first(spoken, people, language) is spoken
