@@ -163,13 +163,18 @@ def with_subject(text: str, who: Person | str, plural: bool, noun_text: bool) ->
         several = plural or (isinstance(who, Person) and who.gender == "plural")
         owner = label + ("'" if label.endswith("s") and several else "'s")
         return f"{owner} {lowered} {rest}".strip()
-    if plural:
-        lowered = _PLURAL_VERBS.get(lowered) or _of_several(lowered)
+    if plural and lowered == "only":  # "my parents only eat fish"
+        verb, _, behind = rest.partition(" ")
+        rest = f"{_of_several(verb)} {behind}"
+    elif plural:
+        lowered = _of_several(lowered)
     return f"{label} {lowered} {rest}".strip()
 
 
 def _of_several(verb: str) -> str:
     """A verb as several do it: "coaches" is "coach", "studies" is "study"."""
+    if verb in _PLURAL_VERBS or verb == "used":
+        return _PLURAL_VERBS.get(verb, verb)
     if verb.endswith("ies") and len(verb) > _SHORTEST_IES:
         return f"{verb[:-3]}y"
     if verb.endswith(("ches", "shes", "sses", "xes", "zzes", "oes")):

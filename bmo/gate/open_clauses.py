@@ -100,6 +100,8 @@ class OpenClauses:
         if phrase[0] in ("i", "we", "he", "she", "it"):
             return follow not in ("i", "we", "and", "but", "he", "she", "it", "my", "they")
         if phrase in (["no"], ["none"]):
+            if follow.endswith("ing") and "?" not in self.before:
+                return True  # "no swearing around the kids"
             things = [t.norm for t in tokens[length : length + (1 if "?" in self.before else 2)]]
             return follow in self.lists.things_refused or (
                 follow not in SPEAKERS

@@ -86,7 +86,8 @@ def wish(tokens: Sequence[Token], has_verb: Callable[[Sequence[Token]], bool]) -
     if order in open_lexicon().orders_of_always:
         return f"wants the assistant always to {_told(rest)}"
     if order in ("", "please", "kindly", "only", "just") and len(rest) > 1:
-        return f"wants the assistant to {_told(rest)}"
+        only = "only " if order == "only" else ""
+        return f"wants the assistant {only}to {_told(rest)}"
     return ""
 
 

@@ -38,6 +38,8 @@ def predicate(
         negated = f"never {third}" if never else f"does not {lemma}"
         used = f"used to {lemma}"
     norm = context.words.norm
+    if group.verb_at > 0 and norm[group.verb_at - 1 : group.verb_at] == ["only"] and lemma != "be":
+        positive = f"only {positive}"  # "i only drink decaf" is not "i drink decaf"
     said = norm[group.verb_at] if 0 <= group.verb_at < len(norm) else lemma
     past = said if group.tense == "past" and lemma != "be" else positive
     if lemma == "be" and group.tense == "past":

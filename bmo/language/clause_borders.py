@@ -215,7 +215,7 @@ def _at_coordinator(
     if not follow or after[i]:
         return 1 if comma and word in ("but", "so") else 0
     if word in lexicon.subordinators:
-        return 1
+        return 0 if word == "because" and follow == "of" else 1
     if word == "and" and _is_pair(norm, begin, i):
         return 0  # "my mum and dad are divorced"
     if word == "and" and norm[begin] in _POSSESSIVE_STARTS and follow in _POSSESSIVE_STARTS:
@@ -267,6 +267,7 @@ _AFTER_COMMA = frozenset(
 _SCOPES = frozenset({"for", "about"})
 _MAY = frozenset({"can", "may", "could", "should"})
 _UNWANTED = frozenset("alarms calls emojis jokes messages notifications reminders texts".split())
+_DETERMINERS = frozenset({"possessive", "article"})
 _NOUNS_TOO = frozenset({"studies", "works", "runs", "plays", "drives", "calls"})
 _SAYING = frozenset(
     "ask asked assure assured convince convinced convinces let make promise promised remind "
@@ -368,7 +369,11 @@ def _nominal_subject(
                 continue
             if j == i and word in _NOUNS_TOO and lexicon.classes.get(first) == "possessive":
                 continue  # "abena finished her studies": no subject is without a noun
+            if word == "left" and lexicon.classes.get(norm[j]) in _DETERMINERS:
+                continue  # "i lost my hearing in my left ear"
             return True
+        if word == "and" and norm[j + 2 : j + 3] and norm[j + 2] in lexicon.weak_clause_subjects:
+            return False  # "i broke my right wrist and it never healed"
         if (
             word in lexicon.classes
             and lexicon.classes[word] in ("preposition", "article")
