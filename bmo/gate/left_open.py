@@ -29,6 +29,7 @@ class _Words:
     times: frozenset[str]
     from_then: frozenset[str]
     subjects: frozenset[str]
+    spelling: frozenset[str]
 
 
 _words = word_table(_Words, "left_open.toml")
@@ -52,7 +53,16 @@ def leaves_open(text: str, people: PeopleLexicon) -> bool:
     norm = [word.strip(".,;:!?").lower() for word in text.split()]
     if norm[:1] == ["is"] and norm[1:2] and norm[1] in lists.of_another:
         return True  # "i'm his twin"
+    if _only_spells(norm):
+        return True
     return _bare(norm, people) or bool(_OWNED.match(text)) or _dangles(norm, people)
+
+
+def _only_spells(norm: Sequence[str]) -> bool:
+    """Whether a text says how a name is written and not whose: "without an h", "joe with an e"."""
+    if not _SHORTEST <= len(norm) <= _LONGEST_BARE or len(norm[-1].removesuffix("s")) != 1:
+        return False
+    return not _words().spelling.isdisjoint(norm[:2])
 
 
 def opens_with_part(norm: Sequence[str]) -> bool:
