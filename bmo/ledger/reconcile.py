@@ -279,6 +279,11 @@ def _near_duplicate(
 def _corrected(fact: Fact, live: Sequence[StoredFact], renamed: bool) -> list[StoredFact]:
     """The live facts a correction takes the place of."""
     rows = [row for row in live if row.subject == fact.subject]
+    if fact.slot is not None and fact.replaces and fact.replaces == fact.value:
+        # What is put right stands beside the value: "goes swimming on tuesdays", "no, mondays".
+        said = text_key(fact.text)
+        rows = [row for row in rows if row.slot == fact.slot and _same_statement(fact, row)]
+        return _latest([row for row in rows if text_key(row.text) != said])
     if fact.slot is not None:
         kind = kind_of(fact.slot, fact.value)
         rows = [row for row in rows if row.slot == fact.slot and not _same_statement(fact, row)]
