@@ -23,6 +23,9 @@ _STEMS = (
     "strike",
     "ignore",
     r"let\W+go",
+    "scratch",
+    r"clear\W+(?:everything|what|all)",
+    r"take\W+back",
     # German
     "vergiss",
     "vergess",
@@ -38,7 +41,10 @@ _STEMS = (
     "borr[aáe]",
     "elimin",
 )
-_REFUSES = r"(?:not|n['’]?t|never|stop)\W+(?:remember|keep|stor)"
+_REFUSES = (
+    r"(?:not|n['’]?t|never|stop|no)\W+(?:(?:want|need|have)\W+)?(?:you\W+)?(?:to\W+)?"
+    r"(?:remember|keep|stor|sav|writ|note|record|log)"
+)
 """Also inside a word ("dont keep that")."""
 
 _FORGETS = re.compile("|".join((_REFUSES, *(rf"\b(?:{s})" for s in _STEMS))), re.IGNORECASE)

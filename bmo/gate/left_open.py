@@ -68,6 +68,8 @@ def _only_spells(norm: Sequence[str]) -> bool:
 def opens_with_part(norm: Sequence[str]) -> bool:
     """Whether a clause is about some of those spoken of before: "one of them", "the other one"."""
     lists = _words()
+    if norm[0] == "never" and norm[1:2] in (["mind"], ("mind",)):
+        return True  # "never mind tom" lets go of what was spoken of
     if len(norm) < _SHORTEST:
         return False
     if norm[0] in lists.parts and norm[1] == "of" and norm[2] in lists.of_them:

@@ -31,6 +31,9 @@ class RetractionWords:
         joins: Words between two things to be forgotten.
         again: Words with which the second of them begins.
         attributes: Words for what of a thing is meant, which its memory need not have ("date").
+        of_files: Verbs that are said of files and things as well.
+        qualifiers: Words before what is one's own ("my old address").
+        places: Where an assistant keeps what it knows ("from your memory").
     """
 
     verbs: frozenset[str]
@@ -45,9 +48,28 @@ class RetractionWords:
     joins: frozenset[str]
     again: frozenset[str]
     attributes: frozenset[str]
+    of_files: frozenset[str]
+    qualifiers: frozenset[str]
+    places: frozenset[str]
 
+    def names_memory(self, verb: str, rest: Sequence[str]) -> bool:
+        """Whether what is to be deleted is a memory: "delete my birthday", but not "my photos"."""
+        if verb not in self.sure_verbs and self.of_memory.isdisjoint(rest):
+            return False  # "drop the volume", "erase the second paragraph"
+        if verb not in self.of_files or tuple(rest) in self.everything or len(rest) < 2:
+            return True
+        if rest[0] == "my":
+            return " ".join(w for w in rest[1:] if w not in self.qualifiers) in self.own
+        if rest[0] in ("me", "us"):
+            return False  # "do not log me out"
+        return rest[0] not in ("that", "this") or rest[1] in self.filler
 
-_OF_FILES = frozenset({"delete", "remove"})
+    def without_place(self, rest: list[str]) -> list[str]:
+        """What is meant, without where it is kept: "my birthday (from your memory)"."""
+        if not rest or rest[-1] not in self.places:
+            return rest
+        at = next((i for i, w in enumerate(rest) if i and w in ("from", "out", "off")), len(rest))
+        return rest[:at]
 
 
 @lru_cache(maxsize=1)
@@ -67,6 +89,9 @@ def retraction_words() -> RetractionWords:
         joins=frozenset(raw["joins"]),
         again=frozenset(raw["again"]),
         attributes=frozenset(raw["attributes"]),
+        of_files=frozenset(raw["of_files"]),
+        qualifiers=frozenset(raw["qualifiers"]),
+        places=frozenset(raw["places"]),
     )
 
 
@@ -99,11 +124,9 @@ def retraction(
     if rest == ["it"] and words[verb - 1] == "forget":
         return ()  # "forget it": never mind
     known = retraction_words()
-    if words[verb - 1] not in known.sure_verbs and known.of_memory.isdisjoint(rest):
-        return ()  # "drop the volume", "erase the second paragraph"
-    if words[verb - 1] in _OF_FILES and rest[:1] == ["my"] and " ".join(rest[1:]) not in known.own:
-        if tuple(rest) not in known.everything:
-            return ()  # "delete my photos"
+    rest = known.without_place(rest)
+    if not known.names_memory(words[verb - 1], rest) or rest[:1] == ["to"]:
+        return ()  # "drop the volume", "delete my photos", "no need to remember to buy milk"
     if not rest or not known.not_memory.isdisjoint(rest):
         return ()
     if proposes_another(norm, clause.start + verb, clause, known.rather):

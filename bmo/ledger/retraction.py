@@ -105,7 +105,9 @@ def _about_subject(fact: Fact, known: Sequence[StoredFact], near: Mapping[str, f
     related = [row for row in known if topic and _topic(relation_of(row.subject)) == topic]
     worded = [row for row in known if words_agree(topic, _words(row))]
     meant = [row for row in known if near.get(row.id, 0.0) >= MEANT_COSINE]
-    return Target(_once([*related, *worded, *meant]), "subject", wide=True)
+    slots = asked_slots(fact.value) if fact.subject == "user" else ()
+    filled = [row for row in known if row.slot in slots and row.subject == "user"]
+    return Target(_once([*related, *worded, *meant, *filled]), "subject", wide=True)
 
 
 def _about_named(subject: str, known: Sequence[StoredFact]) -> list[StoredFact]:
