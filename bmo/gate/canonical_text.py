@@ -8,7 +8,7 @@ from functools import lru_cache
 from bmo.gate.captures import Capture, CaptureContext
 from bmo.gate.discourse import Person
 from bmo.gate.person_names import proper
-from bmo.language import Words
+from bmo.language import Words, third_person
 
 THIRD_PERSON: dict[str, str] = {
     "i": "they", "me": "them", "my": "their", "mine": "theirs", "myself": "themselves", "am": "are",
@@ -186,8 +186,25 @@ _SHORTEST_IES = 4
 """Longer ones are of verbs in "y"; "lies" and "dies" are of "lie" and "die"."""
 
 
-_ASSISTANT = {"you": "the assistant", "your": "the assistant's", "yours": "the assistant's"}
-"""Whom a standing instruction speaks to."""
+_YOU = re.compile(r"\byou( \w+)?\b")
+_UNCHANGED = frozenset(
+    "can could will would should may might must had did were was to in at".split()
+)
+
+
+def _of_assistant(text: str) -> str:
+    """Words of an order, "you" being the assistant: "before it orders anything"."""
+    return _YOU.sub(_it_does, text).replace("your ", "its ")
+
+
+def _it_does(hit: re.Match[str]) -> str:
+    verb = (hit[1] or "").strip()
+    if not verb or verb in _UNCHANGED:
+        return f"it {verb}".strip()
+    return f"it {_BE_AND_HAVE.get(verb) or third_person(verb)}"
+
+
+_BE_AND_HAVE = {"are": "is", "have": "has", "do": "does"}
 
 
 def capture_text(
@@ -202,6 +219,8 @@ def capture_text(
         return " ".join(proper(part) for part in text.split())
     if kind in ("PLACE", "SUREPLACE", "NEWHOME"):
         return title_case(text)
+    if kind == "INSTR" and "you" in context.tokens[capture.start : end]:
+        return _of_assistant(text)
     if kind in ("VINF",) and text.startswith("to "):
         return text
     return text

@@ -65,7 +65,14 @@ def standing_request(context: CaptureContext, start: int, end: int) -> Capture |
         return None
     if context.longest("not_requested", start, stop, 3) == stop - start:
         return None
+    if "now" in tokens[stop:end] and "from" not in tokens[stop:end]:
+        return None  # "don't bring up my dad now"
+    if stop < end and tokens[stop - 1] in _STATES:
+        stop += 1  # "if i am ok": no tail that stands behind a verb
     return Capture(start, stop, stop)
+
+
+_STATES = frozenset({"am", "are", "be", "is", "was", "were", "feel", "feeling"})
 
 
 def imperative(context: CaptureContext, start: int, end: int) -> Capture | None:

@@ -290,6 +290,8 @@ def _is_vouched_for(
             and lexicon.not_generic.isdisjoint(norm[:begin])
             and lexicon.not_generic.isdisjoint(norm[begin + 1 :])
         )
+    if phrase[-1] == "it" and norm[begin + len(phrase) : begin + len(phrase) + 1] == ["when"]:
+        return True  # "i like it when you joke" points at nothing said before
     return phrase[0] == "told" and begin > 0 and norm[begin - 1] in lexicon.authorities
 
 

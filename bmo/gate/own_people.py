@@ -83,7 +83,10 @@ def with_own_people(words: Words, people: PeopleLexicon, context: DialogueContex
     places = [
         i
         for i in range(last)
-        if norm[i] == "the" and not words.after[i] and _is_own(words, i, people, context)
+        if norm[i] == "the"
+        and not words.after[i]
+        and norm[i - 1 : i] != ["say"]  # "when i say the boss i mean my wife"
+        and _is_own(words, i, people, context)
     ]
     if not places:
         return words

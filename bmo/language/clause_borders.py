@@ -43,6 +43,7 @@ def border_words(language: LanguageCode) -> dict[str, frozenset[str] | None]:
     follows["no"] = _UNWANTED
     follows["please"] = _ASKED_OF
     follows["nothing"] = _HOLDING
+    follows["just"] = frozenset({"do"})
     follows.update(dict.fromkeys(("the", *lexicon.coordinators, *_POSSESSIVE_STARTS)))
     follows.update(dict.fromkeys(lexicon.weak_clause_subjects, lexicon.finite_verbs))
     follows.update(dict.fromkeys(lexicon.clause_subjects))
@@ -94,6 +95,8 @@ def border_before(
         return 2 if i - begin >= 3 and told else 0
     if word == "no" and follow in _UNWANTED and i - begin >= 3 and before not in lexicon.embedders:
         return 1  # "that is monday and tuesday | no reminders before ten"
+    if word == "just" and before in _GRANTED and norm[i + 1 : i + 3] == ["do", "not"]:
+        return 1  # "it is fine | just do not bring up my dad"
     if word == "please" and follow in _ASKED_OF and i - begin >= 3:
         return 1  # "my english is not so good | please speak slow"
     if comma and word == "me" and follow == "and" and norm[i - 1] != "us":
@@ -266,6 +269,8 @@ _AFTER_COMMA = frozenset(
 )
 _SCOPES = frozenset({"for", "about"})
 _MAY = frozenset({"can", "may", "could", "should"})
+_GRANTED = frozenset({"fine", "ok", "okay", "alright", "cool", "good", "well"})
+"""What is granted before "just do not ..."."""
 _UNWANTED = frozenset("alarms calls emojis jokes messages notifications reminders texts".split())
 _DETERMINERS = frozenset({"possessive", "article"})
 _NOUNS_TOO = frozenset({"studies", "works", "runs", "plays", "drives", "calls"})
