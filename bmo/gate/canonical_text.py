@@ -186,7 +186,7 @@ _SHORTEST_IES = 4
 """Longer ones are of verbs in "y"; "lies" and "dies" are of "lie" and "die"."""
 
 
-_YOU = re.compile(r"\byou( \w+)?\b")
+_YOU = re.compile(r"\byou( \w+)?\b", re.IGNORECASE)
 _UNCHANGED = frozenset(
     "can could will would should may might must had did were was to in at".split()
 )
@@ -198,7 +198,7 @@ def _of_assistant(text: str) -> str:
 
 
 def _it_does(hit: re.Match[str]) -> str:
-    verb = (hit[1] or "").strip()
+    verb = (hit[1] or "").strip().lower()
     if not verb or verb in _UNCHANGED:
         return f"it {verb}".strip()
     return f"it {_BE_AND_HAVE.get(verb) or third_person(verb)}"

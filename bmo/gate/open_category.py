@@ -32,7 +32,7 @@ _ALL: tuple[Category, ...] = (
     "decisions",
 )
 _OF_ONESELF: tuple[Category, ...] = ("personal_facts", "goals", "preferences", "policies")
-WIDE = frozenset({"activity", "not_fan"})
+WIDE = frozenset({"activity", "does_without", "not_fan"})
 """Rules whose facts ``rule_category`` sorts."""
 
 

@@ -85,6 +85,8 @@ def rules_verdict(analysis: Analysis, turn: Turn, spoken: Words) -> RulesVerdict
             return RulesVerdict("discard", signals, "question", 0.9)
     if all(c.vetoes and _NOTHING_MEANT.issuperset(c.vetoes[:1]) for c in substantive):
         return RulesVerdict("discard", signals, substantive[0].vetoes[0], 0.9)
+    if all(c.vetoes == _IDLE_WISH for c in substantive):
+        return RulesVerdict("discard", signals, "idiom", 0.9)
     still_open = True in [c.open for c in substantive]
     if vetoed is not None:
         return RulesVerdict("hold", signals, vetoed, 0.8, open=still_open)
@@ -99,6 +101,8 @@ _ONLY_ASKS: dict[SpeechAct, RulesVerdict] = {
 }
 _ASKING = frozenset({"question", "directive"})
 _ONLY_IF = ("conditional",)
+_IDLE_WISH = ("wish", "idiom")
+"""Vetoes of "i'd give my right arm for it"."""
 _NOTHING_MEANT = frozenset({"idiom", "joke"})
 """Vetoes of what says nothing about anybody ("i like that one", "who am i kidding")."""
 _FILLER_WORDS = 6
