@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from bmo.language.lexicon import LanguageCode, SurfaceLexicon, surface_lexicon
+from bmo.language.owned_objects import is_owned_object
 
 _BE = frozenset({"am", "is", "are", "was", "were"})
 _KIN_BEFORE_NAME = frozenset(
@@ -89,6 +90,8 @@ def border_before(
             return 0  # "tom 's my brother"
         if i - begin == _BARE and norm[begin] in lexicon.clause_subjects:
             return 1 if _nominal_subject(norm, after, i, lexicon, owned=True) else 0
+        if is_owned_object(norm, after, begin, i, lexicon):
+            return 0
         return 1 if _nominal_subject(norm, after, i, lexicon) else 0
     if word in ("got", "bought") and follow in _SELF:
         told = not lexicon.clause_subjects.isdisjoint(norm[begin : i - 1])
