@@ -44,8 +44,10 @@ def predicate(
     past = said if group.tense == "past" and lemma != "be" else positive
     if lemma == "be" and group.tense == "past":
         past = "was"
-    if group.aspect == "perfect" and group.tense == "present":
+    if group.aspect == "perfect" and not group.had:
         past = f"has {said}" if lemma != "be" else "has been"
+    elif group.had and lemma != "be":
+        past = f"had {said}"
     has = (
         "has"
         if lemma in ("have", "get", "buy", "adopt", "rescue", "inherit", "purchase")

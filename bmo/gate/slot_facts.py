@@ -19,6 +19,7 @@ from bmo.gate.other_retraction import topic_words
 from bmo.gate.packs import Rule, RuleData
 from bmo.gate.predicates import be_form, predicate
 from bmo.language import find_times, third_person
+from bmo.language.verb_group import VerbGroup
 from bmo.turn import Fact, Polarity, Tense
 
 _new_fact = maker(Fact)
@@ -363,7 +364,7 @@ def _template(rule: Rule, head: Head) -> tuple[str, Polarity, Tense]:
     if ended:
         if negative:
             return "", polarity, "past"
-        return data.past, polarity, "past"
+        return _ended_text(data.past, group), polarity, "past"
     if negative and group.change in ("any_more", "stopped"):
         if data.negative:
             return data.negative, _flip(polarity), "present"
@@ -371,6 +372,13 @@ def _template(rule: Rule, head: Head) -> tuple[str, Polarity, Tense]:
     if negative:
         return data.negative, _flip(polarity), "present"
     return data.text, polarity, "present"
+
+
+def _ended_text(past: str, group: VerbGroup) -> str:
+    """The template of what is over: "i have been a nurse" does not say that it is so no more."""
+    if group.lemma == "be" and group.aspect == "perfect" and not group.had:
+        return past.replace("Used to be", "Has been")
+    return past
 
 
 def _flip(polarity: Polarity) -> Polarity:

@@ -71,6 +71,7 @@ class VerbGroup:
         change: Whether the state ended or began.
         habits: "always", "usually", ... in order.
         emphatic: "do like".
+        had: "had been", "had moved".
     """
 
     lemma: str = ""
@@ -83,6 +84,7 @@ class VerbGroup:
     change: Change = ""
     habits: list[str] = field(default_factory=list)
     emphatic: bool = False
+    had: bool = False
 
 
 def parse_verb_group(norm: list[str], i: int, end: int) -> VerbGroup | None:
@@ -180,14 +182,14 @@ def _have(g: VerbGroup, norm: list[str], i: int, end: int) -> VerbGroup:
             return g
         if follow == "been":
             k = _skip_inside(g, norm, j + 1, end)
-            g.aspect = "perfect"
+            g.aspect, g.had = "perfect", had
             if had:
                 g.tense = "past"
             g.lemma, g.verb_at, g.end = "be", j, k
-            return _changes(g, norm, end)
+            return _was_once(_changes(g, norm, end), norm, i, end)
         lemma = _perfect_lemma(norm, j, end)
         if lemma:
-            g.aspect = "perfect"
+            g.aspect, g.had = "perfect", had
             g.lemma, g.verb_at, g.end = lemma, j, j + 1
             if (had and follow != "had") or _is_over(lemma, norm, i, end):
                 g.tense = "past"
@@ -199,12 +201,21 @@ def _have(g: VerbGroup, norm: list[str], i: int, end: int) -> VerbGroup:
 
 
 def _is_over(lemma: str, norm: list[str], start: int, end: int) -> bool:
-    """Whether "have" tells what somebody has done at some time: "i have worked at a bank".
+    """Whether "have" tells what was so at some time: "i have worked at a bank", "been a nurse".
 
     With a span it goes on ("i have worked there since may"); Huddleston and Pullum, chapter 3,
     tell the experiential from the continuative perfect so.
     """
     return lemma in _OVER_WHEN_HAD and _UNTIL_NOW.isdisjoint(norm[start:end])
+
+
+def _was_once(g: VerbGroup, norm: list[str], start: int, end: int) -> VerbGroup:
+    """Puts "has been a nurse" into the past where no span says that it goes on."""
+    what = norm[g.end] if g.end < end else ""
+    if g.lemma == "be" and g.aspect == "perfect" and what in ("a", "an"):
+        if _is_over("be", norm, start, end):
+            g.tense = "past"
+    return g
 
 
 def _perfect_lemma(norm: list[str], j: int, end: int) -> str:
@@ -228,7 +239,7 @@ def _be(g: VerbGroup, norm: list[str], i: int, end: int) -> VerbGroup:
         g.aspect = "simple" if follow == "got" else "perfect"
         g.lemma = "have" if follow == "got" else PAST.get(follow) or past_lemma(follow)
         g.verb_at, g.end = j, j + 1
-        return _changes(g, norm, end)
+        return _was_once(_changes(g, norm, end), norm, i, end)
     if word == "is" and follow in _HAS_PARTICIPLES:
         g.verb_at, g.end = j, j + 1
         if follow == "got":
