@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bmo.gate.capture_firms import amount, counted, kind_of_product
 from bmo.gate.capture_intents import (
     decision,
     goal,
@@ -29,6 +30,7 @@ from bmo.gate.capture_names import (
     technology,
 )
 from bmo.gate.capture_numbers import age, date, number
+from bmo.gate.capture_obligations import done_so, duty, forbidden, obliged, required, terms
 from bmo.gate.capture_phrases import (
     activity,
     anything,
@@ -81,6 +83,15 @@ VALIDATORS: dict[str, Validator] = {
     "PROCESS": process,
     "ANY": anything,
     "REST": statement_rest,
+    "COUNTED": counted,
+    "AMOUNT": amount,
+    "PRODUCT": kind_of_product,
+    "REQUIRED": required,
+    "OBLIGED": obliged,
+    "FORBIDDEN": forbidden,
+    "DONESO": done_so,
+    "DUTY": duty,
+    "TERMS": terms,
 }
 """Capture types of the rule packs; lower-case: a lexicon, whose longest entry counts."""
 

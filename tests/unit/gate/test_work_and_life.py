@@ -30,6 +30,7 @@ def rules() -> WriteGate:
         ("i managed a hotel in spain", "Used to manage a hotel in Spain"),
         ("i've learnt portuguese", "Has learnt Portuguese"),
         ("i don't work on mondays", "Does not work on Mondays"),
+        ("nobody is allowed to work alone", "Rule: nobody may work alone"),
     ],
 )
 def test_the_memory_says_no_more_than_was_said(rules: WriteGate, said: str, memory: str) -> None:
