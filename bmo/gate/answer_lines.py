@@ -19,6 +19,7 @@ class Answer:
         all: All readings count ("i speak polish", "i speak english").
         settled: A yes or no settled the question: only rules of narrow constructions count.
         asked: What a yes to that question states ("i smoke").
+        more: The turn tells more than the readings ("no | i rent").
     """
 
     readings: tuple[Words, ...]
@@ -26,6 +27,7 @@ class Answer:
     all: bool = False
     settled: bool = False
     asked: str = ""
+    more: bool = False
 
 
 OWN_CLAUSES = frozenset("i we my our he she you can what play set".split())

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from bmo.gate.tag_questions import plain_question
 from bmo.gate.third_person import is_base_verb, third_person_lexicon
 from bmo.language import past_lemma, third_person
 from bmo.language.inflection import past_tense
@@ -51,6 +52,9 @@ _NEGATED = {
     "aren't": ("are", "not"),
     "isn't": ("is", "not"),
     "haven't": ("have", "not"),
+    "hasn't": ("has", "not"),
+    "wasn't": ("was", "not"),
+    "weren't": ("were", "not"),
     "you're": ("you", "are"),
     "you've": ("you", "have"),
     "you'd": ("you", "would"),
@@ -60,6 +64,9 @@ _SECOND = {
     "your": "their",
     "yours": "theirs",
     "yourself": "themselves",
+    "you're": "they are",
+    "you've": "they have",
+    "you'd": "they would",
     "i": "the assistant",
     "me": "the assistant",
     "my": "the assistant's",
@@ -144,10 +151,32 @@ def last_question(assistant_before: str) -> list[str]:
     asked = _YOURS.search(assistant_before.lower())
     if words[-3:] == ["what", "is", "it"] and asked:
         return ["what", "is", "your", asked[1]]  # "I don't know your name yet. What is it?"
+    words = asked_together(words)[0]
+    plain = plain_question([part for word in words for part in _NEGATED.get(word, (word,))])
+    first = next((word for word in words if word not in _OPENERS), "")
+    if plain is not None and (plain.denied or first[:3] != "you" or words[-1] in _TURNED_TO):
+        return _without_tail(plain.words)
     for place, word in enumerate(words):
         if word in _WH or (word in _AUX and place + 1 < len(words)):
             return _without_tail(words[place:])
     return _without_tail(words)
+
+
+def asked_together(words: list[str]) -> list[list[str]]:
+    """The two questions of "do you have kids, and how old are they": the first is answered first.
+
+    Args:
+        words: The words of a sentence that asks.
+    """
+    for place in range(_LEAST_ASKED, len(words) - _LEAST_ASKED):
+        if words[place] == "and" and words[place + 1] in _OPENS_ANOTHER:
+            return [words[:place], words[place + 1 :]]
+    return [words]
+
+
+_TURNED_TO = _PRONOUNS | {"you"}
+_LEAST_ASKED = 3
+_OPENS_ANOTHER = frozenset("what what's which who who's where when how do does did are is".split())
 
 
 @lru_cache(maxsize=256)
@@ -168,8 +197,8 @@ def in_third_person(words: Sequence[str]) -> str:
     """The assistant's words in the third person: "your" is the user's."""
     said = [_SECOND.get(word, word) for word in words]
     for place, word in enumerate(words):
-        if word == "you" and place and takes_object(words[place - 1]):
-            said[place] = "them"
+        if word == "you" and place and (place + 1 == len(words) or takes_object(words[place - 1])):
+            said[place] = "them"  # "who looks after you"
     return " ".join(said)
 
 
@@ -192,8 +221,9 @@ def who_does(question: Sequence[str]) -> list[str]:
     """
     words = list(question)
     if words[:1] in (["does"], ["did"]) and len(words) > 2 and words[1] in _ANYONE:
-        verb = third_person(words[2]) if words[0] == "does" else past_tense(words[2])
-        return [verb, *words[3:]]
+        at = _behind_place(words)
+        verb = third_person(words[at]) if words[0] == "does" else past_tense(words[at])
+        return [verb, *words[at + 1 :]]
     if len(words) > 3 and words[0] == "which" and words[1:2] in (["of"], ["one"]):
         words = ["who", *words[3 if words[1] == "of" else 2 :]]
     if len(words) < 3 or words[0] != "who":
@@ -206,6 +236,13 @@ def who_does(question: Sequence[str]) -> list[str]:
     if verb in _AUX or not (verb.endswith("s") or past_lemma(verb)):
         return []
     return words[1:]
+
+
+def _behind_place(words: Sequence[str]) -> int:
+    """Index of the verb of "does anyone (in your family) have"."""
+    if words[2] not in ("in", "at", "else"):
+        return 2
+    return next((i for i in range(3, len(words)) if is_base_verb(words[i])), 2)
 
 
 def _has_base(words: Sequence[str]) -> bool:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
+from bmo.gate.asked_question import asked_together
 from bmo.gate.pack_tables import read_table
+from bmo.gate.tag_questions import Denied, plain_question
 from bmo.language import LanguageCode, words
 from bmo.language.lexicon import Phrases, phrase_table
 
@@ -15,12 +18,23 @@ _SENTENCE = re.compile(r"[^.!?\n]*\?")
 
 @dataclass(frozen=True, slots=True)
 class QuestionRule:
-    """A question and the clause its answer stands for."""
+    """A question and the clause its answer stands for.
+
+    Attributes:
+        pattern: What finds it in its words.
+        clause: The clause, with the answer at ``{A}``.
+        each: "LANG" where every language named is an answer.
+        choice: Of a choice only the first word of ``{x}`` counts.
+        counted: It asks how many ``{x}`` the user has.
+        answers: Whole answers that stand for a clause of their own ("just me").
+    """
 
     pattern: re.Pattern[str]
     clause: str
     each: str
     choice: bool
+    counted: bool
+    answers: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +71,8 @@ def dialogue_lexicon(language: LanguageCode) -> DialogueLexicon:
                 item["clause"],
                 item.get("each", ""),
                 item.get("first_word_of_choice", False),
+                item.get("counted", False),
+                item.get("answers", {}),
             )
             for item in raw.get("question", [])
         ),
@@ -69,10 +85,22 @@ def dialogue_lexicon(language: LanguageCode) -> DialogueLexicon:
     )
 
 
-@lru_cache(maxsize=256)
 def questions(assistant_before: str, language: LanguageCode) -> tuple[tuple[str, ...], ...]:
     """The assistant's questions in normal form, last first."""
+    return _read_questions(assistant_before, language)[0]
+
+
+def denied(assistant_before: str, language: LanguageCode) -> Denied:
+    """What the assistant's last question denies its content with ("you don't drive, do you?")."""
+    return _read_questions(assistant_before, language)[1]
+
+
+@lru_cache(maxsize=256)
+def _read_questions(
+    assistant_before: str, language: LanguageCode
+) -> tuple[tuple[tuple[str, ...], ...], Denied]:
     found = []
+    denial: Denied = ""
     for sentence in _SENTENCE.findall(assistant_before[-600:]):
         norm = words(sentence, language).norm
         while norm and norm[0] in ("and", "so", "but", "oh", "well", "okay", "now", "then", "also"):
@@ -91,8 +119,10 @@ def questions(assistant_before: str, language: LanguageCode) -> tuple[tuple[str,
                 norm = norm[: -len(tail)]
         norm = _written_out(norm, assistant_before)
         if norm:
-            found.append(tuple(norm))
-    return tuple(reversed(found))
+            plain = plain_question(norm) if language == "en" else None
+            norm, denial = plain if plain is not None else (norm, "")
+            found += [tuple(part) for part in reversed(asked_together(norm))]
+    return tuple(reversed(found)), denial
 
 
 _ATTRIBUTES = re.compile(r"\b(name|job|birthday|age|address|favourite \w+)s?\b")
@@ -102,10 +132,13 @@ _LONGEST_NOUN = 4
 def _written_out(norm: list[str], assistant_before: str) -> list[str]:
     """A question without its verb or its noun as a whole one.
 
-    "And your name?" asks what the user's name is, "a lovely name, and what is yours?" too.
+    "And your name?" asks what the user's name is, "a lovely name, and what is yours?" too, "any
+    kids?" whether there are some.
     """
     if norm[:1] == ["your"] and 1 < len(norm) <= _LONGEST_NOUN:
         return ["what", "is", *norm]
+    if norm[:1] == ["any"] and len(norm) <= _LONGEST_NOUN:
+        return ["do", "you", "have", *norm]
     if norm in (["what", "is", "yours"], ["yours"], ["and", "yours"]):
         nouns = _ATTRIBUTES.findall(assistant_before.lower())
         return ["what", "is", "your", nouns[-1]] if nouns else norm

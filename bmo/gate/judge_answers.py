@@ -16,19 +16,28 @@ LASTING = 0.93
 """P(allow) of what a question asks from which the answer to it is kept, be it a yes or a no."""
 
 
+def as_stated(asked: Asked) -> Asked:
+    """The turn as if the user had said what was settled ("my wife works"), with no question.
+
+    Args:
+        asked: The judge and the turn.
+    """
+    stated = asked.analysis.settled
+    if stated is None:
+        return asked
+    told = replace(asked.turn, assistant_before=asked.turn.assistant_before.replace("?", "."))
+    return replace(asked, analysis=replace(asked.analysis, words=stated), turn=told)
+
+
 def memory_of_answer(asked: Asked) -> Fact | None:
     """What a yes or no settles; None when it does not last.
 
     Args:
-        asked: The judge and the turn; ``whole`` is the judge's word on what the question asks.
+        asked: The judge and the turn, as stated; ``whole`` is the judge's word on what the
+            question asks.
     """
     if asked.whole.allow < LASTING:
         return None
-    stated = asked.analysis.settled
-    if stated is not None and stated.norm[0] == "my":
-        # Written as if the user had said "my wife works": whose it is needs no question beside it.
-        alone = replace(asked.turn, assistant_before="")
-        asked = replace(asked, analysis=replace(asked.analysis, words=stated), turn=alone)
     words = asked.analysis.words
     said = ClauseAnalysis(words, (0, len(words.norm)), tuple(words.norm), "statement", (), (), True)
     asked.known[said.text] = asked.whole

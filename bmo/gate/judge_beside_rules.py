@@ -44,14 +44,20 @@ def completed(asked: Asked, facts: list[Fact]) -> list[Fact]:
     """Gives facts the words of their clause that the rule left out."""
     found = list(facts)
     for clause, fact in incomplete(asked.analysis, facts):
-        front = front_of(asked.analysis, clause)
-        stretches = runs([front, clause] if front else [clause], asked.analysis.words)
-        if not stretches:
-            continue  # "yes" alone: every word of the clause is the question's
-        start, stop = stretches[0][0], stretches[-1][1]
+        said, before = asked.analysis.words, asked.turn.assistant_before
+        if clause.spoken is not said and "?" in before and asked.analysis.answered:
+            # An answer written out with its question ("i have two kids a boy and a girl").
+            said, before = clause.spoken, before.replace("?", ".")
+            start, stop = clause.place
+        else:
+            front = front_of(asked.analysis, clause)
+            stretches = runs([front, clause] if front else [clause], said)
+            if not stretches:
+                continue  # "yes" alone: every word of the clause is the question's
+            start, stop = stretches[0][0], stretches[-1][1]
         full = canonicalise(
-            asked.analysis.words,
-            asked.turn.assistant_before,
+            said,
+            before,
             asked.analysis.language,
             asked.context.subjects,
             start=start,

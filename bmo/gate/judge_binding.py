@@ -13,10 +13,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bmo.gate.analysis import Analysis, without_doubles
-from bmo.gate.judge_answers import memory_of_answer
+from bmo.gate.judge_answers import as_stated, memory_of_answer
 from bmo.gate.judge_beside_rules import completed, stands_alone, told_with_rules
 from bmo.gate.judge_commands import REQUESTED, memories_of_command, told_for_good
 from bmo.gate.judge_memories import Asked, is_wish, may_carry, open_memories
+from bmo.gate.momentary_questions import asks_of_the_moment
 from bmo.gate.nobody_known import tells_of_nobody_known
 from bmo.gate.open_coverage import missing
 from bmo.gate.other_moments import soon_over
@@ -94,6 +95,8 @@ def bind(
     """
     if not wants_judge(rules):
         return rules
+    if _of_the_moment(rules, analysis, turn):
+        return replace(rules, open=False, reason="of the moment")
     if analysis.asked:
         return _settled_question(rules, analysis, turn, context, judge, thresholds)
     said = rules.text or turn.text
@@ -114,6 +117,18 @@ def bind(
     return _instead_of_rules(rules, asked)
 
 
+_THEMSELVES = frozenset({"i", "we"})
+
+
+def _of_the_moment(rules: Decision, analysis: Analysis, turn: Turn) -> bool:
+    """Whether the turn only answers what was asked of this moment: the judge need not be asked."""
+    if rules.facts or analysis.language != "en":
+        return False
+    if not analysis.asked and not _THEMSELVES.isdisjoint(analysis.words.norm):
+        return False  # "are you going out tonight?" "no i broke my hip"
+    return asks_of_the_moment(turn.assistant_before, analysis.words.norm)
+
+
 def _settled_question(
     rules: Decision,
     analysis: Analysis,
@@ -124,7 +139,7 @@ def _settled_question(
 ) -> Decision:
     """A yes or no to the assistant's question: the judge is asked what the question asks."""
     whole = judge.assess([("", analysis.asked)])[0]
-    asked = Asked(judge, thresholds, turn, context, analysis, whole, {})
+    asked = as_stated(Asked(judge, thresholds, turn, context, analysis, whole, {}))
     if rules.facts:
         return _beside_rules(replace(rules, open=False), asked)
     memory = memory_of_answer(asked)

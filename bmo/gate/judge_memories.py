@@ -222,6 +222,7 @@ def memory_of(asked: Asked, group: Sequence[ClauseAnalysis]) -> Fact | None:
             own=asked.own_names(),
             start=start,
             end=stop,
+            short=asked.analysis.settled is not None,
         )
         if part is not None:
             found.append(part)

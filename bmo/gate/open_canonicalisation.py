@@ -84,6 +84,7 @@ def canonicalise(
     end: int | None = None,
     whom: Whom = _nobody,
     own: frozenset[str] = frozenset(),
+    short: bool = False,
 ) -> OpenText | None:
     """Writes what a turn, or a part of it, states as one canonical text.
 
@@ -96,6 +97,7 @@ def canonicalise(
         end: Index behind its last word; default is the end of the turn.
         whom: Whom "he" or "she" means where the assistant's words do not tell.
         own: The user's own names, lower-case: no pronoun means the user.
+        short: A statement of a single word will do ("Rents").
 
     Returns:
         The text, or None when it states nothing that could be understood later.
@@ -106,7 +108,9 @@ def canonicalise(
     if language != "en":
         asked = assistant_before if start < ANSWER_WITHIN else ""
         return canonicalise_other(words, start, stop, language, asked)
-    return _English(words, assistant_before, subjects or {}, whom, own).statement(start, stop)
+    return _English(words, assistant_before, subjects or {}, whom, own).statement(
+        start, stop, short=short
+    )
 
 
 def leaning(words: Words, assistant_before: str, start: int, end: int) -> str:
@@ -171,7 +175,13 @@ class _English:
             return self.whom(pronoun)
         return self.people.meant() or self.whom(pronoun)
 
-    def statement(self, start: int, stop: int) -> OpenText | None:
+    def statement(self, start: int, stop: int, *, short: bool = False) -> OpenText | None:
+        if (
+            0 < start < ANSWER_WITHIN
+            and "?" in self.before
+            and self.words.norm[start - 1] == "since"
+        ):
+            start -= 1  # "how long?", "since january": no reason
         self.front = self.words.norm[:start]
         spoken = tokens_of(self.words, start, stop, self.names)
         polarity: bool | None = None
@@ -203,7 +213,8 @@ class _English:
                 subject = about
             whole = whole and own
             parts.append(text)
-        if not parts or (whole and len(parts) == 1 and self._says_too_little(parts[0])):
+        alone = whole and len(parts) == 1 and not short
+        if not parts or (alone and self._says_too_little(parts[0])):
             return None
         text = "; ".join(parts)
         return OpenText(finished(text if whole else self._with_names(text)), subject, whole)
@@ -250,7 +261,7 @@ class _English:
                 owned = self._owned(tokens)  # "does Clar come?", "his wife comes": Clar's
                 if owned is not None:
                     return owned
-            if self._is_phrase(tokens):
+            if self._is_phrase(tokens) or (first == "since" and question[0] in _ASKS_FOR_THING):
                 return self._answered(question, tokens)
         if first in ("i", "we") and len(tokens) > 1:
             return joined(predicate(tokens[1:])), "user", True

@@ -48,11 +48,6 @@ def says_something(tokens: Sequence[Token]) -> bool:
     return any(token.norm not in empty for token in tokens)
 
 
-def _is_span(intro: str, tokens: Sequence[Token]) -> bool:
-    """Whether "since" opens a phrase and no clause: "since the accident (i can not drive)"."""
-    return intro == "since" and len(tokens) <= LONGEST_FRONT and not told(tokens)
-
-
 def _joins_two(front: Sequence[Token], tokens: Sequence[Token]) -> bool:
     """Whether a name and "me are ..." are one subject: "kasia (and) me are finished"."""
     plural = len(tokens) > 2 and tokens[0].norm == "me" and tokens[1].norm in OF_SEVERAL
@@ -99,6 +94,8 @@ class OpenClauses:
             return not told(tokens[length:])  # "i am my mum's carer", not "i am my wife is not"
         if phrase[0] in ("i", "we", "he", "she", "it"):
             return follow not in ("i", "we", "and", "but", "he", "she", "it", "my", "they")
+        if phrase == ["nothing"]:
+            return [token.norm for token in tokens[length : length + 2]] != ["i", "am"]
         if phrase in (["no"], ["none"]):
             if follow.endswith("ing") and "?" not in self.before:
                 return True  # "no swearing around the kids"
@@ -135,12 +132,17 @@ class OpenClauses:
             ]
             for place, piece in enumerate(pieces):
                 tokens = self.without_tail(self._without_announcement(piece))
-                if tokens and not place and not found and _is_span(clause.intro, tokens):
+                if tokens and not place and not found and self._is_span(clause.intro, tokens):
                     tokens = [Token(clause.intro, clause.intro), *tokens]
                 if tokens:
                     self._take(found, clause if not place else _ALONE, tokens)
             self.sentence = clause.sentence
         return found
+
+    def _is_span(self, intro: str, tokens: Sequence[Token]) -> bool:
+        """Whether "since" says since when: "since the accident (i can not drive)", "how long?"."""
+        phrase = len(tokens) <= LONGEST_FRONT and not told(tokens)
+        return intro == "since" and (phrase or "?" in self.before)
 
     def _take(self, found: list[list[Token]], clause: Clause, tokens: list[Token]) -> None:
         """Adds a clause to those found, or joins it to the one before."""

@@ -207,8 +207,11 @@ class _Filling:
             return self._whole(self._placed(self._going()))
         if asked.word == "how" and asked.noun[:1] == ("many",):
             return self._counted()
+        if asked.noun == ("far",):
+            tail = in_third_person(asked.tail)
+            return " ".join(filter(None, (asked.subject, self._verb(), self.said, tail)))
         if asked.word in ("when", "how"):
-            return self._whole(self.said)
+            return self._whole(self._timed())
         if asked.word in ("what", "which", "who", "whom"):
             return self._object()
         return ""
@@ -242,6 +245,11 @@ class _Filling:
         """Subject, verb, what follows it, and the answer at the end."""
         tail = in_third_person(self.asked.tail)
         return " ".join(filter(None, (self.asked.subject, self._verb(), tail, behind)))
+
+    def _timed(self) -> str:
+        """When it is or was, with the preposition a bare year lacks ("2019")."""
+        year = re.fullmatch(r"(?:19|20)\d\d", self.said)
+        return f"in {self.said}" if year and self.asked.word == "when" else self.said
 
     def _going(self) -> str:
         return "to" if self.asked.verb in _TO_PLACES else "in"
@@ -287,6 +295,13 @@ class _Filling:
                 return ""
             works = "work" if asked.plural else "works"
             return " ".join(filter(None, (asked.subject, works, "as", self.said)))
+        if (
+            asked.aux == "did"
+            and asked.verb == "do"
+            and asked.tail[:1] in (("before",), ("until",))
+        ):
+            tail = in_third_person(asked.tail)
+            return " ".join(filter(None, (asked.subject, "worked as", self.said, tail)))
         if asked.verb == "call" and asked.tail == ("you",):
             return f"wants to be called {self.said}"
         return ""
@@ -331,7 +346,7 @@ class _Filling:
             tail = in_third_person(asked.tail)
             return " ".join(filter(None, (front, self.said, tail)))
         if self.answer[0].norm in _HEDGES and len(self.answer) > 1 and asked.tail:
-            return f"{front} {self.said}"
+            return self._narrowed(front)
         one_word = len(self.answer) == 1 and self.answer[0].norm.isalpha()
         if asked.aux == "are" and not asked.tail and one_word:
             lexicon = third_person_lexicon()
@@ -339,6 +354,16 @@ class _Filling:
             if said not in lexicon.adverbs and not said.endswith("ly"):
                 return " ".join(filter(None, (asked.subject, "is", self.said)))
         return ""
+
+    def _narrowed(self, front: str) -> str:
+        """What is so of a part only: "are you allergic to nuts", "only peanuts"."""
+        tail = list(self.asked.tail)
+        places = [i for i, word in enumerate(tail) if is_preposition(word)]
+        if is_preposition(self.answer[1].norm) or self.answer[1].norm in ("when", "if", "every"):
+            return f"{front} {in_third_person(tail)} {self.said}"
+        if not places:
+            return f"{front} {self.said}"
+        return f"{front} {in_third_person(tail[: places[-1] + 1])} {self.said}"
 
     def _chosen(self, words: list[str]) -> str:
         """One of two: "are you left or right handed", "left"."""

@@ -39,7 +39,8 @@ def read_answer(analysis: Analysis, reader: ClauseReader, clauses: list[Clause])
     if answer is None:
         return 0
     if answer.used == len(clauses):
-        analysis.asked, analysis.settled = answer.asked, answer.readings[0]
+        analysis.asked = answer.asked
+        analysis.settled = None if answer.more else answer.readings[0]
     weak, stages = reader.weak, reader.stages
     reader.weak = weak and not answer.settled
     reader.stages = ANYTHING  # words of the question stand in the readings

@@ -45,16 +45,20 @@ def yes_that_says_which(
     """A yes that says which: "do you have any pets?" "yeah a cat" is "i have a cat"."""
     lists = _words()
     clause = next((c for c in clauses if c.start <= behind < c.end), None)
-    if clause is None or lists.any_of.isdisjoint(question) or behind > clause.start + _LONGEST_YES:
+    if clause is None or behind > clause.start + _LONGEST_YES:
         return None
     norm = spoken.norm
     if norm[behind] in OWN_CLAUSES or clause.end - behind > MAX_ANSWER:
+        return None
+    if norm[behind] == "a" and clause.end == behind + 2 and norm[behind + 1] in _HOW_MANY:
         return None
     if not lists.of_the_talk.isdisjoint(question) or "please" in norm:
         return None
     used = clauses.index(clause) + 1
     line = counted_line(question, spoken, behind, clause.end)
     if line is None:
+        if lists.any_of.isdisjoint(question):
+            return None
         frame = answer_frame(question, norm[behind], clause.end - behind)
         named = norm[behind] in ("a", "an", "the", "my")
         listed = question[-1] == "anything" and norm[behind] not in lists.no_things
@@ -65,28 +69,35 @@ def yes_that_says_which(
 
 
 _LONGEST_YES = 3
+_HOW_MANY = frozenset({"few", "couple", "bit", "lot", "little", "ton", "bunch"})
 
 
 def settled_by(
     question: tuple[str, ...], polarity: str, behind: int, spoken: Words, clauses: list[Clause]
 ) -> Answer | None:
     """A yes or no, and what it settles."""
-    statement = _statement(question, polarity, spoken.norm[0:behind])
+    statement = statement_of(question, polarity, spoken.norm[0:behind])
     if statement is None:
         return _corrected(question, polarity, spoken, behind)
-    used = 0
+    used, more = 0, False
     if clauses:
         first = clauses[0]
-        used = 1 if first.end - max(behind, first.start) <= 2 else 0
+        left = spoken.norm[max(behind, first.start) : first.end]
+        used = 1 if len(left) <= 2 else 0
+        more = not _OWN.isdisjoint(left[:1])
         if behind > first.end:
             used = sum(1 for clause in clauses if clause.end <= behind)
-    asked = _statement(question, "yes", [])
+    asked = statement_of(question, "yes", [])
     return Answer(
         tuple(written_line(spoken, line.split(), []) for line in statement),
         used,
         settled=True,
         asked=asked[0] if asked is not None else "",
+        more=more,
     )
+
+
+_OWN = frozenset({"i", "we", "he", "she", "they", "my"})
 
 
 def yes_or_no(norm: list[str], start: int, end: int, lexicon: DialogueLexicon) -> tuple[str, int]:
@@ -173,8 +184,14 @@ _AS_ASKED = {
 """Auxiliaries of an answer, and those of the questions that they say yes to."""
 
 
-def _statement(question: tuple[str, ...], polarity: str, said: list[str]) -> list[str] | None:
-    """Reads "do you drive" + no -> ["i do not drive"]; None when it is no yes-no question."""
+def statement_of(question: tuple[str, ...], polarity: str, said: list[str]) -> list[str] | None:
+    """Reads "do you drive" + no -> ["i do not drive"]; None when it is no yes-no question.
+
+    Args:
+        question: The assistant's question.
+        polarity: "yes" or "no".
+        said: The answer's words that say so.
+    """
     lists = _words()
     asked = _auxiliary_first(list(question))
     parts = _subject_and_rest(asked) if asked is not None else None
@@ -185,7 +202,9 @@ def _statement(question: tuple[str, ...], polarity: str, said: list[str]) -> lis
         if not lists.unnamed.isdisjoint(rest):
             return None  # "is learning anything" says nothing
         rest = [word for word in rest if word != "any"]
-    while len(rest) > 1 and rest[0] in lists.beside_verb:
+    while len(rest) > 1 and (
+        rest[0] in lists.beside_verb or (polarity == "no" and rest[0] == "still")
+    ):
         rest = rest[1:]
     habit = (
         ["always"]

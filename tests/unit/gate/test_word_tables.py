@@ -23,6 +23,7 @@ from bmo.gate.pack_tables import read_table
 from bmo.gate.packs import load_pack
 from bmo.gate.people import people_lexicon
 from bmo.gate.pointing_orders import with_pointers_resolved
+from bmo.gate.tag_questions import plain_question
 from bmo.gate.told_of_several import with_relations_first, with_several_told
 from bmo.gate.word_tables import declared_tables, word_lists, word_table
 from bmo.language import LANGUAGES, LanguageCode, Words, repair, segment, words
@@ -75,12 +76,21 @@ TELLS: dict[str, Callable[[str], bool]] = {
 }
 """Stages that tell whether something is so of the words: an example is the words."""
 
-ANSWERS = ("relation_answers.toml", "yes_no_answers.toml")
+ANSWERS = (
+    "answer_rest.toml",
+    "choice_answers.toml",
+    "momentary_questions.toml",
+    "relation_answers.toml",
+    "yes_no_answers.toml",
+)
 """Stages that read an answer: an example is the question, the answer and what they tell."""
 
 
 STATEMENTS = ("capture_names.toml", "ellipsis.toml")
 """Stages whose words a whole turn shows: an example is what is said and what is stored."""
+
+QUESTIONS = ("tag_questions.toml",)
+"""Stages that read the assistant's question: an example is it, as it is read, and its denial."""
 
 EXAMPLES_ELSEWHERE = {"open_words.toml": "open_examples.toml"}
 """Run by ``test_open_canonicalisation.py``."""
@@ -108,7 +118,8 @@ def test_every_list_is_read_and_no_word_stands_twice(file: str) -> None:
 
 
 def test_every_table_has_examples_that_are_run() -> None:
-    assert set(TABLES) == {*REWRITES, *TELLS, *ANSWERS, *STATEMENTS, *EXAMPLES_ELSEWHERE}
+    known = {*REWRITES, *TELLS, *ANSWERS, *STATEMENTS, *QUESTIONS, *EXAMPLES_ELSEWHERE}
+    assert set(TABLES) == known
     assert all(read_table("en", file)["example"] for file in EXAMPLES_ELSEWHERE.values())
 
 
@@ -144,6 +155,18 @@ def test_an_answer_tells(gate: WriteGate, file: str, example: list[str]) -> None
 def test_an_answer_tells_nothing(gate: WriteGate, file: str, example: list[str]) -> None:
     asked, text = example
     assert not gate.decide_by_rules(Turn(text=text, assistant_before=asked)).facts, file
+
+
+@pytest.mark.parametrize(("file", "example"), rows(QUESTIONS, "examples"))
+def test_a_question_asks_the_plain_one(file: str, example: list[str]) -> None:
+    asked, plain, denied = example
+    found = plain_question(asked.split())
+    assert found is not None and (" ".join(found.words), found.denied) == (plain, denied), file
+
+
+@pytest.mark.parametrize(("file", "example"), rows(QUESTIONS, "non_examples"))
+def test_a_question_is_plain_already(file: str, example: list[str]) -> None:
+    assert plain_question(example[0].split()) is None, file
 
 
 @pytest.mark.parametrize(("file", "example"), rows(STATEMENTS, "examples"))
