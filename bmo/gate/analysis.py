@@ -204,9 +204,12 @@ def _read_beginning(
             return 0, True
         refused[0] = (*refused[0], "hedge")
         return 0, True
-    if language != "en" and clauses and may_be_reply(repaired, turn.assistant_before, language):
-        refused[0] = (*refused[0], "hedge")
-        return 0, False
+    if language != "en":
+        used = read_answer(analysis, reader, clauses)
+        unclear = clauses and not analysis.answered
+        if unclear and may_be_reply(repaired, turn.assistant_before, language):
+            refused[0] = (*refused[0], "hedge")
+        return used, False
     if clauses and "quotation" in refused[0]:  # "tom texted i'm bob" is no answer
         return 0, False
     return read_answer(analysis, reader, clauses), False

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from bmo.gate.clause_head import Head
 from bmo.gate.discourse import Discourse, Person
+from bmo.gate.other_answers import answered_by_table
 from bmo.gate.other_grammar import Grammar, VerbForm, grammar
 from bmo.gate.other_people import ClauseSubject, Introduced
 from bmo.gate.other_subjects import SubjectFinder
@@ -71,6 +72,8 @@ def read_other_clauses(
         size = match_phrase(rules.lead_ins, words.norm, start)
         start += size if start + size < end else 0
     frame = _frame(assistant_before, rules) if start <= _ANSWER_BEGINS else []
+    if frame and answered_by_table(assistant_before, language):
+        frame = []
     found: list[OtherClause] = []
     leading: Person | None = None
     while start < end and len(found) < _MAX_CLAUSES:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bmo.gate.analysed_turn import Analysis
 from bmo.gate.clause_reader import ClauseAnalysis, ClauseReader
 from bmo.gate.cue_words import ANYTHING, RELATED
 from bmo.gate.dialogue_context import answer_clauses
 from bmo.gate.non_answers import settles_nothing
+from bmo.gate.other_answers import asked_about, other_answer
 from bmo.gate.relation_answers import confirmed, confirming, relation_answer
 from bmo.gate.speech_act import speech_act
 from bmo.language import Clause, LanguageCode, Words
@@ -33,6 +36,8 @@ def read_answer(analysis: Analysis, reader: ClauseReader, clauses: list[Clause])
             return named
     if not analysis.words.norm:
         return 0
+    if language != "en":
+        return _read_other(analysis, reader, clauses)
     answer = answer_clauses(
         analysis.words, clauses, turn.assistant_before, reader.discourse, language
     )
@@ -54,6 +59,39 @@ def read_answer(analysis: Analysis, reader: ClauseReader, clauses: list[Clause])
                 break
     reader.weak, reader.stages = weak, stages
     return answer.used if analysis.answered else 0
+
+
+def _read_other(analysis: Analysis, reader: ClauseReader, clauses: list[Clause]) -> int:
+    """Reads an answer in German, French or Spanish; how many clauses that explains."""
+    language, before = reader.language, reader.turn.assistant_before
+    answer = other_answer(analysis.words, clauses, before, language)
+    if answer is None:
+        return 0
+    person = asked_about(before, language)
+    if person is not None:
+        reader.discourse.introduce(person)  # "hast du einen hund?" "ja er heißt rex"
+    weak, reader.weak = reader.weak, True
+    stages, reader.stages = reader.stages, ANYTHING
+    for line in answer.readings:
+        found = reader.read(line, _whole(line), speech_act(line, _whole(line), language))
+        # What quotes the words quotes none of the user's: "ja" says nothing alone.
+        facts = tuple(fact for fact in found.facts if not fact.text.startswith("Said in "))
+        if facts:
+            known = tuple(replace(f, confidence=max(f.confidence, VOUCHED)) for f in facts)
+            analysis.clauses.append(found._replace(facts=known, open=False))
+            analysis.answered = True
+            if not answer.all:
+                break
+    reader.weak, reader.stages = weak, stages
+    return answer.used if analysis.answered else 0
+
+
+VOUCHED = 0.9
+"""Confidence of what a question of the table and its answer state."""
+
+
+def _whole(line: Words) -> Clause:
+    return Clause(0, len(line.norm))
 
 
 def _read_relation(analysis: Analysis, reader: ClauseReader, clauses: list[Clause]) -> int | None:

@@ -16,6 +16,7 @@ from bmo.gate.custom_rules import CustomRules, load_custom_rules
 from bmo.gate.kept_as_said import kept_by_custom_rule, kept_raw
 from bmo.gate.masked_identifiers import MASKED_REASON, without_identifiers, without_masks
 from bmo.gate.open_coverage import incomplete, untold
+from bmo.gate.other_answers import language_asked_in
 from bmo.gate.packs import load_pack, pack_version
 from bmo.gate.published_signals import signals_and_sarcasm
 from bmo.gate.published_verdicts import with_published_signals
@@ -322,6 +323,8 @@ class WriteGate:
         found = identify(turn.text, tag=turn.language, setting=setting, pieces=pieces)
         if found.by == "default" and turn.assistant_before:
             found = identify(turn.assistant_before)
+            if found.by == "default" and "?" in turn.assistant_before:
+                return language_asked_in(turn.assistant_before) or found.pack
         return found.pack
 
     def _allows_raw(self, still_open: bool) -> bool:
