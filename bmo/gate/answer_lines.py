@@ -19,6 +19,7 @@ class Answer:
         all: All readings count ("i speak polish", "i speak english").
         settled: A yes or no settled the question: only rules of narrow constructions count.
         asked: What a yes to that question states ("i smoke").
+        whole: What all readings say together ("i do not take sugar or milk"), where there are more.
         more: The turn tells more than the readings ("no | i rent").
     """
 
@@ -28,6 +29,7 @@ class Answer:
     settled: bool = False
     asked: str = ""
     more: bool = False
+    whole: Words | None = None
 
 
 OWN_CLAUSES = frozenset("i we my our he she you can what play set".split())

@@ -241,6 +241,8 @@ def _replaced_from(line: list[str], words: list[str]) -> int:
         return places[-1] + 1
     if len(words) == 1 and line[1] in ("am", "is", "are") and len(line) == 3:
         return 2  # "are you vegetarian", "no vegan": the rules know whether it is one of the kind
+    if len(words) == 1 and line[0] == "my" and line[-2:-1] in (["is"], ["are"]):
+        return len(line) - 1
     return 0
 
 

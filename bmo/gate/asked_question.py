@@ -87,6 +87,7 @@ _TAILS = (
     "yet",
     "these days",
     "at the moment",
+    "or not",
 )
 _PREPOSITIONS = frozenset(
     (
@@ -332,7 +333,7 @@ def _subject(words: list[str], whole: bool, other: str) -> tuple[str, bool, list
         other: Who a pronoun means.
     """
     first = words[0]
-    if first in ("you", "i"):
+    if first == "you" or words[:3] == ["i", "call", "you"]:
         return "", False, words[1:]
     if first in _PRONOUNS:
         return (other, first == "they", words[1:]) if other else None

@@ -80,8 +80,13 @@ def chosen(
     written = [written_line(spoken, line, []) for line in found if line is not None]
     if not written:
         return None
-    asked = " ".join(written[0].norm) if len(written) == 1 else ""
-    return Answer(tuple(written), used, all=len(written) > 1, settled=True, asked=asked)
+    if len(written) == 1:
+        return Answer((written[0],), used, settled=True, asked=" ".join(written[0].norm))
+    joined = ("and", "yes") if text in lists.both else ("or", "no")
+    whole = _line(joined[1], choice, [*choice.first, joined[0], *choice.second])
+    told = written_line(spoken, whole, []) if whole is not None else None
+    asked = " ".join(lines[0] or ())
+    return Answer(tuple(written), used, all=True, settled=True, asked=asked, whole=told)
 
 
 def _parted(question: tuple[str, ...]) -> _Choice | None:

@@ -8,6 +8,7 @@ yes and no are settled by turning the question into a statement.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 from bmo.gate.answer_frames import answer_frame, counted_line, general_frame, none_line
 from bmo.gate.answer_lines import MAX_ANSWER, OWN_CLAUSES, Answer, filled, flipped, written_line
@@ -62,7 +63,7 @@ def answer_clauses(
             return None
         introduce_asked(asked[0], discourse)
         return _yes_or_no(asked, polarity, spoken, behind, clauses, lexicon)
-    if not clauses:
+    if not clauses or _asks_either(asked[0]):
         return None
     cut = _own_clause_inside(norm, clauses[0]) if language == "en" else 0
     if not cut:
@@ -130,6 +131,11 @@ _NO_VALUE = frozenset(
     "but and because so if when not a lot lots loads several many some one".split()
 )
 _OPENS_YES_NO = frozenset("do does are is have has can did".split())
+
+
+def _asks_either(question: tuple[str, ...]) -> bool:
+    """Whether it asks one thing or another: "do you have a car, or do you take the bus?"."""
+    return any(first == "or" and then in _OPENS_YES_NO for first, then in pairwise(question))
 
 
 def _own_clause_inside(norm: list[str], clause: Clause) -> int:

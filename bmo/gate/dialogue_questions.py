@@ -113,6 +113,8 @@ def _read_questions(
             ("in", "the", "end"),
             ("as", "well"),
             ("at", "all"),
+            ("or", "not"),
+            ("or", "what"),
             ("there",),
         ):
             if tuple(norm[-len(tail) :]) == tail and len(norm) > len(tail) + 2:

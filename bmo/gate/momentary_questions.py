@@ -18,6 +18,7 @@ class _Words:
     where_now: frozenset[str]
     now: frozenset[str]
     wanted: frozenset[str]
+    known: frozenset[str]
 
 
 _words = word_table(_Words, "momentary_questions.toml")
@@ -48,5 +49,7 @@ def _of_the_moment(words: tuple[str, ...]) -> bool:
             return True  # "are you cooking", "is she sleeping"
         if word == "did" and words[place + 1] == "you" and words[place + 2] in lists.wanted:
             return True  # "did you want jazz"
+    if words[:2] == ("do", "you") and words[2] in lists.known:
+        return True  # "do you know a good restaurant"
     tails = {" ".join(words[-size:]) for size in (1, 2) if len(words) > size + 1}
     return words[0] in lists.be and not lists.where_now.isdisjoint(tails)

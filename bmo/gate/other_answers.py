@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from bmo.gate.answer_lines import Answer, written_line
+from bmo.gate.other_grammar import grammar
 from bmo.gate.pack_tables import read_table
 from bmo.gate.people import Relation, people_lexicon
 from bmo.gate.word_tables import word_list
@@ -223,6 +224,9 @@ def other_answer(
     question, groups = found
     lists, norm = other_answers(language), spoken.norm
     polarity, behind = _polarity(norm, lists)
+    rules = grammar(language)
+    if behind < len(norm) and norm[0] in rules.replies and rules.form(norm, behind) is not None:
+        return None  # "no vivo en madrid" denies, and answers nothing
     end = max(clauses[0].end if clauses else len(norm), behind)
     used = sum(1 for clause in clauses if clause.end <= end)
     rest = _content(norm, behind, end, lists, question)

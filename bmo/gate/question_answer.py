@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from bmo.gate.asked_question import (
     INDEFINITE,
@@ -57,7 +58,7 @@ def settled(question: Sequence[str], yes: bool, other: str = "") -> str | None:
         yes: Whether the answer was yes.
         other: Who "he", "she" or "it" in the question is ("cat Pepper"), or "".
     """
-    if len(question) < 3 or "or" in question:
+    if len(question) < 3 or "or" in question or question[2] == "and":
         return None
     aux, rest = question[0], list(question[2:])
     if question[1] in ("he", "she", "it") and other:
@@ -334,6 +335,8 @@ class _Filling:
         if asked.statement:
             return self._corrected()
         words = [asked.verb, *asked.tail]
+        if any(a == "or" and b in ("do", "are", "is", "does") for a, b in pairwise(words)):
+            return ""  # "do you have a car, or do you take the bus?"
         chosen = self._chosen(words)
         if chosen:
             return chosen

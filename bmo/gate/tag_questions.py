@@ -25,6 +25,7 @@ class _Words:
 
     openers: frozenset[str]
     fronts: frozenset[str]
+    whether_you_are: frozenset[str]
     tags: frozenset[str]
     aux: frozenset[str]
     main_verbs: frozenset[str]
@@ -63,7 +64,11 @@ def plain_question(asked: Sequence[str]) -> PlainQuestion | None:
     if len(words) < _SHORTEST:
         return None
     if words[0] in lists.aux and words[1] == "not":
-        return PlainQuestion([words[0], *words[2:]], "")
+        plain = [words[0], *words[2:]]
+        return plain_question(plain) or PlainQuestion(plain, "")
+    for size in range(min(_LONGEST_FRONT, len(words) - 1), 2, -1):
+        if " ".join(words[:size]) in lists.whether_you_are:
+            return PlainQuestion(["are", "you", *words[size:]], "")
     if words[0] in lists.aux and words[1] == "you" and words[2] == "not" and len(words) > _SHORTEST:
         return PlainQuestion([*words[:2], *words[3:]], "do you")
     words = _without_front(words)
@@ -107,18 +112,22 @@ def _turned(words: list[str], tag: Sequence[str]) -> PlainQuestion | None:
     if not behind or behind >= len(words) or "or" in words:
         return None
     subject, rest = words[:behind], words[behind:]
+    if rest[0] == "'s":
+        rest = ["is", *rest[1:]]
     while len(rest) > 1 and rest[0] in lists.adverbs:
         subject, rest = [*subject, rest[0]], rest[1:]
     verb, rest = rest[0], rest[1:]
     denied: Denied = ""
-    if rest[:1] == ["not"]:
+    if verb == "never" and len(rest) > 0 and subject == ["you"]:
+        verb, rest = "do", ["never", *rest]
+    if rest[:1] in (["not"], ["never"]):
         denied = "do you" if tag and tag[-1] in lists.pronouns else "right"
         rest = rest[1:]
     elif not rest and not tag:
         return None
     if verb in lists.aux and not (verb in lists.main_verbs and not denied and _is_thing(rest)):
         return PlainQuestion([verb, *subject, *rest], denied) if rest else None
-    if denied or verb == "never":
+    if denied:
         return None
     own = subject[0] in ("you", "they")
     if own and is_base_verb(verb):
@@ -131,13 +140,22 @@ def _turned(words: list[str], tag: Sequence[str]) -> PlainQuestion | None:
 
 
 def _subject_end(words: list[str]) -> int:
-    """Index behind the subject: "you", "he", "your brother"; 0 where it is none of these."""
+    """Index behind the subject: "you", "he", "your brother", "your name"; 0 for anything else."""
     if words[0] in _words().pronouns:
         return 1
     if words[0] != "your" or len(words) < _SHORTEST:
         return 0
+    copula = next((i for i in range(2, min(len(words), _LONGEST_FRONT)) if words[i] in _BE), 0)
     person = people_lexicon("en").relation_at(words, 1, len(words))
-    return person[1] if person is not None else 0
+    if person is not None and words[person[1] : person[1] + 1] != ["'s"]:
+        return person[1]
+    if copula:
+        return copula  # "your wife's name is anna", "your favourite colour is blue"
+    owned = next((i for i in range(2, min(len(words), 4)) if words[i] == "'s"), 0)
+    return owned
+
+
+_BE = frozenset({"is", "are", "was", "were"})
 
 
 def _is_thing(rest: Sequence[str]) -> bool:

@@ -45,7 +45,7 @@ def read_answer(analysis: Analysis, reader: ClauseReader, clauses: list[Clause])
         return 0
     if answer.used == len(clauses):
         analysis.asked = answer.asked
-        analysis.settled = None if answer.more else answer.readings[0]
+        analysis.settled = None if answer.more else answer.whole or answer.readings[0]
     weak, stages = reader.weak, reader.stages
     reader.weak = weak and not answer.settled
     reader.stages = ANYTHING  # words of the question stand in the readings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 from bmo.gate.answer_frames import answer_frame, counted_line, verb_group
@@ -34,6 +35,7 @@ class _Words:
     beside_verb: frozenset[str]
     asks_more: frozenset[str]
     nobodys: frozenset[str]
+    before_noun: frozenset[str]
 
 
 _words = word_table(_Words, "yes_no_answers.toml")
@@ -198,6 +200,8 @@ def statement_of(question: tuple[str, ...], polarity: str, said: list[str]) -> l
     if asked is None or parts is None:
         return None
     aux, (subject, rest) = asked[0], parts
+    if subject == ["we"] and not {"i", "he", "she"}.isdisjoint(said):
+        return None  # "do you and your wife drink coffee?", "she does"
     if polarity == "yes":
         if not lists.unnamed.isdisjoint(rest):
             return None  # "is learning anything" says nothing
@@ -240,10 +244,14 @@ def _auxiliary_first(words: list[str]) -> list[str] | None:
     """A question from its auxiliary on ("and | do you drive"); None for one that asks more."""
     lists = _words()
     while words and words[0] not in lists.aux:
-        if words[0] in lists.asks_more or len(words) <= 3:
+        if words[0] in lists.asks_more or words[0] in _SUBJECTS or len(words) <= 3:
             return None
         words = words[1:]
     return words if len(words) >= 3 else None
+
+
+_SEVERAL = frozenset({"two", "both", "guys", "all"})
+_SUBJECTS = frozenset("that this it he she they you there here these those".split())
 
 
 def _subject_and_rest(asked: list[str]) -> tuple[list[str], list[str]] | None:
@@ -251,9 +259,20 @@ def _subject_and_rest(asked: list[str]) -> tuple[list[str], list[str]] | None:
     lists = _words()
     subject, rest = asked[1], asked[2:]
     take = [subject]
+    while subject == "you" and len(rest) > 1 and rest[0] in _SEVERAL:
+        rest = rest[1:]
+    if subject == "you" and rest[:2] == ["and", "your"]:
+        person = people_lexicon("en").relation_at(rest, 2, len(rest))
+        if person is None or person[1] >= len(rest):
+            return None
+        take, rest = ["we"], rest[person[1] :]
+    elif "and" in rest[:2] or ("you", "and") in itertools.pairwise(rest):
+        return None
     if subject in ("your", "the"):
         person = people_lexicon("en").relation_at(asked, 2, len(asked))
         behind = person[1] if person is not None else 3
+        while person is None and behind < len(asked) and asked[behind - 1] in lists.before_noun:
+            behind += 1
         take = ["my" if subject == "your" else subject, *asked[2:behind]]
         rest = asked[behind:]
     elif subject in lists.nobodys:
