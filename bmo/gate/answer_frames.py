@@ -31,6 +31,9 @@ def general_frame(question: tuple[str, ...]) -> list[str] | None:
             if rest == ["do"]:
                 return [*subject, "work", "as"]
             rest = [flipped(w) for w in rest]
+            if any(map(is_preposition, rest[1:])) and not is_preposition(rest[-1]):
+                if q[0] != "where" and "to" not in rest:
+                    return None  # "what do you drink in the morning": it stands behind the verb
             if q[0] == "where" and rest[-1] not in ("in", "at", "to", "from", "with"):
                 if rest[0] not in ("work", "live"):
                     return None
@@ -138,7 +141,7 @@ def counted_line(question: tuple[str, ...], spoken: Words, begin: int, end: int)
         if numbers and NUMBER_WORDS.get(answer[0], 0) != len(numbers):
             return None  # "six and nine" are their ages, "two, six and nine" two
         return written_line(spoken, ["i", "have"], [begin], counted)
-    if answer[1] in ("a", "an", "both", "one"):
+    if answer[1] in ("a", "an", "both", "one") or answer[1] in BEHIND_NUMBER:
         front = written_line(spoken, ["i", "have"], [begin], counted)
         return _with_more(front, spoken, range(begin + 1, end))
     if answer[1] in ("too", "of", "or", "to"):
@@ -148,6 +151,10 @@ def counted_line(question: tuple[str, ...], spoken: Words, begin: int, end: int)
 
 _HAVING = (("do", "you", "have"), ("have", "you", "got"), ("do", "you", "own"))
 _COUNTED = 4
+BEHIND_NUMBER = frozenset(
+    "all from in altogether now grown at with who by together living alive so".split()
+)
+"""Words behind a number that count nothing: "four | all grown up"."""
 
 
 def none_line(spoken: Words, begin: int, end: int, noun: str) -> Words | None:

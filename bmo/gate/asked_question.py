@@ -205,7 +205,7 @@ def in_third_person(words: Sequence[str]) -> str:
 
 def takes_object(word: str) -> bool:
     """Whether a "you" behind a word is its object ("with you", "who taught you")."""
-    if word in _AUX or word in _WH or word in _TAKE_CLAUSES:
+    if word in _AUX or word in _WH or word in _TAKE_CLAUSES or word in _NEGATED:
         return False
     lemma = word.removesuffix("s")
     return is_preposition(word) or is_base_verb(lemma) or bool(past_lemma(word))

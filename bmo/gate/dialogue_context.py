@@ -171,6 +171,12 @@ def _phrase_answer(
     if felt is not None:
         return felt
     start, end = clauses[0].start, clauses[0].end
+    if asked[0][:2] == ("how", "many") and norm[start : start + 2] == ["i", "have"]:
+        start += 3 if norm[start + 2 : start + 3] == ["got"] else 2
+        if start >= end:
+            return None
+    if asked[0][0] == "where" and _is_so(norm, start, end):
+        return None  # "where do your parents live?", "they are dead"
     if norm[start] in OWN_CLAUSES or (language == "en" and is_own_clause(norm[start:end])):
         return None
     begin = _behind_fillers(norm, start, end, lexicon)
@@ -195,6 +201,15 @@ def _phrase_answer(
         if frame is not None:
             return Answer((written_line(spoken, frame[0], list(range(begin, end)), frame[1]),), 1)
     return None
+
+
+def _is_so(norm: list[str], start: int, end: int) -> bool:
+    """Whether a clause says how somebody is, and not where: "they are dead"."""
+    if norm[start] not in ("he", "she", "they", "it") or norm[start + 1 : start + 2] == []:
+        return False
+    return norm[start + 1] in ("is", "are") and not (
+        start + 2 < end and is_preposition(norm[start + 2])
+    )
 
 
 def _denies(norm: list[str]) -> bool:

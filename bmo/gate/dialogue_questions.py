@@ -48,6 +48,7 @@ class DialogueLexicon:
         strip: Words taken off the front of an answer.
         non_answers: First words of an answer that settles nothing ("no idea").
         non_answers_alone: Whole answers that settle nothing ("nowhere").
+        non_values: The same to a question that asks what, which or where.
         non_names: The same to a question for a name ("nobody").
     """
 
@@ -57,6 +58,7 @@ class DialogueLexicon:
     strip: Phrases
     non_answers: Phrases
     non_answers_alone: frozenset[str]
+    non_values: frozenset[str]
     non_names: frozenset[str]
 
 
@@ -81,6 +83,7 @@ def dialogue_lexicon(language: LanguageCode) -> DialogueLexicon:
         phrase_table(raw.get("strip", [])),
         phrase_table(raw.get("non_answers", [])),
         frozenset(raw.get("non_answers_alone", [])),
+        frozenset(raw.get("non_values", [])),
         frozenset(raw.get("non_names", [])),
     )
 

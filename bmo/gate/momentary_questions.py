@@ -42,7 +42,7 @@ def asks_of_the_moment(assistant_before: str, said: Sequence[str]) -> bool:
 
 def _of_the_moment(words: tuple[str, ...]) -> bool:
     lists = _words()
-    if not lists.now.isdisjoint(words):
+    if not lists.now.isdisjoint(words) or words[:3] == ("what", "is", "for"):
         return True
     for place, word in enumerate(words[:-2]):
         if word in lists.be and words[place + 2] in lists.doing:

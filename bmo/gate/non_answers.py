@@ -16,6 +16,7 @@ _BETWEEN = frozenset(
 _YES = frozenset({"yes", "yeah", "yep", "yup", "yea"})
 _NO = frozenset({"no", "nope", "nah"})
 _ASKS_FOR_NAME = frozenset({"name", "names", "call", "called", "named"})
+_ASKS_FOR_VALUE = frozenset({"what", "which", "where", "who", "when", "whose", "how"})
 _FEW = 5
 """Most words of an answer that is looked up whole."""
 
@@ -51,7 +52,12 @@ def settles_nothing(
     if said in lexicon.non_answers_alone:
         return True
     asked = questions(assistant_before, language)
-    return said in lexicon.non_names and bool(asked) and not _ASKS_FOR_NAME.isdisjoint(asked[0])
+    if not asked:
+        return False
+    if said in lexicon.non_values and asked[0][0] in _ASKS_FOR_VALUE:
+        return True
+    names = asked[0][:2] == ("who", "is") or not _ASKS_FOR_NAME.isdisjoint(asked[0])
+    return names and said in lexicon.non_names
 
 
 _OPENING = frozenset(

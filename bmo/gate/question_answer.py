@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from bmo.gate.answer_frames import BEHIND_NUMBER
 from bmo.gate.asked_question import (
     INDEFINITE,
     LIKING,
@@ -26,6 +27,7 @@ from bmo.language import third_person
 from bmo.language.inflection import past_tense
 
 _AT_HOME = frozenset({"home", "live", "living", "household", "alone"})
+_NO_PLACES = frozenset({"dead", "gone", "divorced", "separated", "fine", "well", "deceased"})
 _IT = frozenset("it them that this those these him her one".split())
 _TO_PLACES = frozenset("go move travel fly drive emigrate relocate head".split())
 _HABITS = frozenset("usually normally generally often sometimes always regularly".split())
@@ -205,12 +207,9 @@ class _Filling:
         if not asked.verb:
             return self._copular()
         if asked.word == "where":
-            return self._whole(self._placed(self._going()))
-        if asked.word == "how" and asked.noun[:1] == ("many",):
+            return "" if self.said in _NO_PLACES else self._whole(self._placed(self._going()))
+        if asked.word == "how" and asked.noun[:1] in (("many",), ("far",)):
             return self._counted()
-        if asked.noun == ("far",):
-            tail = in_third_person(asked.tail)
-            return " ".join(filter(None, (asked.subject, self._verb(), self.said, tail)))
         if asked.word in ("when", "how"):
             return self._whole(self._timed())
         if asked.word in ("what", "which", "who", "whom"):
@@ -253,7 +252,8 @@ class _Filling:
         return f"in {self.said}" if year and self.asked.word == "when" else self.said
 
     def _going(self) -> str:
-        return "to" if self.asked.verb in _TO_PLACES else "in"
+        verbs = (self.asked.verb, *self.asked.tail[-1:])
+        return "in" if _TO_PLACES.isdisjoint(verbs) else "to"
 
     def _placed(self, preposition: str) -> str:
         """The answer as a place: with the preposition it lacks."""
@@ -265,7 +265,11 @@ class _Filling:
 
     def _counted(self) -> str:
         counted = " ".join(self.asked.noun[1:])
-        said = self.said if counted in self.said else f"{self.said} {counted}"
+        named = self.answer[0].norm in ("a", "an") or counted in self.said
+        said = self.said if named else f"{self.said} {counted}"
+        behind = self.answer[1:2] and not named and self.answer[1].norm in BEHIND_NUMBER
+        if behind:  # "four all grown up"
+            said = f"{self.answer[0].shown} {counted} {_value(self.answer[1:])}"
         tail = in_third_person(self.asked.tail)
         return " ".join(filter(None, (self.asked.subject, self._verb(), said, tail)))
 
@@ -295,27 +299,30 @@ class _Filling:
             if asked.tail and asked.tail[0] not in ("for", "as", "there"):
                 return ""
             works = "work" if asked.plural else "works"
-            return " ".join(filter(None, (asked.subject, works, "as", self.said)))
-        if (
-            asked.aux == "did"
-            and asked.verb == "do"
-            and asked.tail[:1] in (("before",), ("until",))
-        ):
-            tail = in_third_person(asked.tail)
-            return " ".join(filter(None, (asked.subject, "worked as", self.said, tail)))
+            return " ".join(filter(None, (asked.subject, works, self._trade())))
+        if asked.aux == "did" and asked.verb == "do" and (asked.tail or asked.subject):
+            if asked.tail and asked.tail[0] not in ("before", "until", "for"):
+                return ""
+            tail = "" if asked.tail[:1] == ("for",) else in_third_person(asked.tail)
+            return " ".join(filter(None, (asked.subject, "worked", self._trade(), tail)))
         if asked.verb == "call" and asked.tail == ("you",):
             return f"wants to be called {self.said}"
         return ""
+
+    def _trade(self) -> str:
+        return f"{'in' if self.answer[-1].norm.endswith('ing') else 'as'} {self.said}"
 
     def _copular(self) -> str:
         """Answers to "what is your son's name", "how old is she", "where is your office"."""
         asked = self.asked
         be = ("are" if asked.plural else "is") if asked.aux in ("is", "are") else asked.aux
+        if be == "were" and not asked.subject:
+            be = "was"
         front = f"{asked.subject} {be}" if asked.subject else be
         if asked.noun == ("many",) and not asked.subject:
             return f"they are {self.said}"
         hanging = asked.subject.rpartition(" ")
-        if asked.word == "what" and is_preposition(hanging[2]) and hanging[0]:
+        if asked.word in ("what", "where") and is_preposition(hanging[2]) and hanging[0]:
             return f"{hanging[0]} {be} {hanging[2]} {self.said}"
         if asked.word == "how":
             if asked.noun == ("old",) and _NUMBERS.search(self.said) and len(self.answer) <= 4:
