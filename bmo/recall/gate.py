@@ -246,6 +246,7 @@ class ReadGate:
         question = is_question(ask)
         rule = ask.reading.rule()
         occasion = rule is not None and rule.outcome == "weigh"
+        advice = rule is not None and occasion and rule.trigger == "indirect_need"
         asking = question or occasion or "q" in classes
         known = None
         if familiar is not None and (asking or need >= FITS_NEED):
@@ -269,7 +270,7 @@ class ReadGate:
             known is not None
             and not overruling
             and need < threshold
-            and (may_fit(need, known) or answers(known, question, occasion))
+            and (may_fit(need, known) or answers(known, question, occasion, advice))
         )
         if need < threshold and not fits:
             return replace(silent, read_need=need)

@@ -53,6 +53,10 @@ for the flat" read like general knowledge to whoever has no memory."""
 FITS_OCCASION: Final = 0.3
 """The same for what is about to happen ("im ordering lunch", "mums coming on friday")."""
 
+FITS_ADVICE: Final = -2.0
+"""The same where the speaker asks what they had better do ("wedding on a saturday do i have owt
+on"), which depends on them more often than not."""
+
 NOT_STRANGE: Final = -1.5
 """Log odds from which a turn that shares no word with memory is no stranger to it."""
 
@@ -74,8 +78,10 @@ def may_fit(need: float, known: Familiarity) -> bool:
     return need >= FITS_NEED and known.closest() >= FITS
 
 
-def answers(known: Familiarity, question: bool, occasion: bool) -> bool:
+def answers(known: Familiarity, question: bool, occasion: bool, advice: bool = False) -> bool:
     """Whether some memory answers a question or matters to an occasion, whatever the judge says."""
     if not (question or occasion):
         return False
+    if advice:
+        return known.closest() >= FITS_ADVICE
     return known.closest() >= (FITS_QUESTION if question else FITS_OCCASION)

@@ -334,7 +334,7 @@ def test_what_memory_holds_moves_the_bar(
     known: Familiarity | None, read_need: float, recall: bool
 ) -> None:
     gate = ReadGate(load_settings(), FakeJudge(read_need))  # type: ignore[arg-type]  # as above
-    planned = gate.plan(Turn(OPEN_TEXT + "?"), familiar=lambda _: known)
+    planned = gate.plan(Turn("does the sofa go with my bad shoulder?"), familiar=lambda _: known)
     assert planned.recall is recall
 
 
@@ -354,6 +354,32 @@ def test_what_memory_holds_moves_the_bar(
     ],
 )
 def test_an_occasion_or_question_recalls_where_some_memory_fits(
+    text: str, closest: float, recall: bool
+) -> None:
+    gate = ReadGate(load_settings(), FakeJudge(0.0))  # type: ignore[arg-type]  # as above
+    known = Familiarity(0.5, named=False, closest=lambda: closest)
+    assert gate.plan(Turn(text), familiar=lambda _: known).recall is recall
+    assert not gate.plan(Turn(text)).recall, "nothing is known of the memory"
+
+
+@pytest.mark.parametrize(
+    ("text", "closest", "recall"),
+    [
+        ("theyre giving away a mastiff any use to me", -1.5, True),
+        ("theyre giving away a mastiff any use to me", -2.5, False),
+        ("is it too late to ring my aunt", -1.5, True),
+        ("could i get up that ladder", -1.5, True),
+        ("ive gone and locked myself out", -1.5, True),
+        ("der chor singt mittwoch geht das bei mir", -1.5, True),
+        ("me ofrecen unas gambas puedo", -1.5, True),
+        ("on me propose un café je prends", -1.5, True),
+        ("that was a daft idea", -1.5, False),
+        ("can i pay by card", -1.5, False),
+        ("is it too late to plant tulips", -1.5, False),
+        ("das war eine gute idee", -1.5, False),
+    ],
+)
+def test_advice_that_is_asked_for_recalls_unless_memory_is_about_other_things(
     text: str, closest: float, recall: bool
 ) -> None:
     gate = ReadGate(load_settings(), FakeJudge(0.0))  # type: ignore[arg-type]  # as above
