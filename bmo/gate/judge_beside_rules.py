@@ -66,8 +66,8 @@ def completed(asked: Asked, facts: list[Fact]) -> list[Fact]:
         )
         if full is None or not says_all_of(full.text, fact):
             continue
-        said = fact.text + full.text[len(fact.text) :]  # with the names as the rule writes them
-        told = said if said.lower() == full.text.lower() else full.text
+        named = fact.text + full.text[len(fact.text) :]  # with the names as the rule writes them
+        told = named if named.lower() == full.text.lower() else full.text
         text = at_the_firm(told) if fact.slot == "employer" else told
         if fact.subject == "team":
             text = f"The team {lowered(text)}" if clause.norm[0] in ("i", "we") else text
