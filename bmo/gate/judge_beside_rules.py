@@ -11,6 +11,7 @@ from bmo.gate.open_canonicalisation import canonicalise, leaning
 from bmo.gate.open_coverage import front_of, incomplete, says_all_of
 from bmo.gate.open_fragments import is_object_of
 from bmo.gate.open_grouping import runs, tells_event
+from bmo.gate.packs import load_pack
 from bmo.turn import Fact
 
 EXTRA_WORDS = 3
@@ -40,6 +41,22 @@ def stands_alone(asked: Asked, clause: ClauseAnalysis) -> bool:
     return not tells_event(clause)
 
 
+def tells_when_to_think_of_it(text: str) -> bool:
+    """Whether a text says when to think of it, which is no part of what is so.
+
+    "Is diabetic when you suggest food".
+    """
+    words = text.lower().split()
+    orders = load_pack("en").lexicons["assistant_verb"]
+    return any(
+        word in _WHEN and words[at + 1] == "you" and (words[at + 2],) in orders
+        for at, word in enumerate(words[:-2])
+    )
+
+
+_WHEN = frozenset({"when", "whenever", "if", "before"})
+
+
 def completed(asked: Asked, facts: list[Fact]) -> list[Fact]:
     """Gives facts the words of their clause that the rule left out."""
     found = list(facts)
@@ -64,7 +81,7 @@ def completed(asked: Asked, facts: list[Fact]) -> list[Fact]:
             end=stop,
             own=asked.own_names(),
         )
-        if full is None or not says_all_of(full.text, fact):
+        if full is None or not says_all_of(full.text, fact) or tells_when_to_think_of_it(full.text):
             continue
         named = fact.text + full.text[len(fact.text) :]  # with the names as the rule writes them
         told = named if named.lower() == full.text.lower() else full.text

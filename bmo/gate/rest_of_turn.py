@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from bmo.gate.analysis import Analysis, ClauseAnalysis
-from bmo.gate.judge_beside_rules import at_the_firm
+from bmo.gate.judge_beside_rules import at_the_firm, tells_when_to_think_of_it
 from bmo.gate.judge_memories import Asked, lowered, may_carry, memory_of
 from bmo.gate.open_canonicalisation import canonicalise, leaning
 from bmo.gate.open_constructions import only_called
@@ -150,6 +150,8 @@ def _told_with(asked: Asked, fact: Fact, clause: ClauseAnalysis, rest: OpenText)
     if fact.slot == "name":  # "peter plays golf" has the name, not whose it is
         return f"{fact.text}; {lowered(rest.text, asked.spoken_names(rest.text))}"
     why = _reason(asked, fact, clause)
+    if tells_when_to_think_of_it(rest.text):
+        return fact.text
     if says_all_of(rest.text, fact) and not why:
         words = _WORD.findall(fact.text.lower())
         if not missing(words, [replace(fact, text=rest.text, value="")]):

@@ -79,3 +79,23 @@ def test_whose_it_is_is_written_out(local: WriteGate) -> None:
     said = ["my sister Wren moved out last week", "her flat is in Hove"]
     told = [fact.text for fact in decided(local, *said).facts]
     assert [text for text in told if text.startswith(("Her", "Their"))] == []
+
+
+@pytest.mark.parametrize(
+    ("said", "stored"),
+    [
+        ("remember i'm diabetic when you suggest food", "Is diabetic"),
+        ("i broke my right wrist and it never healed", "Broke their right wrist; it never healed"),
+        ("i lost my hearing in my left ear", "Lost their hearing in their left ear"),
+        ("no swearing around the kids", "No swearing around their kids"),
+        ("only suggest vegetarian restaurants",
+         "Wants the assistant only to suggest vegetarian restaurants"),
+        ("its fine just dont bring up my dad at dinner",
+         "Does not want the assistant to bring up their dad at dinner"),
+        ("i can't kneel because of my hip", "Cannot kneel because of their hip"),
+    ],
+)  # fmt: skip
+def test_nothing_said_is_turned_round_or_cut_in_two(
+    local: WriteGate, said: str, stored: str
+) -> None:
+    assert [fact.text for fact in decided(local, said).facts] == [stored]
