@@ -248,6 +248,9 @@ def _at_coordinator(
         return 1 if comma else 0
     if word == "and" and follow in _BETWEEN and behind in lexicon.carried_verbs:
         return 2 if _may_carry(norm, begin, i) else 0
+    if word == "and" and behind in ("are", "were") and follow not in lexicon.classes:
+        if not comma and lexicon.finite_verbs.isdisjoint(norm[begin:i]):
+            return 0  # "salt and pepper are my favourites"
     if _nominal_subject(norm, after, i + 1, lexicon):
         return 1
     if word in ("and", "und", "et", "y"):

@@ -139,6 +139,8 @@ def test_who_and_when_are_told_as_said(gate: WriteGate, text: str, stored: list[
     ("text", "stored"),
     [
         ("i pay my sister's rent", ["Pays their sister's rent"]),
+        ("salt and pepper are my favourites", ["Favourites are salt and pepper"]),
+        ("my oldest jeans are ripped", ["Oldest jeans are ripped"]),
         ("i'm my mum's carer", ["Is their mum's carer"]),
         ("i have my kids every other weekend", ["Has their kids every other weekend"]),
         (
