@@ -171,6 +171,8 @@ def new_home(context: CaptureContext, start: int, end: int) -> Capture | None:
     lists = _words()
     found = place(context, start, end)
     tokens = context.tokens
+    if found is not None and tokens[found.end - 1] == "ago":
+        return None  # "we moved in two years ago"
     if found is not None:
         dated = (i for i in range(start + 1, found.end - 1) if tokens[i] == "in")
         told = next((i for i in dated if _is_time(context, i + 1)), 0)

@@ -90,8 +90,9 @@ class OpenClauses:
         follow = tokens[length].norm
         if phrase[0] == "it" and any(token.norm == "who" for token in tokens[length:]):
             return True  # "it is my sister who cooks"
-        if phrase[0] in ("i", "we") and follow == "my":
-            return not told(tokens[length:])  # "i am my mum's carer", not "i am my wife is not"
+        if phrase[0] in ("i", "we") and follow in ("my", "our"):
+            # "i am my mum's carer", "i did my degree in paris", not "i am my wife is not"
+            return not told(tokens[length:])
         if phrase[0] in ("i", "we", "he", "she", "it"):
             return follow not in ("i", "we", "and", "but", "he", "she", "it", "my", "they")
         if phrase == ["nothing"]:

@@ -88,8 +88,6 @@ def border_before(
             return 0
         if before == "'s":
             return 0  # "tom 's my brother"
-        if i - begin == _BARE and norm[begin] in lexicon.clause_subjects:
-            return 1 if _nominal_subject(norm, after, i, lexicon, owned=True) else 0
         if is_owned_object(norm, after, begin, i, lexicon):
             return 0
         return 1 if _nominal_subject(norm, after, i, lexicon) else 0
@@ -105,10 +103,6 @@ def border_before(
     if comma and word == "me" and follow == "and" and norm[i - 1] != "us":
         return 1  # "i do removals, | me and my brother", but "the two of us, me and my mum"
     return 1 if comma and word in _AFTER_COMMA else 0
-
-
-_BARE = 2
-"""A subject and a verb without its object: "i pay | my sister's rent" is one clause."""
 
 
 def _at_pronoun(

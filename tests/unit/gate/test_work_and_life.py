@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bmo.gate import WriteGate
+from bmo.gate.open_canonicalisation import canonicalise
+from bmo.language import words
 from bmo.settings import load_settings
 from bmo.turn import Turn
 
@@ -42,3 +44,23 @@ def test_the_memory_says_no_more_than_was_said(rules: WriteGate, said: str, memo
 )
 def test_a_contract_that_will_end_is_no_job_left(rules: WriteGate, said: str) -> None:
     assert not [fact for fact in rules.decide(Turn(said)).facts if fact.op == "retract"]
+
+
+@pytest.mark.parametrize(
+    ("said", "memory"),
+    [
+        ("i did my abitur at night school", "Did their abitur at night school"),
+        ("i do my laundry at night", "Does their laundry at night"),
+        ("i've taken over my father's farm", "Has taken over their father's farm"),
+    ],
+)
+def test_a_verb_before_a_possessive_is_kept(said: str, memory: str) -> None:
+    found = canonicalise(words(said, "en"))
+    assert found is not None
+    assert found.text == memory
+
+
+def test_a_reply_before_a_new_subject_stays_a_reply() -> None:
+    found = canonicalise(words("i did my brother is a vet", "en"))
+    assert found is not None
+    assert found.text == "Brother is a vet"
