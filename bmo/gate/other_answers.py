@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -137,6 +137,7 @@ def asked_for(
     if _POLITE_YOU in said:
         said = [lists.polite.get(word, word) for word in said if word != _POLITE_YOU]
     said = [word for word in said if word not in lists.leaves_out]
+    choice = not _OR.isdisjoint(said)
     text = " ".join(said)
     polite = _ADDRESSED.search(found[-1]) is not None
     for question in lists.questions:
@@ -149,7 +150,7 @@ def asked_for(
         groups = {key.rstrip("2"): value for key, value in match.groupdict().items() if value}
         if "my" in groups:
             groups["my"] = lists.yours.get(groups["my"], "")
-        return question, groups
+        return (replace(question, yes="", no="") if choice else question), groups
     return None
 
 
@@ -161,6 +162,8 @@ def language_asked_in(assistant_before: str) -> LanguageCode | None:
     return None
 
 
+_OR = frozenset({"oder", "ou", "o", "u"})
+"""Words of a choice, which no yes settles."""
 _POLITE = re.compile(r"\b(?:sie|ihre?)\b")
 
 
