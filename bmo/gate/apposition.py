@@ -61,6 +61,8 @@ def turned_round(
         subject = _named_before(
             spoken, previous, people, people.relation_at(norm, copula + 2, end) is not None
         )
+    if norm[copula] == "are" and clause.intro == "and":
+        return None  # "salt and pepper are my favourites"
     if not subject or norm[subject[0]] in _NOT_VALUES:
         return None
     relation = people.relation_at(norm, copula + 2, end)

@@ -97,6 +97,8 @@ def _owner_without(words: Words, at: int, people: PeopleLexicon) -> int:
     relation = people.forms.get((*norm[first:last], stem))
     if relation is None or relation.plural:
         return 0
+    if norm[last] in lists.several:
+        return last if _owned(words, last + 1, people) else 0
     return last if _lacks(words, last + 1, people) else 0
 
 

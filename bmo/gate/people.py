@@ -18,6 +18,8 @@ BY_SIZE = {"big": "older", "little": "younger"}
 
 _KINDS_OF_QUALIFIER = frozenset({"alone", "behind", "sized", "worn", "held"})
 
+_OF_SEVERAL = (["are"], ["were"])
+
 Gender = Literal["male", "female", "thing", "plural", "unknown"]
 """Which pronouns may point at someone."""
 
@@ -132,6 +134,8 @@ class PeopleLexicon:
             if relation is not None:
                 if i + size < end and norm[i + size] in self.compounds:
                     return None  # "mother tongue", "dog food"
+                if norm[i] in self.alone and norm[i + 2 : min(i + 3, end)] in _OF_SEVERAL:
+                    return None  # "my oldest jeans are ripped"
                 if norm[i] in self.alone and self.relation_at(norm, i + size, end) is not None:
                     return None  # "my oldest friend" is no eldest child
                 return relation, i + size
