@@ -342,13 +342,8 @@ _SKIPPED_BEFORE_VERB = frozenset(
 ) - {"like", "want"}
 
 
-def _nominal_subject(
-    norm: list[str], after: list[str], i: int, lexicon: SurfaceLexicon, *, owned: bool = False
-) -> bool:
-    """Whether a noun phrase with a finite verb behind it begins at ``i`` ("my sister is ...").
-
-    ``owned``: "'s" is no verb there ("i pay my sister's rent").
-    """
+def _nominal_subject(norm: list[str], after: list[str], i: int, lexicon: SurfaceLexicon) -> bool:
+    """Whether a noun phrase with a finite verb behind it begins at ``i`` ("my sister is ...")."""
     limit = min(len(norm), i + 6)
     first = norm[i]
     if first in lexicon.classes and lexicon.classes[first] not in (
@@ -366,12 +361,6 @@ def _nominal_subject(
         if word in lexicon.clause_subjects and lexicon.language == "en":
             return False  # "between two and six | i am asleep"
         if word in lexicon.finite_verbs:
-            if (
-                owned
-                and word == "'s"
-                and (j + 2 >= len(norm) or norm[j + 2] not in lexicon.classes)
-            ):
-                continue
             if j == i and word in _NOUNS_TOO and lexicon.classes.get(first) == "possessive":
                 continue  # "abena finished her studies": no subject is without a noun
             if word == "left" and lexicon.classes.get(norm[j]) in _DETERMINERS:
