@@ -25,6 +25,7 @@ LINES = {
     "s": "reports.toml",
     "t": "borders.toml",
     "u": "world.toml",
+    "x": "customs.toml",
 }
 """File that gets the turns: file with the lines."""
 SEED = 20260308

@@ -18,6 +18,8 @@ LEFT_OUT = DATA / "left_out.txt"
 VERDICTS = ("allow", "hold", "discard")
 HELD_OUT = 12
 """One conversation of so many is not trained on; calibration and thresholds are chosen on it."""
+TESTED = {"v": 3, "y": 3}
+"""Files of which one conversation of so many is kept for tests alone, and how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +60,9 @@ def digest(text: str) -> str:
 
 
 def is_held_out(turn: TrainingTurn) -> bool:
-    """Whether a turn's conversation is kept for calibration; the same in every training."""
-    return int(digest(f"{turn.file} {turn.conversation}"), 16) % HELD_OUT == 0
+    """Whether a turn's conversation is kept from every training, for calibration or tests."""
+    every = TESTED.get(turn.file, HELD_OUT)
+    return int(digest(f"{turn.file} {turn.conversation}"), 16) % every == 0
 
 
 def read_turns(folder: Path = DATA, *, left_out: Path | None = LEFT_OUT) -> list[TrainingTurn]:
