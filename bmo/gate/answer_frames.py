@@ -18,7 +18,7 @@ _SUBJECTS = frozenset({"you", "he", "she", "they", "it"})
 def general_frame(question: tuple[str, ...]) -> list[str] | None:
     """Reads "what do you like to look at" as "i like to look at", and the answer follows."""
     q = list(question)
-    if q[0] not in ("what", "which", "where", "who", "how") or q[1] == "time":
+    if q[0] not in ("what", "which", "where", "who", "how") or q[1:2] in ([], ["time"]):
         return None
     for i in range(1, min(len(q) - 2, 7)):
         if q[i] in ("do", "does") and (q[i + 1] in _SUBJECTS or q[i + 1] == "your"):

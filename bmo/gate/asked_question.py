@@ -332,6 +332,8 @@ def _subject(words: list[str], whole: bool, other: str) -> tuple[str, bool, list
         whole: Everything up to "called" is the subject ("what is your son's name").
         other: Who a pronoun means.
     """
+    if not words:
+        return None
     first = words[0]
     if first == "you" or words[:3] == ["i", "call", "you"]:
         return "", False, words[1:]

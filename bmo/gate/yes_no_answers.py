@@ -206,6 +206,8 @@ def statement_of(question: tuple[str, ...], polarity: str, said: list[str]) -> l
         if not lists.unnamed.isdisjoint(rest):
             return None  # "is learning anything" says nothing
         rest = [word for word in rest if word != "any"]
+        if not rest:
+            return None
     while len(rest) > 1 and (
         rest[0] in lists.beside_verb or (polarity == "no" and rest[0] == "still")
     ):

@@ -57,6 +57,47 @@ def test_never_raises_on_speech_like_text(text: str, before: str) -> None:
     assert bool(decision.facts) == (decision.verdict == "allow")
 
 
+ASKED: dict[str, tuple[str, str]] = {
+    "en": (
+        "what which where who when how why do does did are is have can name any you your he she it "
+        "wife son old many long time a the or not don't right still ever kids live in called both",
+        "yes no yeah i do am not my wife he it tom leeds two and the both since may in works never "
+        "only , actually is isn't used to 's mine",
+    ),
+    "de": (
+        "was wo wer wie heißt du bist hast deine frau sohn alt viele allergisch gegen noch",
+        "ja nein ich bin habe zwei meine frau in köln nie nur heißt tom und der seit mai nicht",
+    ),
+    "fr": (
+        "que où qui comment tu as es ta femme fils habite âge combien allergique aux encore",
+        "oui non je suis ai deux ma femme à lyon jamais s'appelle tom et le depuis mai pas",
+    ),
+    "es": (
+        "qué dónde quién cómo te llamas tienes eres tu mujer hijo edad cuántos alérgico a",
+        "sí no soy tengo dos mi mujer en lima nunca se llama tom y el desde mayo ya",
+    ),
+}
+
+
+@pytest.mark.parametrize("code", ASKED)
+@given(data=st.data())
+@settings(max_examples=150)
+def test_never_raises_on_an_answer(code: str, data: st.DataObject) -> None:
+    asks, says = (st.sampled_from(words.split()) for words in ASKED[code])
+    question = " ".join(data.draw(st.lists(asks, min_size=1, max_size=7)))
+    answer = " ".join(data.draw(st.lists(says, min_size=1, max_size=9)))
+    turn = Turn(text=answer, at=AT, assistant_before=f"Oh nice! {question}?", language=code)
+    decision = GATE.decide_by_rules(turn)
+    assert bool(decision.facts) == (decision.verdict == "allow")
+
+
+@pytest.mark.parametrize("question", ["what?", "don't?", "can name any?", "do?", "is it?", "you?"])
+@pytest.mark.parametrize("answer", ["yes", "no", "i do", "yeah is dead", "two and a half"])
+def test_never_raises_on_a_broken_question(question: str, answer: str) -> None:
+    decision = decide(answer, question)
+    assert bool(decision.facts) == (decision.verdict == "allow")
+
+
 def test_a_hundred_thousand_characters() -> None:
     assert decide("i like jazz and " * 7000).verdict in ("allow", "hold", "discard")
 
