@@ -243,6 +243,8 @@ def other_answer(
     if rest and not told and not (polarity and lists.denies.isdisjoint(norm[behind:end])):
         return None
     own = bool(rest) and not told and not lists.subjects.isdisjoint({norm[behind], norm[rest[0]]})
+    if polarity == "yes" and not told and not own and len(rest) > _MOST_BESIDE:
+        return None  # "ja zwei brüder tom und jan und ne schwester" tells more than the yes
     if own:  # "ja er heißt rex": a clause of its own, read as one
         used = sum(1 for clause in clauses if clause.end <= behind)
     stated = {"yes": question.yes, "no": question.no}.get(polarity, "")
@@ -250,6 +252,10 @@ def other_answer(
     if stated and goes_on and not (lines and each and polarity == "yes"):
         lines.append(_line(spoken, stated, groups, []))
     return Answer(tuple(lines), used, all=bool(told) and each, settled=True) if lines else None
+
+
+_MOST_BESIDE = 3
+"""Words beside a yes that may be left out ("ja schon lange")."""
 
 
 def _parts(spoken: Words, rest: list[int], strip: frozenset[str]) -> list[list[int]]:

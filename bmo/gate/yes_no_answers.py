@@ -86,7 +86,7 @@ def settled_by(
         first = clauses[0]
         left = spoken.norm[max(behind, first.start) : first.end]
         used = 1 if len(left) <= 2 else 0
-        more = not _OWN.isdisjoint(left[:1])
+        more = not _OWN.isdisjoint(left[:1]) or not _LIMITS.isdisjoint(left)
         if behind > first.end:
             used = sum(1 for clause in clauses if clause.end <= behind)
     asked = statement_of(question, "yes", [])
@@ -175,6 +175,8 @@ def _of_somebody_else(question: tuple[str, ...], norm: list[str], behind: int) -
     return norm[who] in (("i", "we") if asked[1] != "you" else ("he", "she"))
 
 
+_LIMITS = frozenset("but no not only except never unless just barely hardly".split())
+"""Words behind a yes or no that take some of it back ("yes but no pork")."""
 _HAVING = 6
 _NOT_BEHIND = 3
 """Words of "i do not"."""
