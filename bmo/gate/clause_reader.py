@@ -369,11 +369,11 @@ class ClauseReader:
                 relation = self.people.relation_at(said, 0, len(said))
                 if relation is not None and fact.subject == "user":
                     self.discourse.introduce(relation[0], qualifier="other")
-            elif fact.rule_id in ("has_kin", "has_named", "there_is_a_pet"):
+            elif fact.rule_id in ("has_kin", "has_named", "there_is_a_pet", "count_of"):
                 norm = fact.value.lower().split()
                 for i in range(len(norm)):
                     found = self.people.relation_at(norm, i, len(norm))
-                    if found is None or found[0].plural:
+                    if found is None or (found[0].plural and fact.rule_id != "count_of"):
                         continue
                     if fact.subject == "user":
                         self.discourse.introduce(found[0])

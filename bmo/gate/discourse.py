@@ -38,6 +38,7 @@ _PRONOUN_GENDERS: dict[str, tuple[Gender, ...]] = {
     "either": ("male", "female", "unknown"),
 }
 _SINGULAR = frozenset({"he", "him", "his", "she", "her", "either"})
+_TWO = 2
 _SEVERAL = frozenset({"they", "their", "them"})
 
 
@@ -214,6 +215,9 @@ class Discourse:
         if self.stranger and pronoun in _SINGULAR:
             return None
         genders = _PRONOUN_GENDERS.get(pronoun, ())
+        both = self._named_together() if pronoun in _SEVERAL else None
+        if both is not None:
+            return both
         for person in reversed(self.recent):
             if person.gender in genders or (pronoun in ("it", "its") and person.pet):
                 return person
@@ -234,6 +238,20 @@ class Discourse:
             if person.gender in genders or (pronoun in ("it", "its") and person.pet):
                 return person
         return None
+
+    def _named_together(self) -> Person | None:
+        """The two who were named last, where they are of one kind: "my dogs are rex and max"."""
+        if len(self.recent) < _TWO:
+            return None
+        one, other = self.recent[-2:]
+        kind = one.subject.partition(":")[0]
+        if not (one.name and other.name) or other.subject.partition(":")[0] != kind:
+            return None
+        relation = self.lexicon.forms.get(tuple(one.relation.split()))
+        if relation is None or not kind.startswith("user."):
+            return None
+        label = plural_label(relation.name)
+        return Person(kind, label, "plural", one.pet, one.relation, "")
 
     def _leading(self, genders: tuple[Gender, ...]) -> Mention | None:
         """Whoever is the subject of the turn so far, known or not: "mehdi is a cook and he ..."."""

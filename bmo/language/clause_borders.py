@@ -242,7 +242,8 @@ def _at_coordinator(
         return 1 if comma else 0
     if word == "and" and follow in _BETWEEN and behind in lexicon.carried_verbs:
         return 2 if _may_carry(norm, begin, i) else 0
-    if word == "and" and behind in ("are", "were") and follow not in lexicon.classes:
+    plural = behind in ("are", "were") and follow not in lexicon.classes
+    if word == "and" and plural and norm[i - 1] != "me":
         if not comma and lexicon.finite_verbs.isdisjoint(norm[begin:i]):
             return 0  # "salt and pepper are my favourites"
     if _nominal_subject(norm, after, i + 1, lexicon):
