@@ -209,11 +209,21 @@ def with_own_part(spoken: Words, people: PeopleLexicon) -> Words:
 
 
 def _first_of(spoken: Words, last: int, people: PeopleLexicon) -> int:
-    """Index of the first word of who ends at ``last``: a name, "my brother"; -1 for nobody."""
+    """Index of the first word of who ends at ``last``: a name, "my brother"; -1 for nobody.
+
+    "My name is ada (and i live in leeds)" ends with nobody that leads a clause.
+    """
     norm = spoken.norm
     for at in range(last - 1, max(-1, last - 5), -1):
         if norm[at] in _words().owners:
-            found = people.relation_at(norm, last, last + 1)
-            named = norm[last] in people.names
-            return at if found is not None or named else -1
+            return at if _is_person(norm, at + 1, last, people) else -1
     return last if norm[last] in people.names else -1
+
+
+def _is_person(norm: list[str], first: int, last: int, people: PeopleLexicon) -> bool:
+    """Whether the words up to ``last`` are a relation, with a name or without ("brother sam")."""
+    for at in range(first, min(first + 2, last + 1)):  # "older | brother"
+        found = people.relation_at(norm, at, last + 1)
+        if found is not None:
+            return found[1] == last + 1 or (found[1] == last and norm[last] in people.names)
+    return False
