@@ -15,6 +15,7 @@ from bmo.gate.people import PeopleLexicon
 from bmo.gate.word_tables import word_table
 from bmo.language import Words
 from bmo.language.lexicon import surface_lexicon
+from bmo.language.verb_forms import PAST
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +182,8 @@ def _has_verb(norm: list[str], i: int, end: int) -> bool:
     for at in range(i, end):
         if norm[at] in ("who", "that", "he", "she", "and"):
             return False
-        if norm[at] in lists.stating:
-            return True
+        if norm[at] in lists.stating or (at > i and norm[at] in PAST):
+            return True  # "my friends from the choir took me out"
     return False
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from bmo.gate.analysed_turn import Analysis
+from bmo.gate.asked_question import last_question
 from bmo.gate.clause_reader import ClauseAnalysis, ClauseReader
 from bmo.gate.cue_words import ANYTHING, RELATED
 from bmo.gate.dialogue_context import answer_clauses
@@ -13,7 +15,7 @@ from bmo.gate.other_answers import asked_about, other_answer
 from bmo.gate.relation_answers import confirmed, confirming, relation_answer
 from bmo.gate.speech_act import speech_act
 from bmo.language import Clause, LanguageCode, Words
-from bmo.turn import Turn
+from bmo.turn import Fact, Turn
 
 
 def gives_no_answer(
@@ -52,13 +54,33 @@ def read_answer(analysis: Analysis, reader: ClauseReader, clauses: list[Clause])
     for line in answer.readings:
         whole = Clause(0, len(line.norm))
         found = reader.read(line, whole, speech_act(line, whole, language))
-        if found.facts:
+        if found.facts and not _names_no_thing(found.facts, turn.assistant_before):
             analysis.answered = True
             analysis.clauses.append(found)
             if not answer.all:
                 break
     reader.weak, reader.stages = weak, stages
     return answer.used if analysis.answered else 0
+
+
+def _names_no_thing(facts: tuple[Fact, ...], assistant_before: str) -> bool:
+    """Whether what the question has in the answer's place is nothing somebody has.
+
+    "Any languages?" asks for no thing, "have you the book?" "yes and my niece quizzes me every
+    night" has none every night, and "just the one" of pets is not "one pets".
+    """
+    if any(fact.rule_id == "count_of" and _ONE_OF_MANY.match(fact.value) for fact in facts):
+        return True
+    asked = last_question(assistant_before)
+    verbless = asked[:1] == ["any"] and len(asked) <= _ANY_OF_ALL
+    return all(
+        fact.rule_id == "has_every" or (verbless and fact.rule_id == "has_thing") for fact in facts
+    )
+
+
+_ONE_OF_MANY = re.compile(r"one \w+s$")
+_ANY_OF_ALL = 4
+"""Words of "any other house spelling"."""
 
 
 def _read_other(analysis: Analysis, reader: ClauseReader, clauses: list[Clause]) -> int:

@@ -206,7 +206,8 @@ def _is_over(lemma: str, norm: list[str], start: int, end: int) -> bool:
     With a span it goes on ("i have worked there since may"); Huddleston and Pullum, chapter 3,
     tell the experiential from the continuative perfect so.
     """
-    return lemma in _OVER_WHEN_HAD and _UNTIL_NOW.isdisjoint(norm[start:end])
+    goes_on = norm[end : end + 1] == ["since"] or not _UNTIL_NOW.isdisjoint(norm[start:end])
+    return lemma in _OVER_WHEN_HAD and not goes_on
 
 
 def _was_once(g: VerbGroup, norm: list[str], start: int, end: int) -> VerbGroup:
