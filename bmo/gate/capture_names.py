@@ -118,6 +118,23 @@ def end_of_first(context: CaptureContext, start: int, stop: int) -> int:
 _TWO = 2
 
 
+def end_of_last(context: CaptureContext, start: int, stop: int) -> int:
+    """Where the last of several names ends: "rex and max | hate the postman".
+
+    In speech without capitals it is one word, unless a second name follows.
+
+    Args:
+        context: What the capture is of.
+        start: Index of the last name's first word.
+        stop: Index behind what was taken for it.
+    """
+    if stop - start < _TWO or is_cased(context.words.text):
+        return stop
+    second = context.tokens[start + 1]
+    named = second in context.people.names or second in _words().second_names
+    return stop if named else start + 1
+
+
 def certain_names(context: CaptureContext, start: int, end: int) -> Capture | None:
     """Names of a list where anything might follow: the first is known or has a capital."""
     return names(context, start, end) if certain_name(context, start, end) is not None else None

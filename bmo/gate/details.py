@@ -93,6 +93,8 @@ def _with_breed(facts: tuple[Fact, ...], norm: Sequence[str]) -> tuple[Fact, ...
         relation = people.forms.get((fact.subject.partition(":")[0].rpartition(".")[2],))
         if relation is not None and relation.pet:
             pets.append((fact, relation.name))
+    if len(pets) > 1 and len({animal for _, animal in pets}) == 1:
+        return _with_breed_of_all(facts, norm, pets[0][1])
     if len(pets) != 1:
         return facts
     fact, animal = pets[0]
@@ -108,6 +110,28 @@ def _with_breed(facts: tuple[Fact, ...], norm: Sequence[str]) -> tuple[Fact, ...
             continue
         told = replace(fact, text=f"{fact.text}, {norm[i]} {breed}")
         return tuple(told if one is fact else one for one in facts)
+    return facts
+
+
+def _with_breed_of_all(
+    facts: tuple[Fact, ...], norm: Sequence[str], animal: str
+) -> tuple[Fact, ...]:
+    """Reads "two kelpies, smoko and bindi" as a kelpie each."""
+    people, words = people_lexicon("en"), list(norm)
+    for i in range(len(words)):
+        found = people.relation_at(words, i, len(words))
+        if found is None or not found[0].plural or found[0].name != animal:
+            continue
+        several = " ".join(words[i : found[1]])
+        ones = (several.removesuffix("s"), f"{several[:-3]}y", several.removesuffix("es"))
+        breed = next((one for one in ones if tuple(one.split()) in people.forms), animal)
+        if breed == animal or breed in _PLAIN_WORDS:
+            return facts
+        article = "an" if breed[0] in "aeiou" else "a"
+        return tuple(
+            replace(fact, text=f"{fact.text}, {article} {breed}") if fact.slot == "name" else fact
+            for fact in facts
+        )
     return facts
 
 

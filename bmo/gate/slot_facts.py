@@ -7,7 +7,7 @@ from datetime import datetime
 
 from bmo.frozen import maker
 from bmo.gate.canonical_text import capture_text, fill, surface, with_subject
-from bmo.gate.capture_names import end_of_first
+from bmo.gate.capture_names import end_of_first, end_of_last
 from bmo.gate.captures import Capture, CaptureContext, lex, trim_rest
 from bmo.gate.clause_head import Head
 from bmo.gate.discourse import Person
@@ -411,7 +411,8 @@ def _items(
                 if first < i:
                     parts.append(Capture(begin, first, first))
                     begin = first
-                parts.append(Capture(begin, i, capture.long_end if last else i))
+                end = end_of_last(context, begin, i) if last and parts and kind in _LISTS else i
+                parts.append(Capture(begin, end, capture.long_end if last and end == i else end))
             begin = i + 1 if joint else i
     if context.longest("pairs", capture.start, capture.end):
         return []

@@ -36,6 +36,15 @@ def told(gate: WriteGate, text: str) -> list[str]:
         ("my daughters boyfriend is called callum", ["Daughter has a boyfriend named Callum"]),
         ("my bosses name is fiona", ["Has a boss named Fiona"]),
         ("my sons in the army", ["Son is in the army"]),
+        (
+            "my labradors are rex and max",
+            ["Has a dog named Rex, a labrador", "Has a dog named Max, a labrador"],
+        ),
+        (
+            "my dogs are rex and max, they hate the postman",
+            ["Has a dog named Rex", "Has a dog named Max", "Dogs hate the postman"],
+        ),
+        ("i have two daughters, they love horses", ["Has two daughters", "Daughters love horses"]),
         ("my uncles a priest", ["Uncle is a priest"]),
         ("my dogs called monty", ["Has a dog named Monty"]),
         ("my cats got diabetes", ["Cat has diabetes"]),
