@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 export PYTHONUTF8 := 1
 
-.PHONY: talk test check format judge embedder bench clean
+.PHONY: talk test check format models bench clean
 
 talk: $(VENV)/installed ## install, then talk to BMO in the terminal
 	@$(BIN)/bmo chat
@@ -13,20 +13,17 @@ talk: $(VENV)/installed ## install, then talk to BMO in the terminal
 test: $(VENV)/installed-dev ## install, then run the tests
 	$(BIN)/python -m pytest
 
-check: $(VENV)/installed-dev ## style, types, and that the judge is not worse than its reference
+check: $(VENV)/installed-dev ## style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/bmo eval judge --against training/reference.json
 
 format: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-judge: $(VENV)/installed-training ## train the local judge from training/data (minutes)
-	$(BIN)/python -m training.judge
-
-embedder: $(VENV)/installed-training ## rebuild the local embedder from the published weights
+models: $(VENV)/installed-training ## train encoder and embedder from training/data (half an hour)
+	$(BIN)/python -m training.train
 	$(BIN)/python -m training.build_embedder
 
 bench: $(VENV)/installed-dev ## the budgets of the design, measured here

@@ -69,6 +69,8 @@ def multiply(
                     "value_key": value_key(new.value),
                     "text": new.text,
                     "text_key": text_key(new.text),
+                    "said": new.said,
+                    "asked": new.asked,
                     "recorded_at": at,
                     "valid_from": at,
                     "index_id": None,
@@ -77,7 +79,7 @@ def multiply(
                 written[fact_turns].append({**link, **ids})
                 written[fact_words] += [
                     {"fact_id": ids["fact_id"], "word": word, "user_id": fact["user_id"]}
-                    for word in sorted(content_words([new.text, new.value]))
+                    for word in sorted(content_words([new.text, new.value, new.asked]))
                 ]
             for table, values in written.items():
                 connection.execute(sa.insert(table), values)

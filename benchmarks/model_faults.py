@@ -28,9 +28,9 @@ SERVICES = ("gemini", "ollama")
 REPLY_S = 2.0
 USER = "ana"
 HELD = {
-    "mum taught me to sail on the clyde": "My mother taught me to sail on the Clyde",
-    "they dont let me touch salt again": "I do not touch salt",
-    "the top field floods so we keep the ewes up the hill": "We keep the ewes up the hill",
+    "mum taught me to sail on the clyde": "Was taught by their mother to sail on the Clyde",
+    "they dont let me touch salt again": "Does not touch salt",
+    "the top field floods so we keep the ewes up the hill": "Keeps the ewes up the hill",
 }
 SPOKEN = ("my brother sam lives in leeds", "where does my brother live", "what time is it")
 

@@ -53,8 +53,8 @@ QUESTIONS = (
     "what do i like to drink in the evening",
 )
 SPOKEN = (*QUESTIONS, "turn off the light", "how tall is a giraffe", "okay thanks", "my knee hurts")
-PLAN_P99_US = 200.0
-COLD_P95_MS = 10.0
+PLAN_P99_US = 1000.0
+COLD_P95_MS = 40.0
 PREFETCHED_P95_MS = 1.0
 BUDGET_SIZE = 10_000
 ROUNDS = 12

@@ -10,8 +10,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bmo.agent import MemoryAgent, attach, end_memory, memory_for
+    from bmo.agent import (
+        MemoryAgent,
+        attach,
+        end_memory,
+        memory_for,
+        prepare,
+        prewarm,
+        user_turn,
+    )
     from bmo.gate import WriteGate
+    from bmo.ids import identity_of, user_id_for
     from bmo.memory import MemoryService, MemorySession, MemoryUnavailable
     from bmo.recall import ReadGate
     from bmo.settings import Settings, SettingsError, load_settings
@@ -36,12 +45,26 @@ __all__ = [
     "WriteGate",
     "attach",
     "end_memory",
+    "identity_of",
     "load_settings",
     "memory_for",
+    "prepare",
+    "prewarm",
+    "user_id_for",
+    "user_turn",
 ]
 
 _HOMES = {
-    "bmo.agent": ("MemoryAgent", "attach", "end_memory", "memory_for"),
+    "bmo.agent": (
+        "MemoryAgent",
+        "attach",
+        "end_memory",
+        "memory_for",
+        "prepare",
+        "prewarm",
+        "user_turn",
+    ),
+    "bmo.ids": ("identity_of", "user_id_for"),
     "bmo.gate": ("WriteGate",),
     "bmo.memory": ("MemoryService", "MemorySession", "MemoryUnavailable"),
     "bmo.recall": ("ReadGate",),

@@ -1,12 +1,27 @@
-"""Ids of turns, facts and visits: random, and drawn many at a time."""
+"""Ids: random ones of turns, facts and visits, and the ids of users, made from any identity.
+
+A user id is what the ledger and Mem0 keep somebody's memory under. An identity is what a room, an
+identity provider or an operator calls him, and may be any text.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 import sys
 import uuid
 from collections import deque
 
+USER_ID_PATTERN = re.compile(r"[A-Za-z0-9._:@-]{1,128}")
+"""What a user id may be: Mem0 reads "*" as every user."""
+
+MADE = "id::"
+"""What an id that was made from an identity begins with; no other id does."""
+
+_LONGEST = 128
+_ESCAPED = re.compile(r"[^A-Za-z0-9._@-]+")
+_CUT = re.compile(r"::[0-9a-f]{32}")
 _IDS_AT_ONCE = 64
 _ids: deque[str] = deque()
 
@@ -30,3 +45,51 @@ def new_id() -> str:
 
 if sys.platform != "win32":
     os.register_at_fork(after_in_child=_ids.clear)  # a child would give out the same ids
+
+
+def user_id_for(identity: str) -> str:
+    """The user id of an identity: always the same, and nobody else's.
+
+    What may be a user id stays as it is. Otherwise each run of other characters is written as its
+    code points in hexadecimal (``sip_+49151`` becomes ``id::sip_:2b:49151``), so that
+    ``identity_of`` can tell the identity again; what is too long then is cut and gets a digest.
+    An identity that looks like a made id is made into another one: nobody can take one.
+    """
+    if USER_ID_PATTERN.fullmatch(identity) and not identity.startswith(MADE):
+        return identity
+    made = MADE + _ESCAPED.sub(_code_points, identity)
+    if len(made) <= _LONGEST:
+        return made
+    digest = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return f"{made[: _LONGEST - len(digest) - 2].rstrip(':')}::{digest}"
+
+
+def as_user_id(name: str) -> str:
+    """The user id an operator or an application means: an id, made ones too, or an identity.
+
+    Raises:
+        ValueError: It is empty.
+    """
+    if not name:
+        raise ValueError("user id '' is not allowed: name somebody")
+    return name if USER_ID_PATTERN.fullmatch(name) else user_id_for(name)
+
+
+def identity_of(user_id: str) -> str:
+    """The identity a user id was made from; of one that was cut what is left, and an ellipsis."""
+    if not user_id.startswith(MADE):
+        return user_id
+    made = user_id.removeprefix(MADE)
+    cut = _CUT.search(made)
+    parts = (made[: cut.start()] if cut else made).split(":")
+    if cut and len(parts) % 2 == 0:
+        parts.pop()  # the digest may stand in the middle of a run
+    try:
+        parts[1::2] = ["".join(chr(int(c, 16)) for c in run.split(".")) for run in parts[1::2]]
+    except (ValueError, OverflowError):
+        return user_id  # nothing here made it
+    return "".join(parts) + ("…" if cut else "")
+
+
+def _code_points(run: re.Match[str]) -> str:
+    return f":{'.'.join(f'{ord(one):x}' for one in run.group())}:"

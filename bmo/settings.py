@@ -16,6 +16,7 @@ import platformdirs
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from bmo.ids import USER_ID_PATTERN, as_user_id
 from bmo.turn import Depth
 
 MemorySetting = Literal["GATED", "NORMAL"]
@@ -30,11 +31,8 @@ Guests = Literal["ignore", "separate"]
 Prefer = Literal["balanced", "speed", "accuracy"]
 Language = Literal["auto", "en", "de", "fr", "es"]
 
-USER_ID_PATTERN = re.compile(r"[A-Za-z0-9._:@-]{1,128}")
-"""Ids outside this set are refused: Mem0 reads "*" as every user."""
-
-
 _LEDGER_URL = re.compile(r"(?:sqlite|postgresql)(?:\+\w+)?://", re.IGNORECASE)
+_LIVEKIT_ADDRESS = re.compile(r"(?:wss?|https?)://[^\s/?#]+(?:[/?#]\S*)?", re.IGNORECASE)
 _WEB_ADDRESS = re.compile(r"https?://[^\s/?#]+(?:[/?#]\S*)?", re.IGNORECASE)
 _PASSWORD = re.compile(r"(?<=//)[^/@]*@")
 """User and password of an address, which are shown nowhere."""
@@ -143,6 +141,11 @@ class Settings(BaseSettings):
     """Voice; default depends on BMO_MODELS."""
     bmo_guests: Guests = "ignore"
     """Turns of other speakers: ignored, or stored under an id of their own."""
+    bmo_trust_participant_attributes: bool = False
+    """Take the user's id from the participant's attribute ``bmo.user_id``. A participant whose
+    token allows ``canUpdateOwnMetadata`` sets it himself, and is given anybody's memory."""
+    bmo_memory_required: bool = False
+    """Refuse a call whose memory cannot be opened; else it goes on without."""
     bmo_metrics_port: int | None = Field(None, ge=0, le=65535)
     """Port of the worker's Prometheus metrics; none by default."""
 
@@ -200,7 +203,7 @@ class Settings(BaseSettings):
     @field_validator("bmo_user_id")
     @classmethod
     def _safe_user_id(cls, value: str) -> str:
-        return checked_user_id(value)
+        return as_user_id(value)
 
     @field_validator("bmo_ledger_url")
     @classmethod
@@ -216,6 +219,13 @@ class Settings(BaseSettings):
     def _web_address(cls, value: str | None) -> str | None:
         if value is not None and not _WEB_ADDRESS.fullmatch(value):
             raise ValueError("use http://<host>:6333 or https://<host>")
+        return value
+
+    @field_validator("livekit_url")
+    @classmethod
+    def _livekit_address(cls, value: str | None) -> str | None:
+        if value is not None and not _LIVEKIT_ADDRESS.fullmatch(value):
+            raise ValueError("use wss://<host>, or ws://<host>:7880 for a server of your own")
         return value
 
     @field_validator("bmo_home")

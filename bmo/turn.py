@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal, get_args
 
-from bmo.frozen import quickly_made
 from bmo.ids import new_id
 
 Verdict = Literal["allow", "hold", "discard"]
@@ -54,19 +53,14 @@ Kind = Literal["fact", "preference", "policy", "hard_rule"]
 
 Cardinality = Literal["one", "many"]
 Polarity = Literal["positive", "negative"]
-Tense = Literal["present", "past", "future"]
-FactOp = Literal["assert", "retract", "correct"]
+FactOp = Literal["assert", "retract"]
 
-RetractScope = Literal["value", "memory", "slot", "subject", "last", "all"]
-"""How much a retraction ends.
+RetractScope = Literal["memory", "subject", "all"]
+"""How much a request to forget is about.
 
-- ``value``: facts of (subject, slot) whose value agrees, or whose text agrees when slot is empty.
-- ``memory``: the one live fact of (subject, slot) whose canonical text is ``text``.
-- ``slot``: every fact of (subject, slot).
-- ``subject``: every fact about a person or thing (``subject`` or, unresolved, ``value`` names it).
-- ``last``: what the latest allowed turn of the session stored; of rule ``TAKEN_BACK`` what the
-  turn just before did, which is undone: what it ended lives on.
-- ``all``: everything known of the user.
+- ``memory``: the few memories of ``Fact.ends``; done at once.
+- ``subject``: a person or thing, with all the memories of ``Fact.ends``; asked back first.
+- ``all``: everything known of the user; asked back first.
 """
 
 Complexity = Literal["trivial", "simple", "moderate", "complex", "deep"]
@@ -83,6 +77,10 @@ CATEGORY_SIGNALS: dict[Category, Signal] = {
     "decisions": "decision",
 }
 """Category of a stored fact -> the signal that it is."""
+
+
+WITHHOLD_RULE = "order.withhold"
+"""Rule of a memory whose ``value`` is a topic that is never to be brought up."""
 
 
 def utc_now() -> datetime:
@@ -117,83 +115,58 @@ class Turn:
     id: str = field(default_factory=new_id)
 
 
-TAKEN_BACK = "taken_back"
-"""The rule of a retraction that undoes the turn just before ("just kidding")."""
-
-
-@quickly_made
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One durable statement, as the gate hands it to the ledger.
+    """One memory, as the gate hands it to the ledger: the user's words, or a canonical text.
 
     Attributes:
-        text: Canonical third-person English without a subject word for the user ("Has a brother
-            named Sam", "Brother Sam lives in Leeds"). For a retraction: what is to be ended.
+        text: What is stored and searched: the user's words without fillers, or, where a plain
+            slot covers the clause or a model service wrote it, a canonical third-person text
+            ("Has a brother named Sam"). For a retraction: what was asked to be ended.
         category: Where it belongs.
-        slot: The attribute it fills ("lives_in"), or None for a slotless memory.
-        value: The slot's value as spoken ("Leeds"), or "" for a slotless memory.
+        said: The user's words it came from, secrets masked; always.
+        asked: The assistant's words before them, secrets masked: context, never a fact.
+        slot: The attribute it fills ("lives_in"), or None for words.
+        value: The slot's value as spoken ("Leeds"), or "".
         subject: ``user``, ``user.<relation>`` or ``user.<relation>:<lower-case name>``
             ("user.brother:sam"), or ``team``.
-        op: ``assert`` stores, ``retract`` ends, ``correct`` replaces (see ``replaces``).
-        cardinality: ``one`` when a new value supersedes the old one.
+        op: ``assert`` stores, ``retract`` only ends.
+        ends: Ids of live memories that it ends; with ``assert`` it takes their place.
+        cardinality: ``one`` when a new value of the slot supersedes the old one.
         polarity: ``negative`` for "Does not eat meat".
-        tense: ``past`` facts are stored already ended ("Used to live in Oslo").
         kind: How it is used.
-        when: Resolved time: ISO 8601 date, "--06-09" for a yearly day, or None.
         expires_at: After this moment the fact leaves profile and recall, or None.
-        confidence: 0..1; for a rule its measured precision, for the judge its probability.
-        rule_id: The rule that wrote it ("likes"), or "" for the judge.
-        extraction_method: "pattern:<rule>", "judge:<version>", "gemini:<model>", ...
-        span: Character offsets in the turn's text that carry it, or None.
+        confidence: 0..1; for a rule its measured precision, for the encoder its probability.
+        rule_id: The rule that wrote it ("likes"), or "" for the encoder.
+        extraction_method: "pattern:<rule>", "encoder:<version>", "gemini:<model>", "raw" ...
         entities: Names and things it mentions, lower-case.
         domain: Topic ("food", "work", "health", ...), or None.
         sensitive: Marked health or identity data.
-        scope: For ``retract`` only: how much is ended.
-        replaces: For ``correct``: the earlier value, or None for the latest of the slot. For
-            ``assert``: the canonical text of the live fact whose place it takes, or None.
+        scope: For a request to forget only: how much is meant.
+        id: Its id in the ledger, given when it is made.
     """
 
     text: str
     category: Category
+    said: str = ""
+    asked: str = ""
     slot: str | None = None
     value: str = ""
     subject: str = "user"
     op: FactOp = "assert"
+    ends: tuple[str, ...] = ()
     cardinality: Cardinality = "many"
     polarity: Polarity = "positive"
-    tense: Tense = "present"
     kind: Kind = "fact"
-    when: str | None = None
     expires_at: datetime | None = None
     confidence: float = 0.9
     rule_id: str = ""
     extraction_method: str = ""
-    span: tuple[int, int] | None = None
     entities: tuple[str, ...] = ()
     domain: str | None = None
     sensitive: bool = False
     scope: RetractScope | None = None
-    replaces: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class DialogueContext:
-    """What the write gate may know of the conversation and the user beside the turn itself.
-
-    Attributes:
-        recent_facts: Facts stored by the latest turns of the session, newest first.
-        recent_turns: (user words, assistant words after) of the latest turns, newest first.
-        subjects: Lower-case name -> subject of every person or pet the ledger knows
-            ("sam" -> "user.brother:sam").
-        known: Live facts of the user, for corrections and slotless supersession; may be empty.
-        last_facts: What the turn just before this one told or ended; empty when it was nothing.
-    """
-
-    recent_facts: tuple[Fact, ...] = ()
-    recent_turns: tuple[tuple[str, str], ...] = ()
-    subjects: Mapping[str, str] = field(default_factory=dict)
-    known: tuple[Fact, ...] = ()
-    last_facts: tuple[Fact, ...] = ()
+    id: str = field(default_factory=new_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +180,7 @@ class Assessment:
         categories: Probability of each category, independent of each other.
         read_need: Probability that a good reply needs stored memory.
         version: Version of the judge's model.
+        steers: Probability that it would steer the assistant through memory.
     """
 
     allow: float
@@ -215,9 +189,9 @@ class Assessment:
     categories: Mapping[Category, float]
     read_need: float
     version: str
+    steers: float = 0.0
 
 
-@quickly_made
 @dataclass(frozen=True, slots=True)
 class Decision:
     """The write gate's word on a turn.
@@ -230,7 +204,7 @@ class Decision:
         rule_id: The rule that decided, or "".
         facts: Facts to store, end or correct; empty unless verdict is allow.
         gate_version: Version of rules (and judge) that decided.
-        extraction_method: "pattern", "pattern:<rule>", "judge:<version>", "raw", ...
+        extraction_method: "pattern", "pattern:<rule>", "encoder:<version>", "raw", ...
         fallback: True when a stage was missing or failed and a default was used.
         open: True when the rules could not vouch either way and a judge or model may look.
         text: The turn's words as they may be written down (secrets masked).
@@ -253,7 +227,6 @@ class Decision:
     assessment: Assessment | None = None
 
 
-@quickly_made
 @dataclass(frozen=True, slots=True)
 class RecallPlan:
     """The read gate's word on a turn: whether memory is needed, why, how much and which.
@@ -318,7 +291,6 @@ class ScoreParts:
         return self.semantic + self.recency + self.domain + self.usage + self.kind
 
 
-@quickly_made
 @dataclass(frozen=True, slots=True)
 class StoredFact:
     """A fact as the ledger holds it: the row that recall, CLI and reports read.
@@ -329,7 +301,9 @@ class StoredFact:
         subject: See ``Fact.subject``.
         slot: See ``Fact.slot``.
         value: See ``Fact.value``.
-        text: Canonical text.
+        text: See ``Fact.text``.
+        said: See ``Fact.said``; "" for memories of versions before.
+        asked: See ``Fact.asked``.
         category: Where it belongs.
         kind: How it is used.
         cardinality: one or many.
@@ -351,7 +325,7 @@ class StoredFact:
         last_used_at: When last, or None.
         index_id: Mem0's id, or None while it is not indexed.
         conflict: Set when two live facts contradict each other and cannot be ordered.
-        when: See ``Fact.when``.
+        when: The time a version before read in it: ISO 8601 date, "--06-09" yearly, or None.
         end_reason: "" while it is live; else superseded, corrected, contradicted, past,
             retracted, edited or merged. A corrected or edited fact was never true.
     """
@@ -385,9 +359,28 @@ class StoredFact:
     conflict: bool = False
     when: str | None = None
     end_reason: str = ""
+    said: str = ""
+    asked: str = ""
 
 
-@quickly_made
+@dataclass(frozen=True, slots=True)
+class DialogueContext:
+    """What the write gate may know of the conversation and the user beside the turn itself.
+
+    Attributes:
+        recent_turns: (user words, assistant words after) of the latest turns, newest first.
+        last_facts: What the latest allowed turn of the visit stored; empty at the start.
+        candidates: Live memories that the turn may restate or end: the nearest in meaning, those
+            that share a name or a slot, and the visit's own; nearest first.
+        near: Memory id -> cosine similarity to the turn, for candidates where it is known.
+    """
+
+    recent_turns: tuple[tuple[str, str], ...] = ()
+    last_facts: tuple[Fact, ...] = ()
+    candidates: tuple[StoredFact, ...] = ()
+    near: Mapping[str, float] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True)
 class RecalledMemory:
     """One memory that was considered for a turn.

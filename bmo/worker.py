@@ -10,6 +10,7 @@ job gets a process of its own.
 from __future__ import annotations
 
 import errno
+import functools
 import os
 import socket
 import sys
@@ -21,12 +22,19 @@ from livekit.agents import (
     AgentSession,
     JobContext,
     JobExecutorType,
-    JobProcess,
     cli,
     room_io,
 )
 
-from bmo.agent import MemoryAgent, end_memory, memory_for, prepare, shared_service, user_turn
+from bmo.agent import (
+    MemoryAgent,
+    end_memory,
+    memory_for,
+    prepare,
+    prewarm,
+    shared_service,
+    user_turn,
+)
 from bmo.agent.models import ModelsUnavailable, VoiceModels, model_family, voice_models
 from bmo.settings import Settings, load_settings
 from bmo.telemetry import share_metrics_of_processes
@@ -39,9 +47,6 @@ INSTRUCTIONS = (
 
 HEALTH_PORT = 8081
 """LiveKit's default in production (``AgentServer.port``)."""
-
-INITIALIZE_TIMEOUT_S = 60.0
-"""The first start builds the store and loads two models."""
 
 
 def run_worker(command: str, arguments: Sequence[str], settings: Settings) -> int:
@@ -64,11 +69,36 @@ def run_worker(command: str, arguments: Sequence[str], settings: Settings) -> in
         return 2
     _export(settings)
     sys.argv = ["bmo", command, *arguments]
+    made = make_server(settings)
+    fell = _watch(made)
     try:
-        cli.run_app(make_server(settings))
+        cli.run_app(made)
     except SystemExit as leave:
-        return leave.code if isinstance(leave.code, int) else int(leave.code is not None)
-    return 0
+        code = leave.code if isinstance(leave.code, int) else int(leave.code is not None)
+    else:
+        code = 0
+    for error in fell:
+        print(
+            f"bmo: the worker ended: {error}; LIVEKIT_URL={settings.livekit_url}.", file=sys.stderr
+        )
+    return code or int(bool(fell))
+
+
+def _watch(server: AgentServer) -> list[Exception]:
+    """What ends a server that runs; LiveKit's command line logs it and ends with 0."""
+    fell: list[Exception] = []
+    own = server.run
+
+    @functools.wraps(own)
+    async def run(**options: Any) -> None:
+        try:
+            await own(**options)
+        except Exception as error:
+            fell.append(error)
+            raise
+
+    vars(server)["run"] = run
+    return fell
 
 
 def missing_for(command: str, settings: Settings, arguments: Sequence[str] = ()) -> list[str]:
@@ -203,22 +233,17 @@ def _export(settings: Settings) -> None:
 # -- the server -----------------------------------------------------------------------------------
 
 
-def prewarm(process: JobProcess) -> None:
-    """Opens the memory before the first job; threads of one process share it."""
-    shared_service()
-
-
 async def serve(context: JobContext) -> None:
     """One job: a conversation with one participant."""
     await context.connect()
     memory = await memory_for(context)
-    models = voice_models(memory.service.settings)
+    models = voice_models(memory.settings)
     agent = MemoryAgent(
         memory=memory,
         instructions=INSTRUCTIONS,
         memory_tools=("recall",) if models.realtime else (),
     )
-    await prepare(agent, model=models.llm)
+    await prepare(agent)
     session = make_session(models)
     await session.start(
         agent,
@@ -272,7 +297,6 @@ def make_server(
     made = AgentServer(
         job_executor_type=JobExecutorType.THREAD if embedded else JobExecutorType.PROCESS,
         setup_fnc=prewarm,
-        initialize_process_timeout=INITIALIZE_TIMEOUT_S,
         prometheus_port=port,
         prometheus_multiproc_dir=(
             share_metrics_of_processes() if port is not None and not embedded else None

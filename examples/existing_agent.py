@@ -1,6 +1,7 @@
 """A LiveKit worker as people have them, given a memory by the five lines marked (1) to (5).
 
-    python examples/existing_agent.py dev
+    pip install bmo-voice
+    python examples/existing_agent.py start
 
 Needs LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET, as the agent did before.
 """
@@ -15,7 +16,7 @@ from livekit.agents import (
     function_tool,
 )
 
-from bmo import attach, end_memory, memory_for  # (1)
+from bmo import attach, end_memory, memory_for, prewarm  # (1)
 
 
 class Concierge(Agent):
@@ -35,8 +36,9 @@ class Concierge(Agent):
         return {"pool": "seven to nine", "restaurant": "noon to ten"}.get(place, "always")
 
 
-# Jobs as threads: the embedded store has one owner. With QDRANT_URL set they may be processes.
-server = AgentServer(job_executor_type=JobExecutorType.THREAD)  # (2)
+# Jobs as threads, for the embedded store has one owner (with QDRANT_URL they may be processes), and
+# memory that opens before the first call.
+server = AgentServer(job_executor_type=JobExecutorType.THREAD, setup_fnc=prewarm)  # (2)
 
 
 @server.rtc_session(on_session_end=end_memory)  # (3) writes down the last words

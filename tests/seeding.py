@@ -29,6 +29,7 @@ class Said:
     at: datetime | None = None
     rule_id: str = ""
     fallback: bool = False
+    asked: str = ""
 
 
 def brother(name: str = "Sam", user_id: str = "local") -> Said:
@@ -101,6 +102,7 @@ def record(stores: Stores, said: Sequence[Said]) -> list[str]:
             user_id=one.user_id,
             session_id=one.session_id,
             at=one.at or START + timedelta(minutes=number),
+            assistant_before=one.asked,
         )
         decision = Decision(
             verdict=one.verdict,

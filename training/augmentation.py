@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from training.turns import TrainingTurn
+from training.data import TurnExample
 
 FILLERS = ("um", "uh", "er", "like", "you know", "well", "so", "i mean", "hmm", "okay so", "right")
 OPENERS = ("hey bmo", "bmo", "hi", "okay", "oh", "hey", "so", "well", "right", "listen", "yeah")
@@ -25,55 +25,41 @@ HEARD_AS = {
 """Words recognisers take for one another."""
 
 
-UNFRAMED = frozenset("iklmnqr")
-"""Files that get no companions: other languages, and chat that has them already."""
-
-
-def vary(
-    turn: TrainingTurn,
-    rng: random.Random,
-    strangers: Sequence[str],
-    companions: Sequence[str] = (),
-) -> TrainingTurn:
+def vary(turn: TurnExample, rng: random.Random, strangers: Sequence[str]) -> TurnExample:
     """Another writing of a turn.
 
     Args:
         turn: The annotated turn.
         rng: Source of chance.
         strangers: Assistant's lines, without a question, of other conversations.
-        companions: Sentences that say nothing to keep ("Good for you!", "How about you?"), to
-            stand before or behind the turn's own.
 
     Returns:
         The turn with other words or context; now and then unchanged.
     """
-    text, context = turn.text, turn.context
+    text, asked, before = turn.text, turn.asked, turn.before
+    if rng.random() < 0.3:
+        before = ""
+    if asked and len(text.split()) >= 6 and rng.random() < 0.15:
+        asked = before = ""
+    elif not asked and rng.random() < 0.3:
+        asked = rng.choice(strangers)
+    text = vary_text(text, rng)
+    if rng.random() < 0.2:
+        asked = _as_written(asked, rng)
+    return replace(turn, text=text or turn.text, asked=asked, before=before)
+
+
+def vary_text(text: str, rng: random.Random) -> str:
+    """Another writing of words: case, punctuation, a filler, a word taken for another."""
     words = len(text.split())
-    if context and words >= 6 and rng.random() < 0.2:
-        context = ""
-    elif not context and rng.random() < 0.35:
-        context = rng.choice(strangers)
-    if companions and words >= 4 and turn.file not in UNFRAMED and rng.random() < 0.12:
-        text = _in_company(text, rng, companions)
-    if rng.random() < 0.6:
-        text = _as_written(text, rng)
-        if rng.random() < 0.3:
-            context = _as_written(context, rng)
-    if words >= 3 and rng.random() < 0.25:
-        text = _as_spoken(text, rng)
+    changed = text
+    if rng.random() < 0.5:
+        changed = _as_written(changed, rng)
+    if words >= 3 and rng.random() < 0.2:
+        changed = _as_spoken(changed, rng)
     if words >= 5 and rng.random() < 0.12:
-        text = _misheard(text, rng)
-    return replace(turn, text=text or turn.text, context=context)
-
-
-def _in_company(text: str, rng: random.Random, companions: Sequence[str]) -> str:
-    """A sentence of chatter before, behind, or on both sides."""
-    said = text[:1].upper() + text[1:]
-    said = said if said[-1:] in ".?!" else said + "."
-    where = rng.randrange(3)
-    if where != 1:
-        said = f"{rng.choice(companions)} {said}"
-    return f"{said} {rng.choice(companions)}" if where else said
+        changed = _misheard(changed, rng)
+    return changed or text
 
 
 def _as_written(text: str, rng: random.Random) -> str:

@@ -242,4 +242,5 @@ def quantise(model: onnx.ModelProto, target: Path) -> None:
             op_types_to_quantize=["MatMul", "Gather"],
             per_channel=True,
             weight_type=QuantType.QInt8,
+            reduce_range=True,  # seven bits: see training/encoder_graph.py
         )

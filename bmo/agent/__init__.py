@@ -8,7 +8,8 @@ not.
 from bmo.agent.attachment import MemoryAgent, attach, conversation_of, prepare
 from bmo.agent.conversation import ConversationMemory
 from bmo.agent.heard import HeardTurn
-from bmo.agent.jobs import close_shared_service, end_memory, memory_for, shared_service, user_of
+from bmo.agent.jobs import end_memory, memory_for, user_of
+from bmo.agent.process_memory import close_shared_service, prewarm, shared_service
 from bmo.agent.typed import user_turn
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "end_memory",
     "memory_for",
     "prepare",
+    "prewarm",
     "shared_service",
     "user_of",
     "user_turn",

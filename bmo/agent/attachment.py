@@ -19,7 +19,8 @@ from livekit.agents.voice import ModelSettings
 from bmo.agent.conversation import ConversationMemory
 from bmo.agent.live_transcripts import is_realtime
 from bmo.agent.speakers import NameSpeaker
-from bmo.agent.tools import ToolName, memory_tools
+from bmo.agent.tool_names import ToolName
+from bmo.agent.tools import memory_tools
 
 if TYPE_CHECKING:
     from bmo.memory import MemorySession
@@ -156,21 +157,16 @@ async def end_visit(memory: MemorySession) -> None:
 
 
 async def prepare(agent: Agent, *, model: object = None) -> None:
-    """Loads the profile before a session starts; a realtime model gets it in its instructions.
+    """Loads the profile before a session starts, so that not even a first reply waits for it.
 
-    The first reply does not wait for ``on_enter``, and a realtime model ignores what is put into
-    the context later; its instructions are written anew when something in the profile ends. Call
-    it right before ``session.start``. Safe to call twice.
+    A realtime model, which ignores what is put into the context later, is then told it before it
+    is connected. Call it right before ``session.start``. Safe to call twice.
 
     Args:
         agent: An agent with a memory that does not run yet.
-        model: The session's model when the agent has none of its own.
+        model: The session's model; no longer needed.
     """
-    conversation = conversation_of(agent)
-    if any(isinstance(m, llm.RealtimeModel) for m in (agent.llm, model)):
-        await conversation.put_in_instructions(agent)
-    else:
-        await conversation.ready()
+    await conversation_of(agent).ready()
 
 
 def _conversation_of(agent: Agent) -> ConversationMemory | None:
@@ -202,11 +198,19 @@ def _wrap_hooks(agent: Agent, conversation: ConversationMemory) -> None:
     own_enter: Callable[[], Awaitable[None]] = agent.on_enter
     own_hook: Callable[..., Awaitable[None]] = agent.on_user_turn_completed
     own_node: Callable[..., Any] = agent.llm_node
+    own_update: Callable[..., Awaitable[None]] = agent.update_instructions
 
     @functools.wraps(own_enter)
     async def on_enter() -> None:
         conversation.joined(agent, agent.session)
+        await conversation.tell_live_model(agent)
         await own_enter()
+
+    @functools.wraps(own_update)
+    async def update_instructions(*args: Any, **kwargs: Any) -> None:
+        await own_update(*args, **kwargs)
+        if _runs(agent):
+            await conversation.tell_live_model(agent, again=True)
 
     @functools.wraps(own_hook)
     async def on_user_turn_completed(
@@ -229,6 +233,7 @@ def _wrap_hooks(agent: Agent, conversation: ConversationMemory) -> None:
         ("on_enter", on_enter),
         ("on_user_turn_completed", on_user_turn_completed),
         ("llm_node", llm_node),
+        ("update_instructions", update_instructions),
     ):
         setattr(agent, name, hook)
 

@@ -48,8 +48,8 @@ class ContextInjection:
         self._memory = memory
         self._guests = guests
         self._background = background
-        self._role = memory.service.settings.bmo_inject_role
-        self._deadline_s = memory.service.settings.bmo_recall_deadline_ms / 1000 + DEADLINE_GRACE_S
+        self._role = memory.settings.bmo_inject_role
+        self._deadline_s = memory.settings.bmo_recall_deadline_ms / 1000 + DEADLINE_GRACE_S
         self._profile_task: asyncio.Task[Recall | None] | None = None
         self._profile_version = 0
 
@@ -120,6 +120,8 @@ class ContextInjection:
             recall = heard.recall if heard is not None else None
             if heard is not None and recall in late and self.may_ask_back(heard):
                 await asyncio.wait({recall}, timeout=ASK_BACK_DEADLINE_S)
+        if with_profile and self.stale:  # another worker forgot something of it meanwhile
+            await asyncio.wait({self.load_profile()}, timeout=self._deadline_s)
         if with_profile:
             place_profile(chat_ctx, self.profile.context if self.profile else "", self._role)
         if heard is not None and message is not None:

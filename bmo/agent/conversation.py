@@ -24,11 +24,13 @@ from livekit.agents import (
     AgentSession,
     ConversationItemAddedEvent,
     UserInputTranscribedEvent,
+    UserStateChangedEvent,
     llm,
 )
 from livekit.agents.voice.events import CloseEvent, SpeechCreatedEvent
 
 from bmo import telemetry
+from bmo.agent import session_channel
 from bmo.agent.background import Background
 from bmo.agent.context_injection import ContextInjection
 from bmo.agent.guests import Guests
@@ -36,9 +38,10 @@ from bmo.agent.heard import HeardTurn, HeardTurns
 from bmo.agent.live_notice import LiveNotice
 from bmo.agent.live_profile import LiveProfile
 from bmo.agent.live_transcripts import LiveTranscripts, is_realtime, model_of
-from bmo.agent.placement import last_user_message
+from bmo.agent.placement import last_user_message, take_memory_away
 from bmo.agent.speakers import NameSpeaker, Part, Speakers, typed_by_user
 from bmo.agent.turn_gating import TurnGating, speaks_for
+from bmo.ids import identity_of
 from bmo.turn import Recall
 
 if TYPE_CHECKING:
@@ -65,12 +68,17 @@ class ConversationMemory:
             name_speaker: Names the labels of a recogniser that tells voices apart.
         """
         self.memory = memory
-        self._settings = memory.service.settings
+        self._settings = memory.settings
         self._background = Background()
         self._guests = Guests(memory)
-        self._speakers = Speakers(memory.user_id, memory.session_id, name_speaker)
+        self._speakers = Speakers(
+            memory.user_id,
+            memory.session_id,
+            name_speaker,
+            participant=lambda: memory.participant,
+        )
         self._injection = ContextInjection(memory, self._guests, self._background)
-        self._live_profile = LiveProfile(self._injection, self._background)
+        self._live_profile = LiveProfile(self._injection, self._speakers, self._background)
         self._live_notice = LiveNotice(self._background)
         self._live_transcripts = LiveTranscripts()
         self._turns = HeardTurns()
@@ -107,6 +115,10 @@ class ConversationMemory:
         self.bind(session)
         self._background.guarded("history", self._turns.pass_by, agent.chat_ctx.messages())
 
+    async def tell_live_model(self, agent: Agent, *, again: bool = False) -> None:
+        """Tells a realtime model the profile. Never raises; see ``LiveProfile.tell``."""
+        await self._live_profile.tell(agent, again=again)
+
     def bind(self, session: AgentSession[Any]) -> None:
         """Listens to a session's events. Safe to call twice."""
         if session in self._sessions:
@@ -126,6 +138,14 @@ class ConversationMemory:
             self._background.guarded("item", self._gate_transcripts, session)
             self._background.start(self.flush())
 
+        def user_state_changed(event: UserStateChangedEvent) -> None:
+            if event.new_state == "speaking":
+                self._background.guarded("item", self._speakers.begin, session)
+
+        user = self.memory.participant or identity_of(self.memory.user_id)
+        self._background.guarded("channel", session_channel.keep_to, session, user)
+        self._background.guarded("link", self._speakers.watch, session, self._live_profile.renew)
+        session.on("user_state_changed", user_state_changed)
         session.on("user_input_transcribed", transcribed)
         session.on("conversation_item_added", item_added)
         session.on("speech_created", speech_created)
@@ -135,10 +155,6 @@ class ConversationMemory:
     async def ready(self) -> Recall | None:
         """The profile, as soon as it is there; None when it cannot be had within the deadline."""
         return await self._injection.ready()
-
-    async def put_in_instructions(self, agent: Agent) -> None:
-        """Gives an agent whose model is a realtime model the profile, and keeps it true."""
-        await self._live_profile.put(agent)
 
     async def flush(self) -> None:
         """Waits until every turn heard so far is written down. Never raises."""
@@ -225,13 +241,31 @@ class ConversationMemory:
                 if heard is None and not answered:
                     heard = self._draft(agent, message, chat_ctx)
                     self._background.guarded("item", self._gate_unannounced, agent, message, heard)
+            for_user = self._is_for_user(agent, None if answered else heard)
+            if not for_user:
+                take_memory_away(chat_ctx, before=message)
+                heard = None if answered else heard
             in_hook = self._settings.bmo_inject_at == "turn_ctx"
             if heard is not None and heard.way == "hook" and in_hook:
                 heard = heard if self._asks_back(heard) else None
-            await self._injection.inject(chat_ctx, heard, message, with_profile=True)
+            await self._injection.inject(chat_ctx, heard, message, with_profile=for_user)
         except Exception:
             logger.exception("memory was left out of a reply")
             telemetry.note_fault("inject")
+
+    def _is_for_user(self, agent: Agent, heard: HeardTurn | None) -> bool:
+        """Whether a reply is the user's: to his words, or to none while the session hears him."""
+        if heard is not None:
+            return not heard.speaker
+        return not self._speakers.listening_to(agent.session)
+
+    @property
+    def hears_user(self) -> bool:
+        """Whether the user speaks and not a guest: no other turn's tools may act on memory."""
+        latest = self.latest
+        return not (latest and latest.speaker) and not any(
+            self._speakers.listening_to(session) for session in self._sessions
+        )
 
     def _asks_back(self, heard: HeardTurn) -> bool:
         """Whether the reply must wait until the turn is written: never in the hook, then."""

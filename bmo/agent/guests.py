@@ -20,8 +20,8 @@ a session for each."""
 class Guests:
     """Where the words of guests go: nowhere (``ignore``), or to an id of their own (``separate``).
 
-    What a guest says never reaches the user's memory, and the user's memory is never searched for
-    a guest. While the user is off the record nothing of guests is kept either.
+    What a guest says never reaches the user's memory, and a guest is given nothing of it. While the
+    user is off the record nothing of guests is kept either.
     """
 
     def __init__(self, memory: MemorySession) -> None:
@@ -44,12 +44,11 @@ class Guests:
         """
         if not speaker:
             return self._memory
-        service = self._memory.service
-        if service.settings.bmo_guests == "ignore" or self._memory.off_record:
+        if self._memory.settings.bmo_guests == "ignore" or self._memory.off_record:
             return None
         session = self._sessions.get(speaker)
-        if session is None and len(self._sessions) < GUESTS_MOST:
-            session = service.session(
+        if session is None and len(self._sessions) < GUESTS_MOST and self._memory.is_open:
+            session = self._memory.service.session(
                 user_id=speaker, session_id=self._memory.session_id, clock=self._memory.clock
             )
             self._sessions[speaker] = session

@@ -1,92 +1,81 @@
-"""Memory for LiveKit jobs: one service a process, one session a job, the right user.
-
-The embedded store has one owner, so jobs of a worker run as threads of one process and share the
-service that the first of them opened.
-"""
+"""Memory for LiveKit jobs: a session a job, of the right user, and no call that dies of it."""
 
 from __future__ import annotations
 
 import asyncio
-import atexit
+import json
 import logging
-import os
-import threading
-from typing import TYPE_CHECKING
+from concurrent.futures import Future, wait
+from typing import TYPE_CHECKING, Any, cast
 
-from livekit.agents import JobContext
+from livekit.agents import JobContext, JobExecutorType
 
 from bmo.agent.attachment import end_visit
-from bmo.agent.speakers import USER_ATTRIBUTE, user_id_of
-from bmo.settings import USER_ID_PATTERN, Settings, load_settings
-from bmo.telemetry import debug_to_stderr, export_traces, flush_traces
+from bmo.agent.late import LateSession
+from bmo.agent.process_memory import AS_THREADS, opening
+from bmo.agent.speakers import USER_ATTRIBUTE, attribute_of, identity_in_room
+from bmo.ids import identity_of, user_id_for
+from bmo.settings import Settings, SettingsError, load_settings
+from bmo.telemetry import flush_traces
 
 if TYPE_CHECKING:
     from bmo.memory import MemoryService, MemorySession
 
 logger = logging.getLogger("bmo.agent")
 
-_OPENING = threading.Lock()
-_SERVICES: dict[int, MemoryService] = {}
+GRACE_S = 0.2
+"""Longest wait of a call for a memory that is being opened, in seconds; it then goes on without,
+and is given memory when that is ready."""
+
+NOBODY = "nobody"
+"""The user of a call whose caller left before he was known; nothing is kept of him."""
+
 _MEMORIES: dict[str, list[MemorySession]] = {}
 
 
-def shared_service(settings: Settings | None = None) -> MemoryService:
-    """The process's memory: opened by the first call, closed when the process ends.
-
-    Blocks while it opens and warms up (a second or two); call it in prewarm or in a thread.
-
-    Args:
-        settings: Used by the first call; None reads environment and ``.env``.
-
-    Raises:
-        MemoryUnavailable: The store cannot be opened; the message names the fix.
-    """
-    from bmo.memory import MemoryService
-
-    with _OPENING:
-        service = _SERVICES.get(os.getpid())
-        if service is None:
-            service = MemoryService.open_blocking(settings or load_settings())
-            service.warm_up()  # or the first turn's recall would miss its deadline loading rules
-            _SERVICES[os.getpid()] = service
-            atexit.register(close_shared_service)
-            if service.settings.gatekeeper_debug:
-                debug_to_stderr()
-            export_traces()
-            for notice in service.notices:
-                extra = {"part": notice.part, "notice": notice.message}
-                logger.warning("memory was opened with a limitation", extra=extra)
-        return service
-
-
-def close_shared_service() -> None:
-    """Closes the process's memory, if it was opened; the next ``shared_service`` opens it anew."""
-    with _OPENING:
-        service = _SERVICES.pop(os.getpid(), None)
-    if service is not None:
-        service.close_blocking()
-
-
-async def memory_for(context: JobContext, *, user_id: str | None = None) -> MemorySession:
+async def memory_for(
+    context: JobContext, *, user_id: str | None = None, participant: object = None
+) -> MemorySession:
     """Starts the memory of one job, or of one of several users in it.
 
+    It is this participant's from now on: whoever else speaks in the room is a guest. Whatever of
+    memory fails, the call goes on without: one sentence in the log, and the counter
+    ``bmo_faults``. A memory that is not open yet comes later.
+
     Args:
-        context: The job, connected to its room.
-        user_id: Whose memory; None asks the room (see ``user_of``).
+        context: The job.
+        user_id: Whose memory; None asks the job and the room (see ``user_of``).
+        participant: The user's participant in the room, or his identity; None is the first one.
 
     Returns:
         The memory session; give it to ``attach`` or ``MemoryAgent``, and ``end_memory`` to
         ``rtc_session(on_session_end=...)``.
 
     Raises:
-        MemoryUnavailable: The store cannot be opened.
-        ValueError: The participant's identity cannot be a user id.
+        MemoryUnavailable: The memory cannot be opened, and BMO_MEMORY_REQUIRED is set.
     """
-    service = await asyncio.to_thread(shared_service)
-    own = user_id or await user_of(context, service.settings)
-    memory = service.session(user_id=own, session_id=context.job.id)
+    opened, someone = opening(), None
+    try:
+        settings = load_settings()
+    except SettingsError as error:
+        settings, opened = Settings.model_construct(), _failed(error)
+    try:
+        if not context.is_fake_job():
+            someone = await _in_room(context, participant)
+        own = user_id_for(user_id) if user_id else await user_of(context, settings, someone)
+    except Exception as error:  # the caller hung up, say
+        opened, own = _failed(error), NOBODY
+    identity = identity_in_room(someone)
+    # Nobody waits for an answer in the console, and its first words are kept with the others.
+    patient = context.is_fake_job() or settings.bmo_memory_required
+    if not opened.done():
+        await asyncio.to_thread(wait, (opened,), None if patient else GRACE_S)
+    if settings.bmo_memory_required:
+        opened.result()
+    memory = _session(context, opened, settings, own)
+    memory.participant = identity
     _MEMORIES.setdefault(context.job.id, []).append(memory)
-    context.log_context_fields = {**context.log_context_fields, "bmo_user": own}
+    context.log_context_fields = {**context.log_context_fields, "bmo_user": identity_of(own)}
     return memory
 
 
@@ -99,23 +88,68 @@ async def end_memory(context: JobContext) -> None:
     await asyncio.to_thread(flush_traces)
 
 
-async def user_of(context: JobContext, settings: Settings) -> str:
-    """Whose memory a job uses.
+async def user_of(context: JobContext, settings: Settings, participant: object = None) -> str:
+    """Whose memory a job uses: its user's id.
 
     The console has no real participant (its identity and attributes are mocks): there it is
-    BMO_USER_ID. In a room it is the attribute ``bmo.user_id`` of the participant's signed token,
-    else the participant's identity.
+    BMO_USER_ID. Else it is what the application set in the job's metadata, as
+    ``{"bmo.user_id": "..."}``, or the identity in the participant's token. The participant's
+    attribute ``bmo.user_id`` counts only with BMO_TRUST_PARTICIPANT_ATTRIBUTES.
 
-    Raises:
-        ValueError: The id has characters that are not allowed.
+    Args:
+        context: The job.
+        settings: Settings of the process.
+        participant: The user's participant; None is the first in the room.
     """
     if context.is_fake_job():
         return settings.bmo_user_id
-    participant = await context.wait_for_participant()
-    user_id = user_id_of(participant) or ""
-    if not USER_ID_PATTERN.fullmatch(user_id):
-        raise ValueError(
-            f"participant identity {user_id[:40]!r} cannot be a user id: use 1 to 128 of letters, "
-            f"digits and . _ : @ -, or sign the attribute {USER_ATTRIBUTE!r} into the token"
-        )
-    return user_id
+    named = _named_in(context.job.metadata)
+    if named is None:
+        participant = participant or await context.wait_for_participant()
+        if settings.bmo_trust_participant_attributes:
+            named = attribute_of(participant)
+        named = named or identity_in_room(participant)
+    if not named:
+        raise ValueError("the participant has no identity")
+    return user_id_for(named)
+
+
+async def _in_room(context: JobContext, participant: object) -> Any:
+    if isinstance(participant, str):
+        return await context.wait_for_participant(identity=participant)
+    return participant or await context.wait_for_participant()
+
+
+def _named_in(metadata: str) -> str | None:
+    """The user the application named in a job's metadata, if it is such."""
+    try:
+        named = json.loads(metadata)[USER_ATTRIBUTE]
+    except (ValueError, TypeError, LookupError):
+        return None  # metadata is the application's own; anything may stand there
+    return named if isinstance(named, str) and named else None
+
+
+def _session(
+    context: JobContext, opened: Future[MemoryService], settings: Settings, user_id: str
+) -> MemorySession:
+    """A session of the open service, or one that begins without."""
+    if opened.done() and not opened.exception():
+        try:
+            return opened.result().session(user_id=user_id, session_id=context.job.id)
+        except Exception as error:
+            opened = _failed(error)
+    advice = ""
+    if settings.qdrant_url is None and _is_process(context):
+        advice = AS_THREADS
+    late = LateSession(opened, settings, user_id=user_id, session_id=context.job.id, advice=advice)
+    return cast("MemorySession", late)
+
+
+def _is_process(context: JobContext) -> bool:
+    return context.proc.executor_type is JobExecutorType.PROCESS
+
+
+def _failed(error: Exception) -> Future[MemoryService]:
+    failed: Future[MemoryService] = Future()
+    failed.set_exception(error)
+    return failed

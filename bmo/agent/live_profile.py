@@ -1,7 +1,8 @@
-"""The profile in an agent's instructions, for models that get no context of each turn (realtime).
+"""The profile for models that get no context of each turn (realtime).
 
-Such a model is told the profile once. When something in it ends or is forgotten while the
-conversation runs, the instructions are written anew.
+Such a model is told the profile behind its agent's instructions, on its own connection: not in the
+agent's instructions, which LiveKit keeps in the conversation and shows in the room. It is told
+anew when something in it ends or is forgotten, and without the profile while a guest speaks.
 """
 
 from __future__ import annotations
@@ -14,48 +15,62 @@ from livekit.agents import Agent
 from bmo import telemetry
 from bmo.agent.background import Background
 from bmo.agent.context_injection import ContextInjection
+from bmo.agent.live_transcripts import is_realtime
+from bmo.agent.speakers import Speakers
 
 logger = logging.getLogger("bmo.agent")
 
 
 class LiveProfile:
-    """Which agents have the profile in their instructions, and what stands there."""
+    """Which agents' models were told the profile, and what they were told."""
 
-    def __init__(self, injection: ContextInjection, background: Background) -> None:
+    def __init__(
+        self, injection: ContextInjection, speakers: Speakers, background: Background
+    ) -> None:
         """No agent yet.
 
         Args:
             injection: Where the profile comes from.
+            speakers: Knows whether the user speaks.
             background: Where its tasks live.
         """
         self._injection = injection
+        self._speakers = speakers
         self._background = background
-        self._written: WeakKeyDictionary[Agent, str] = WeakKeyDictionary()
+        self._told: WeakKeyDictionary[Agent, str] = WeakKeyDictionary()
 
-    async def put(self, agent: Agent) -> None:
-        """Writes the profile behind an agent's own instructions, in place of an earlier one."""
-        profile = await self._injection.ready()
-        now, before = profile.context if profile is not None else "", self._written.get(agent, "")
-        if now == before:
-            return
-        own = agent.instructions
-        text = own if isinstance(own, str) else own.render()
-        if before:
-            text = text.replace(before, "").rstrip()
-        if now and now not in text:
-            text = f"{text}\n\n{now}"
-        self._written[agent] = now
-        await agent.update_instructions(text)
+    async def tell(self, agent: Agent, *, again: bool = False) -> None:
+        """Tells the model of an agent that runs; does nothing for other than realtime models.
+
+        Args:
+            agent: An agent with this memory.
+            again: Its model was told other instructions since.
+        """
+        try:
+            if is_realtime(agent):
+                await self._tell(agent, again)
+        except Exception:
+            logger.exception("a realtime model was not told the profile")
+            telemetry.note_fault("profile")
 
     def renew(self) -> None:
-        """Starts to write them anew if the profile is no longer what it was."""
-        if self._written and self._injection.stale:
-            for agent in tuple(self._written):
-                self._background.start(self._put_again(agent))
+        """Starts to tell it anew where it is no longer what it should be."""
+        for agent in tuple(self._told):
+            if self._injection.stale or self._told[agent] != self._wanted(agent):
+                self._background.start(self.tell(agent))
 
-    async def _put_again(self, agent: Agent) -> None:
-        try:
-            await self.put(agent)
-        except Exception:
-            logger.exception("the instructions could not be renewed")
-            telemetry.note_fault("profile")
+    async def _tell(self, agent: Agent, again: bool) -> None:
+        await self._injection.ready()
+        now, before = self._wanted(agent), self._told.get(agent, "")
+        self._told[agent] = now
+        if now == before and not (again and now):
+            return
+        own = agent.instructions
+        text = own if isinstance(own, str) else own.render(modality="audio")
+        await agent.realtime_llm_session.update_instructions(f"{text}\n\n{now}" if now else text)
+
+    def _wanted(self, agent: Agent) -> str:
+        profile = self._injection.profile
+        if profile is None or self._speakers.listening_to(agent.session):
+            return ""
+        return profile.context

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from livekit.agents import llm, stt, tts
 
 from bmo.settings import Settings
 
 Family = Literal["google", "google-live", "inference"]
+
+CLOUD = ".livekit.cloud"
+"""What the host of a server in LiveKit's cloud ends with."""
 
 INFERENCE_LLM = "google/gemini-2.5-flash"
 INFERENCE_STT = "deepgram/nova-3"
@@ -55,8 +59,14 @@ def model_family(settings: Settings) -> Family:
     if chosen == "auto":
         if settings.google_api_key is not None:
             return "google"
-        if livekit:
+        if livekit and (settings.livekit_url is None or _is_cloud(settings.livekit_url)):
             return "inference"
+        if livekit:
+            raise ModelsUnavailable(
+                f"No models: LIVEKIT_URL={settings.livekit_url} is a server of your own, and "
+                "LiveKit's inference is in its cloud: set GOOGLE_API_KEY for Gemini, or "
+                "BMO_MODELS=inference if the keys are of a project in the cloud."
+            )
         raise ModelsUnavailable(
             "No models: set GOOGLE_API_KEY for Gemini, or LIVEKIT_API_KEY and LIVEKIT_API_SECRET "
             "for LiveKit's inference; `bmo chat` needs neither."
@@ -70,6 +80,11 @@ def model_family(settings: Settings) -> Family:
     if settings.google_api_key is None:
         raise ModelsUnavailable(f"BMO_MODELS={chosen} needs GOOGLE_API_KEY: set it.")
     return chosen
+
+
+def _is_cloud(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    return host.endswith(CLOUD)
 
 
 def voice_models(settings: Settings) -> VoiceModels:

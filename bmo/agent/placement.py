@@ -11,6 +11,7 @@ from __future__ import annotations
 from livekit.agents import llm
 from livekit.agents.llm.chat_context import DYNAMIC_INSTRUCTIONS_MESSAGE_ID
 
+from bmo.agent.tool_names import TOOL_NAMES
 from bmo.settings import InjectRole
 
 RECALL_MESSAGE_ID = "bmo.recall"
@@ -87,6 +88,24 @@ def place_recall(
     )
     place = chat_ctx.index_by_id(before.id)
     chat_ctx.items.insert(len(chat_ctx.items) if place is None else place, message)
+
+
+def take_memory_away(chat_ctx: llm.ChatContext, *, before: llm.ChatMessage | None) -> None:
+    """Takes out what memory put into a context, and what its tools answered in earlier turns.
+
+    Args:
+        chat_ctx: The model's working copy, for words of somebody else than the user.
+        before: Those words, or None; a tool that is called for them says itself what it may.
+    """
+    _take_away(chat_ctx, "profile")
+    _take_away(chat_ctx, "recall")
+    place = None if before is None else chat_ctx.index_by_id(before.id)
+    chat_ctx.items[:place] = [
+        item
+        for item in chat_ctx.items[:place]
+        if not isinstance(item, llm.FunctionCall | llm.FunctionCallOutput)
+        or item.name not in TOOL_NAMES
+    ]
 
 
 def last_user_message(chat_ctx: llm.ChatContext) -> tuple[llm.ChatMessage | None, bool]:

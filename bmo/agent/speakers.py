@@ -1,14 +1,13 @@
 """Who is speaking: the user whose memory this is, or a guest.
 
 Two things tell: the room's participant, and the label a recogniser with diarization gives each
-final transcript. A participant is known by the id his memory would have (``user_id_of``). A label
-("S1") means nothing by itself: the first one that is heard is the user's, unless it is named.
+final transcript. The user's participant is the one that memory was opened for, and no other. A
+label ("S1") means nothing by itself: the first one that is heard is the user's, unless it is named.
 """
 
 from __future__ import annotations
 
-import hashlib
-import re
+import logging
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,13 +16,16 @@ from typing import Any
 from livekit.agents import AgentSession, UserInputTranscribedEvent, llm
 
 from bmo.agent.heard import bare_words
-from bmo.settings import USER_ID_PATTERN
+from bmo.ids import user_id_for
+
+logger = logging.getLogger("bmo.agent")
 
 USER_ATTRIBUTE = "bmo.user_id"
-"""Participant attribute, signed into the token, that names the user; else the identity does."""
+"""Key of a user's id: in a job's metadata, and in a participant's attributes (where a setting lets
+them count: a participant may set his own)."""
 
 SPEAKER_KEY = "bmo.speaker"
-"""Key in a message's ``extra``: user id of the participant who typed it."""
+"""Key in a message's ``extra``: identity of the participant who typed it."""
 
 TYPED_KEY = "bmo.typed"
 """Key in a message's ``extra``: its words were typed, not spoken."""
@@ -35,7 +37,6 @@ NameSpeaker = Callable[[str], str | None]
 """Recogniser's label -> user id of that person, or None when it names nobody."""
 
 _SEGMENTS_KEPT = 64
-_LONGEST_ID = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,22 +61,65 @@ class _Segment:
 class Speakers:
     """Attributes the words of one visit to those who said them."""
 
-    def __init__(self, user_id: str, session_id: str, name: NameSpeaker | None = None) -> None:
+    def __init__(
+        self,
+        user_id: str,
+        session_id: str,
+        name: NameSpeaker | None = None,
+        *,
+        participant: Callable[[], str | None] = lambda: None,
+    ) -> None:
         """Nobody was heard yet.
 
         Args:
             user_id: Whose memory it is.
             session_id: Which visit it is; a recogniser's labels mean nothing beyond it.
             name: Names a recogniser's labels, where the application knows voices.
+            participant: Tells the user's identity in the room; None is the one that the user's id
+                is made from.
         """
         self._user_id = user_id
         self._session_id = session_id
         self._name = name
+        self._user_in_room = participant
         self._own_label: str | None = None
-        self._own_participant: str | None = None
+        self._linked: str | None = None
+        self._began: str | None = None
+        self._warned = False
         self._labelled = False
         self._segments: deque[_Segment] = deque(maxlen=_SEGMENTS_KEPT)
         self._interim: _Segment | None = None
+
+    def watch(self, session: AgentSession[Any], then: Callable[[], None]) -> None:
+        """Notes it when an application lets a session listen to another participant.
+
+        LiveKit has no event for it, and what a realtime model knows must change before it is
+        spoken to. The participant may be chosen before he is there.
+
+        Args:
+            session: A session; without a room there is nothing to note.
+            then: Called each time.
+        """
+        try:
+            room_io = session.room_io
+        except RuntimeError:
+            return
+        own = room_io.set_participant
+
+        def set_participant(participant_identity: str | None) -> None:
+            own(participant_identity)
+            self._linked = participant_identity or self._linked
+            then()
+
+        vars(room_io)["set_participant"] = set_participant
+
+    def begin(self, session: AgentSession[Any]) -> None:
+        """Somebody begins to speak: words that are recognised later may be his still."""
+        self._began = self._listened_to(session)
+
+    def listening_to(self, session: AgentSession[Any]) -> str:
+        """Whom the session listens to: "" for the user and without a room, else a guest's id."""
+        return self._participant(self._listened_to(session))
 
     def hear(self, session: AgentSession[Any], event: UserInputTranscribedEvent) -> str:
         """Notes who said a transcript.
@@ -89,7 +133,10 @@ class Speakers:
         """
         if event.is_final and event.speaker_id:
             self._labelled = True
-        speaker = self._participant(user_id_of(_linked(session))) or self._labelled_as(event)
+        # Words that began with one participant and ended with another are a guest's if one is.
+        speaker = (
+            self._participant(self._began) or self.listening_to(session) or self._labelled_as(event)
+        )
         segment = _Segment(speaker, event.transcript)
         if event.is_final:
             self._segments.append(segment)
@@ -113,7 +160,7 @@ class Speakers:
             return _joined(matched)
         if self._interim is not None and bare_words(self._interim.text) == bare_words(text):
             return (Part(self._interim.speaker, text),)
-        return (Part(self._participant(user_id_of(_linked(session))), text),)
+        return (Part(self.listening_to(session), text),)
 
     def done_with(self, text: str) -> None:
         """A turn with these words was gated: its transcripts, and older ones, are let go."""
@@ -146,7 +193,8 @@ class Speakers:
             return self._guest(UNKNOWN) if self._labelled and event.is_final else ""
         named = self._name(label) if self._name is not None else None
         if named is not None:
-            return "" if named == self._user_id else safe_user_id(named)
+            named = named if named == self._user_id else user_id_for(named)
+            return "" if named == self._user_id else named
         if label == self._user_id:
             return ""
         if self._own_label is None and event.is_final:
@@ -155,58 +203,59 @@ class Speakers:
 
     def _guest(self, label: str) -> str:
         """An id of the guest's own: of this visit, because "S2" is someone else in the next."""
-        return safe_user_id(f"{self._user_id}:guest:{self._session_id[:8]}:{label}")
+        return user_id_for(f"{self._user_id}:guest:{self._session_id[:8]}:{label}")
 
-    def _participant(self, own: str | None) -> str:
+    def _participant(self, identity: str | None) -> str:
         """Nothing ("") for the user's own participant and where there is none, else the guest's id.
 
-        The user's is the one whose id the memory has, else the first that spoke: an application
-        may give its users other ids than its rooms do.
+        Where memory calls the user as the room does, it does so with guests: theirs is their own.
+        Else nobody can tell what a guest is called, and his id is of this visit.
         """
-        if own is None:
+        if identity is None:
             return ""
-        if self._own_participant is None or own == self._user_id:
-            self._own_participant = own
-        return "" if own == self._own_participant else safe_user_id(own)
+        own = self._user_in_room()
+        if own is None:
+            if user_id_for(identity) == self._user_id:
+                return ""
+        elif identity == own:
+            return ""
+        if own is None and not self._warned:
+            self._warned = True
+            logger.warning(
+                "The memory's user is not in the room, and who speaks there is a guest: use "
+                "memory_for, or set the memory's participant"
+            )
+        if own is None or user_id_for(own) != self._user_id:
+            return self._guest(identity)
+        return user_id_for(identity)
+
+    def _listened_to(self, session: AgentSession[Any]) -> str | None:
+        """Identity of the participant a session listens to, or did last; None without a room."""
+        try:
+            linked = identity_in_room(session.room_io.linked_participant)
+        except RuntimeError:
+            return None
+        # Last words are heard when their speaker has left.
+        self._linked = linked or self._linked
+        return self._linked
 
 
-def user_id_of(participant: Any) -> str | None:
-    """Whose memory a participant's is: the signed attribute ``bmo.user_id``, else the identity.
-
-    Args:
-        participant: A room's participant; mocks of the console name nobody.
-
-    Returns:
-        The id as it was given (it may be refused), or None.
-    """
-    attributes = getattr(participant, "attributes", None)
-    named = attributes.get(USER_ATTRIBUTE) if isinstance(attributes, Mapping) else None
-    if isinstance(named, str) and named:
-        return named
+def identity_in_room(participant: Any) -> str | None:
+    """A participant's identity, as his token says; mocks of the console have none."""
     identity = getattr(participant, "identity", None)
     return identity if isinstance(identity, str) and identity else None
+
+
+def attribute_of(participant: Any) -> str | None:
+    """The user's id in a participant's attributes, which may be the participant's own words."""
+    attributes = getattr(participant, "attributes", None)
+    named = attributes.get(USER_ATTRIBUTE) if isinstance(attributes, Mapping) else None
+    return named if isinstance(named, str) and named else None
 
 
 def typed_by_user(message: llm.ChatMessage) -> bool:
     """Whether a message's words came through ``user_turn``."""
     return TYPED_KEY in message.extra
-
-
-def safe_user_id(name: str) -> str:
-    """``name`` if it may be a user id, else one made from it that nobody else gets."""
-    if USER_ID_PATTERN.fullmatch(name):
-        return name
-    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-    plain = re.sub(r"[^A-Za-z0-9._:@-]+", "_", name)
-    return f"{plain[: _LONGEST_ID - len(digest) - 1]}-{digest}"
-
-
-def _linked(session: AgentSession[Any]) -> Any:
-    """The participant a session listens to, or None without a room."""
-    try:
-        return session.room_io.linked_participant
-    except RuntimeError:
-        return None
 
 
 def _joined(segments: list[_Segment]) -> tuple[Part, ...]:

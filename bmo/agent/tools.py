@@ -7,24 +7,24 @@ words are gated as a turn of their own.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, get_args
+import functools
+from collections.abc import Callable, Coroutine, Sequence
+from typing import TYPE_CHECKING, Any
 
 from livekit.agents import function_tool, llm
 
+from bmo.agent.tool_names import TOOL_NAMES, ToolName
+from bmo.quotation import quotation
 from bmo.turn import Recall, Turn
 
 if TYPE_CHECKING:
     from bmo.agent.conversation import ConversationMemory
     from bmo.ledger import Ledger
 
-ToolName = Literal["remember", "forget", "recall", "explain_memory", "off_the_record"]
-"""The tools there are."""
+Act = Callable[..., Coroutine[Any, Any, str]]
 
 EXPLAINED = 3
 """Memories explained at a time."""
-
-TOOL_NAMES: tuple[ToolName, ...] = get_args(ToolName)
 
 
 def memory_tools(
@@ -43,7 +43,24 @@ def memory_tools(
         if name not in TOOL_NAMES:
             raise ValueError(f"memory tool {name!r} is unknown: use {', '.join(TOOL_NAMES)}")
     acts = MemoryActs(conversation)
-    return [function_tool(getattr(acts, name)) for name in dict.fromkeys(names)]
+    return [
+        function_tool(_for_user_alone(conversation, getattr(acts, name)))
+        for name in dict.fromkeys(names)
+    ]
+
+
+def _for_user_alone(conversation: ConversationMemory, act: Act) -> Act:
+    """A tool that does nothing while a guest speaks, or memory is not open."""
+
+    @functools.wraps(act)
+    async def tool(*args: Any, **kwargs: Any) -> str:
+        if not conversation.hears_user:
+            return "Memory is its user's, and another person is speaking."
+        if not conversation.memory.is_open:
+            return "There is no memory now."
+        return await act(*args, **kwargs)
+
+    return tool
 
 
 class MemoryActs:
@@ -118,9 +135,9 @@ class MemoryActs:
         recorded = await memory.recorded(turn.id)
         if recorded is None:
             return f"Not stored: {decision.reason}."
-        said = [f"Stored: {fact.text}." for fact in recorded.added]
-        said += [f"Known already: {fact.text}." for fact in recorded.confirmed]
-        said += [f"Forgotten: {ended.fact.text}." for ended in recorded.ended]
+        said = [f"Stored: {quotation(fact)}." for fact in recorded.added]
+        said += [f"Known already: {quotation(fact)}." for fact in recorded.confirmed]
+        said += [f"Forgotten: {quotation(ended.fact)}." for ended in recorded.ended]
         if recorded.pending_erasure is not None:
             count = len(recorded.pending_erasure.facts)
             said.append(f"That would forget {count} memories: ask the user to confirm it.")
@@ -145,13 +162,13 @@ def _explained(ledger: Ledger, user_id: str, text: str) -> list[str]:
         why = ledger.why(user_id, fact.id)
         if why is None:
             continue
-        sentence = f"{fact.text}:"
+        sentence = f"{quotation(fact)}:"
         for turn in why.said:
             sentence += f" you said {turn.text!r} on {turn.at:%d %B %Y}"
             sentence += f" ({turn.reason}; rule {turn.rule_id})." if turn.rule_id else "."
         if not why.said:
             sentence += f" known since {fact.valid_from:%d %B %Y} from {fact.source_type}."
         if why.replaced:
-            sentence += f" It replaced {', '.join(repr(old.text) for old in why.replaced)}."
+            sentence += f" It replaced {', '.join(quotation(old) for old in why.replaced)}."
         said.append(sentence)
     return said

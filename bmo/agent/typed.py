@@ -7,7 +7,7 @@ from typing import Any
 from livekit.agents import AgentSession, StopResponse, llm
 from livekit.agents.voice import SpeechHandle
 
-from bmo.agent.speakers import SPEAKER_KEY, TYPED_KEY, user_id_of
+from bmo.agent.speakers import SPEAKER_KEY, TYPED_KEY, identity_in_room
 
 
 async def user_turn(
@@ -27,14 +27,14 @@ async def user_turn(
     Args:
         session: A session that runs.
         text: What was typed.
-        participant: Who typed it, in a room of several people; None: the user.
+        participant: Who typed it, in a room of several people; None: whom the session listens to.
 
     Returns:
         The reply's handle (await it for the end of the reply), or None when a hook of the agent
         raised ``StopResponse``.
     """
     agent = (await session.wait_for_idle()).agent
-    speaker = user_id_of(participant)
+    speaker = identity_in_room(participant)
     extra: dict[str, Any] = {TYPED_KEY: True}
     if speaker is not None:
         extra[SPEAKER_KEY] = speaker

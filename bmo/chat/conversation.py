@@ -19,14 +19,14 @@ from rich.console import Console
 
 from bmo.agent import MemoryAgent, prepare, user_turn
 from bmo.agent.models import google_llm
-from bmo.chat.acknowledgement import Kept, kept_of
 from bmo.chat.commands import Commands
 from bmo.chat.listening import lines_of
-from bmo.chat.provenance import Provenance
+from bmo.chat.outcome import Outcomes
 from bmo.chat.responder import NAME as OFFLINE_NAME
 from bmo.chat.responder import OfflineResponder
 from bmo.chat.screen import Screen
 from bmo.language.identification import warm_up as load_identification
+from bmo.quotation import quotation
 from bmo.settings import Settings
 from bmo.telemetry import debug_to_stderr, quiet_logs
 
@@ -47,9 +47,6 @@ REPLY_TIMEOUT_S = 60.0
 
 RECALL_DEADLINE_MS = 1000
 """Milliseconds recall may take for a typed turn, unless BMO_RECALL_DEADLINE_MS says otherwise."""
-
-OUTCOME_TIMEOUT_S = 2.0
-"""Longest wait of an offline reply for what became of the turn."""
 
 RECORD_TIMEOUT_S = 5.0
 """Longest wait for a turn's record before its line is shown without it."""
@@ -92,8 +89,7 @@ async def run_chat(
             agent = MemoryAgent(memory=memory, instructions=INSTRUCTIONS)
             await prepare(agent)
             if isinstance(model, OfflineResponder):
-                model.outcome = _Outcome(agent)
-                model.source = Provenance(agent.conversation)
+                model.outcome = Outcomes(agent.conversation)
             _welcome(screen, settings, model, [notice.message for notice in service.notices])
             session = _typed_session(model)
             await session.start(agent, record=False)
@@ -182,37 +178,13 @@ class _Conversation:
             trouble = f"not written down: {_first_line(error)}"
         self.screen.memory_line(
             decision,
-            [fact.text for fact in recorded.added] if recorded else [],
-            [fact.text for fact in recorded.confirmed] if recorded else [],
-            sorted({ended.fact.text for ended in recorded.ended}) if recorded else [],
+            [quotation(fact) for fact in recorded.added] if recorded else [],
+            [quotation(fact) for fact in recorded.confirmed] if recorded else [],
+            sorted({quotation(ended.fact) for ended in recorded.ended}) if recorded else [],
             heard.given,
             trouble,
             kept=memory.keeps(heard.said),
         )
-
-
-class _Outcome:
-    """What became of the latest turn: what the offline responder may say of it."""
-
-    def __init__(self, agent: MemoryAgent) -> None:
-        self._agent = agent
-
-    async def __call__(self, words: str) -> Kept | None:
-        heard = self._agent.conversation.latest
-        if heard is None or heard.decision is None or heard.said != words:
-            return None
-        memory = self._agent.conversation.memory
-        try:
-            async with asyncio.timeout(OUTCOME_TIMEOUT_S):
-                decision = await asyncio.shield(heard.decision)
-                recorded = await memory.recorded(heard.turn.id)
-        except Exception as error:  # TimeoutError, or the ledger's: then nothing is claimed
-            logger.warning("nothing known of the turn", extra={"error": repr(error)})
-            return None
-        kept = memory.keeps(heard.said)
-        if recorded is None and kept:
-            return None
-        return kept_of(decision, recorded, off_record=not kept)
 
 
 async def _talk(conversation: _Conversation, source: TextIO, leave: asyncio.Event) -> None:

@@ -1,13 +1,12 @@
 """The offline responder: an ``llm.LLM`` that answers from the memory it was given, and says so.
 
 It is no language model. Without a key there is none, and an honest "I don't know" is worth more
-than an imitation: it puts the memories that fit the question into sentences, says when it has
-none, and claims nothing about what it did.
+than an imitation: it quotes the memories that were recalled, says when there are none, and claims
+only what the ledger says was done.
 """
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -20,42 +19,35 @@ from livekit.agents import (
     utils,
 )
 
-from bmo.agent.placement import memory_blocks
-from bmo.chat.acknowledgement import Kept
-from bmo.chat.wording import answer, asks_for_source
-from bmo.gate import WriteGate
+from bmo.agent.placement import last_user_message, memory_blocks, words_of_assistant_before
+from bmo.chat.outcome import Outcome
+from bmo.chat.replies import reply
+from bmo.language import clean, identify
 from bmo.settings import Settings, load_settings
-from bmo.turn import Turn
-
-logger = logging.getLogger(__name__)
+from bmo.turn import utc_now
 
 NAME = "offline responder"
 """How it is named on the screen."""
 
 
 class OfflineResponder(llm.LLM[Any]):
-    """Answers from the memory blocks in its chat context.
+    """Answers from what memory gave for a turn.
 
     Attributes:
-        rules: Tell a question from a command.
+        settings: For BMO_LANGUAGE.
         outcome: What became of the turn with these words, once it is written; None: nobody knows,
             and nothing is claimed.
-        source: Where the memories come from that some words name ("": the latest answer's); None:
-            nobody knows.
     """
 
     def __init__(self, settings: Settings | None = None) -> None:
-        """Prepares the rules that tell a question from a command.
+        """A responder that is told nothing of outcomes yet.
 
         Args:
             settings: None: environment and defaults.
         """
         super().__init__()
-        # Its look at the words is no decision about them: nothing of it is logged.
-        quiet = (settings or load_settings()).model_copy(update={"gatekeeper_debug": False})
-        self.rules = WriteGate.from_settings(quiet, load_judge=False)
-        self.outcome: Callable[[str], Awaitable[Kept | None]] | None = None
-        self.source: Callable[[str], Awaitable[str]] | None = None
+        self.settings = settings or load_settings()
+        self.outcome: Callable[[str], Awaitable[Outcome | None]] | None = None
 
     @property
     def model(self) -> str:
@@ -94,33 +86,20 @@ class _Reply(llm.LLMStream):
         self._responder = responder
 
     async def _run(self) -> None:
-        words = ""
-        for message in self._chat_ctx.messages():
-            if message.role == "user":
-                words = message.text_content or ""
-        blocks = memory_blocks(self._chat_ctx)
-        try:
-            signals = self._responder.rules.decide_by_rules(Turn(words)).signals
-        except Exception as error:  # whatever part of memory fails, the reply comes
-            logger.error("no signals for the offline reply", extra={"error": repr(error)})
-            signals = ()
-        kept = None if self._responder.outcome is None else await self._responder.outcome(words)
-        source = await self._source_of(words)
+        message, _ = last_user_message(self._chat_ctx)
+        words = (message.text_content or "") if message is not None else ""
+        asked = words_of_assistant_before(self._chat_ctx, message)
+        tell = self._responder.outcome
+        said = reply(
+            words,
+            memory_blocks(self._chat_ctx),
+            None if tell is None else await tell(words),
+            identify(clean(words), setting=self._responder.settings.bmo_language, previous=asked)
+            or "en",
+            utc_now(),
+        )
         self._event_ch.send_nowait(
             llm.ChatChunk(
-                id=utils.shortuuid(),
-                delta=llm.ChoiceDelta(
-                    role="assistant", content=answer(words, blocks, signals, kept, source)
-                ),
+                id=utils.shortuuid(), delta=llm.ChoiceDelta(role="assistant", content=said)
             )
         )
-
-    async def _source_of(self, words: str) -> str | None:
-        named = asks_for_source(words)
-        if named is None or self._responder.source is None:
-            return None
-        try:
-            return await self._responder.source(named)
-        except Exception as error:  # the ledger's; the reply then says how to look it up
-            logger.warning("no source for the offline reply", extra={"error": repr(error)})
-            return None

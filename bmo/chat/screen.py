@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from rich.console import Console
 from rich.text import Text
 
+from bmo.quotation import quotation
 from bmo.turn import CATEGORIES, Decision, Recall, StoredFact
 
 VERDICT_STYLE = {"allow": "green", "hold": "yellow", "discard": "bright_black"}
@@ -123,7 +124,7 @@ class Screen:
             if own:
                 self.console.print(Text(category.replace("_", " "), "bold"))
             for fact in own:
-                line = Text(f"- {safe(fact.text)}")
+                line = Text(f"- {safe(quotation(fact))}")
                 line.append(f" ({fact.valid_from:%Y-%m-%d})", "bright_black")
                 self._indented(line)
 
@@ -139,7 +140,7 @@ class Screen:
 def _recalled(recall: Recall) -> str:
     if not recall.plan.recall:
         return f"no recall ({recall.plan.trigger})"
-    texts = [safe(memory.fact.text) for memory in recall.memories]
+    texts = [safe(quotation(memory.fact)) for memory in recall.memories]
     more = f" and {len(texts) - SHOWN} more" if len(texts) > SHOWN else ""
     given = "; ".join(texts[:SHOWN]) + more if texts else "nothing found"
     return f"recall ({recall.plan.trigger}): {given}"

@@ -39,17 +39,20 @@ app = typer.Typer(
     context_settings={"help_option_names": ["--help", "-h"]},
 )
 
-talking.register(app)
-memories.register(app)
+for group in (
+    talking,
+    memories,
+    recalling,
+    held,
+    gates,
+    replaying,
+    exporting,
+    upkeep,
+    checking,
+    benchmarking,
+):
+    group.register(app)
 memory_changes.register(memories.memories)
-recalling.register(app)
-held.register(app)
-gates.register(app)
-replaying.register(app)
-exporting.register(app)
-upkeep.register(app)
-checking.register(app)
-benchmarking.register(app)
 app.add_typer(evaluate.app, name="eval")
 
 
@@ -91,13 +94,6 @@ def main() -> None:
         _fail(str(error), error.code)
     except MemoryUnavailable as error:
         _fail(str(error), 1)
-    except ValueError as error:
-        # Not at the top: the gate is imported when it is first needed.
-        from bmo.gate import PackError
-
-        if not isinstance(error, PackError):
-            raise
-        _fail(f"the rules of the package are damaged ({error}); reinstall bmo-voice.", 1)
     except BrokenPipeError:
         # The reader of our output left (``bmo ... | head``): nothing more to say to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

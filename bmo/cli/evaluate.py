@@ -1,184 +1,175 @@
-"""``bmo eval``: figures of the gates, by source, with bootstrap intervals."""
+"""``bmo eval``: figures of the gates and of whole conversations, with 95% intervals."""
 
 from __future__ import annotations
 
-import json
-from contextlib import closing
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from bmo.cli.errors import CommandError, check_writable
+from bmo.cli.errors import CommandError
 from bmo.cli.evaluate_modes import modes_command
-from bmo.cli.evaluate_retrieval import show_retrieval
-from bmo.evaluation.annotated import ConversationsMissing
-from bmo.evaluation.corpora import CorpusMissing
-from bmo.evaluation.write_figures import Figures
+from bmo.cli.jsonl import write_line
+from bmo.cli.opening import ObjectOption
+from bmo.cli.tables import narrow_table, screen, shown
 from bmo.settings import SettingsError, load_settings
+from bmo.telemetry import quiet_logs
 
-app = typer.Typer(no_args_is_help=True, help="Figures of the gates, by source.")
+if TYPE_CHECKING:
+    from bmo.evaluation.metrics import Share
+    from bmo.evaluation.scenario_figures import ScenarioFigures
+    from bmo.settings import Settings
+
+app = typer.Typer(no_args_is_help=True, help="Figures of the gates, with 95% intervals.")
 app.command("modes")(modes_command)
 
-ConversationsOption = Annotated[
-    Path, typer.Option("--conversations", help="Folder with annotated conversations.")
-]
+BMO, WORDS = "BMO", "words alone"
+
 CorporaOption = Annotated[
-    Path | None, typer.Option("--corpora", help="Folder with lines written by others.")
+    Path, typer.Option("--corpora", help="Folder with lines written by others.")
 ]
-ModeOption = Annotated[str | None, typer.Option("--mode", help="local or pattern.")]
-MissesOption = Annotated[
-    int, typer.Option("--misses", min=0, help="Show so many misses of each kind.")
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object instead of tables.")]
-
-_WRONG_INPUT = (SettingsError, CorpusMissing, ConversationsMissing)
 
 
-def _sentence(error: Exception) -> str:
-    return str(error).rstrip(".") + "."
-
-
-@app.command("gate")
-def gate_command(
-    conversations: ConversationsOption = Path("tests/scenarios"),
-    corpora: CorporaOption = None,
-    mode: ModeOption = None,
-    misses: MissesOption = 0,
-    as_json: JsonOption = False,
-) -> None:
-    """Figures of the write gate."""
-    from bmo.evaluation.write_figures import conversation_figures, corpus_figures
-    from bmo.gate import WriteGate
-
-    try:
-        settings = load_settings(**({"gatekeeper_mode": mode} if mode else {}))
-        gate = WriteGate.from_settings(settings)
-        parts = {"conversations": conversation_figures(gate, conversations)}
-        if corpora is not None:
-            parts["corpora"] = corpus_figures(gate, corpora)
-    except _WRONG_INPUT as error:
-        raise CommandError(_sentence(error)) from None
-    _show(parts, misses, as_json, f"write gate {gate.version}")
-
-
-@app.command("read")
-def read_command(
-    conversations: ConversationsOption = Path("tests/scenarios"),
-    corpora: CorporaOption = None,
-    mode: ModeOption = None,
-    cases: Annotated[
-        Path | None, typer.Option("--cases", help="File of recall cases: is what is live given?")
+@app.command("scenarios")
+def scenarios_command(
+    folders: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Folders of *.turns.yaml, or files.", show_default="tests/scenarios"),
     ] = None,
-    live: Annotated[
-        bool, typer.Option("--live", help="Also play the conversations: recall given live.")
-    ] = False,
     only: Annotated[
-        str, typer.Option("--only", help='With --live: pattern of the files\' names ("c-*").')
-    ] = "*",
-    retrieval: Annotated[
-        bool,
-        typer.Option("--retrieval", help="With --corpora: precisionMemBench and LoCoMo, no plans."),
+        Literal["bmo", "words"] | None, typer.Option("--set", help="Only BMO, or the words alone.")
+    ] = None,
+    by_folder: Annotated[
+        bool, typer.Option("--by-folder", help="A row for each folder below, too.")
     ] = False,
-    misses: MissesOption = 0,
-    as_json: JsonOption = False,
+    as_json: ObjectOption = False,
 ) -> None:
-    """Figures of the read gate: its plans, and what is given of what is in memory."""
-    from bmo.evaluation.read_figures import plan_figures
-    from bmo.evaluation.recall_cases import case_figures, live_figures, read_cases
+    """Play annotated conversations through a real session: found, ended, given; no network.
+
+    Beside BMO stand the words alone: the encoder's likeliest verdict, the turn in the user's
+    words, the five nearest.
+    """
+    from bmo.evaluation.scenario_figures import Figure, sets_of
+
+    found: dict[str, dict[str, ScenarioFigures]] = {}
+    with _sentences():
+        settings = load_settings()
+        sets = sets_of(folders or [Path("tests/scenarios")], by_folder=by_folder)
+        with quiet_logs():
+            for folder, paths in sets.items():
+                found[folder] = _scored(paths, settings, only)
+    if as_json:
+        for folder, figures in found.items():
+            row = {name: one.as_row() for name, one in figures.items()}
+            write_line({"folder": folder, "conversations": len(sets[folder]), **row})
+        return
+    sides = list(next(iter(found.values())))
+    rows: list[tuple[str, ...]] = []
+    for folder, figures in found.items():
+        rows.append((f"[bold]{shown(folder)}[/bold], {len(sets[folder])} conversations",))
+        shares = {side: one.shares() for side, one in figures.items()}
+        for name in get_args(Figure):
+            rows.append((f"  {name}", *(_cell(shares[side].get(name)) for side in sides)))
+        lines = (f"{figures[side].lines_a_recall:g} (median)" for side in sides)
+        rows.append(("  lines a recall", *lines))
+    _show(("figure", *sides), rows)
+
+
+def _scored(
+    paths: Sequence[Path], settings: Settings, only: str | None
+) -> dict[str, ScenarioFigures]:
+    from bmo.evaluation.scenario_figures import scenario_figures, words_alone
     from bmo.index import open_embedder
+    from bmo.judge import Judge
+
+    found = {}
+    if only != "words":
+        found[BMO] = asyncio.run(scenario_figures(paths, settings))
+    if only != "bmo":
+        with closing(Judge.open()) as encoder, closing(open_embedder(settings)) as embedder:
+            found[WORDS] = words_alone(paths, encoder, embedder)
+    return found
+
+
+@app.command("lines")
+def lines_command(
+    corpora: CorporaOption,
+    mode: Annotated[str | None, typer.Option("--mode", help="local or pattern.")] = None,
+    as_json: ObjectOption = False,
+) -> None:
+    """Lines by others, each on its own: noise and attacks stored, facts kept, memory searched."""
+    from bmo.evaluation.line_figures import line_figures
+    from bmo.gate import WriteGate
     from bmo.recall import ReadGate
 
-    try:
+    with _sentences():
         settings = load_settings(**({"gatekeeper_mode": mode} if mode else {}))
-        if retrieval:
-            if corpora is None:
-                raise CommandError("--retrieval needs --corpora: the folder with the lines.")
-            with closing(open_embedder(settings)) as embedder:
-                show_retrieval(corpora, embedder, as_json=as_json)
-            return
-        gate = ReadGate.from_settings(settings, load_judge=settings.effective_mode == "local")
-        parts = {"plans": plan_figures(gate, conversations, corpora)}
-        if cases is not None:
-            people = read_cases(cases)
-            with closing(open_embedder(settings)) as embedder:
-                parts[cases.stem] = case_figures(people, gate, embedder, settings)
-        if live:
-            parts["given live"] = live_figures(conversations, settings, only)
-    except _WRONG_INPUT as error:
-        raise CommandError(_sentence(error)) from None
-    _show(parts, misses, as_json, "read gate")
-
-
-@app.command("judge")
-def judge_command(
-    conversations: ConversationsOption = Path("tests/scenarios"),
-    corpora: CorporaOption = None,
-    world: Annotated[
-        Path, typer.Option("--world", help="Folder with world.jsonl, statements about nobody.")
-    ] = Path("tests/world"),
-    model: Annotated[
-        Path | None, typer.Option("--judge", help="Folder of another judge than the package's.")
-    ] = None,
-    against: Annotated[
-        Path | None,
-        typer.Option("--against", help="Reference outcomes; exit code 1 when the judge is worse."),
-    ] = None,
-    accept: Annotated[
-        Path | None, typer.Option("--accept", help="Write this judge's outcomes as reference.")
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Figures of the local judge, with rules and alone; whether it is worse than another."""
-    from bmo.cli.evaluate_judge import Asked, compare_judge, report_judge
-    from bmo.evaluation.judge_figures import ReferenceMissing
-    from bmo.judge import Judge, JudgeUnavailable
-
-    check_writable("--accept", accept)
-    try:
-        judge = Judge.open(model)
-        asked = Asked(judge, conversations, corpora, world, as_json)
-        if against is None and accept is None:
-            report_judge(asked)
-            return
-        worse = compare_judge(asked, against, accept)
-    except (*_WRONG_INPUT, JudgeUnavailable, ReferenceMissing) as error:
-        raise CommandError(_sentence(error)) from None
-    if worse:
-        raise typer.Exit(1)
-
-
-def _show(parts: dict[str, Figures], misses: int, as_json: bool, title: str) -> None:
-    console = Console()
+        write = WriteGate.from_settings(settings)
+        read = ReadGate.from_settings(settings, judge=write.judge, load_judge=False)
+        found = line_figures(write, read, corpora)
     if as_json:
-        console.print_json(
-            json.dumps(
-                {
-                    name: {
-                        "shares": {
-                            key: {"hits": s.hits, "total": s.total, "low": s.low, "high": s.high}
-                            for key, s in figures.shares.items()
-                        },
-                        "us": figures.timings(),
-                    }
-                    for name, figures in parts.items()
-                }
-            )
-        )
+        shares = {name: asdict(value) for name, value in found.items()}
+        write_line({"gate_version": write.version, "figures": shares})
+    else:
+        _show(("figure", write.version), [(name, _cell(value)) for name, value in found.items()])
+
+
+@app.command("retrieval")
+def retrieval_command(corpora: CorporaOption, as_json: ObjectOption = False) -> None:
+    """What is found for questions by others (precisionMemBench, LoCoMo), beside Mem0's search."""
+    from bmo.evaluation.retrieval import retrieval_figures
+    from bmo.index import open_embedder
+
+    with _sentences(), TemporaryDirectory(prefix="bmo-retrieval-") as home:
+        with closing(open_embedder(load_settings())) as embedder:
+            parts = retrieval_figures(corpora, Path(home), embedder)
+    rows = {name: {one.name: one.as_row() for one in found} for name, found in parts.items()}
+    if as_json:
+        write_line(rows)
         return
-    for name, figures in parts.items():
-        table = Table(title=f"{title}: {name}", title_justify="left")
-        table.add_column("figure")
-        table.add_column("share (cases; 95% interval)", no_wrap=True)
-        for key, value in figures.shares.items():
-            table.add_row(key, str(value))
-        for key, (mean, p99) in figures.timings().items():
-            table.add_row(f"us a turn: {key}", f"mean {mean:.0f}, p99 {p99:.0f}")
-        console.print(table)
-        for kind, lines in figures.misses.items():
-            if misses:
-                console.print(f"[bold]{kind}[/bold] ({len(lines)})")
-                for line in lines[:misses]:
-                    console.print("  " + line, markup=False, highlight=False, soft_wrap=True)
+    _show(
+        ("data", "method", "precision", "recall", "empty kept empty"),
+        [
+            (data, method, f"{row['precision']:.3f}", f"{row['recall']:.3f}", _empty(row))
+            for data, methods in rows.items()
+            for method, row in methods.items()
+        ],
+    )
+
+
+def _empty(row: Mapping[str, float]) -> str:
+    return f"{row['empty_kept']:.0f} of {row['empty']:.0f}" if row["empty"] else ""
+
+
+def _cell(value: Share | None) -> str:
+    return "" if value is None else str(value)
+
+
+def _show(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    table = narrow_table()
+    for name in names:
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    screen().print(table)
+
+
+@contextmanager
+def _sentences() -> Iterator[None]:
+    """Turns what is wrong with settings, files or models into a sentence."""
+    from bmo.evaluation.corpora import CorpusMissing
+    from bmo.index import EmbedderUnavailable
+    from bmo.judge import JudgeUnavailable
+    from bmo.replay import ScenarioError
+
+    try:
+        yield
+    except (CorpusMissing, ScenarioError, SettingsError) as error:
+        raise CommandError(" ".join(str(error).split()).rstrip(".") + ".") from None
+    except (EmbedderUnavailable, JudgeUnavailable) as error:
+        raise CommandError(f"{str(error).rstrip('.')}.", 1) from None

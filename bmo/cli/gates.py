@@ -9,25 +9,27 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 
 from bmo.cli.errors import CommandError
 from bmo.cli.jsonl import each_turn, write_line
-from bmo.cli.judged import evidence_of, evidence_row, show_evidence
+from bmo.cli.opening import ObjectOption
+from bmo.cli.tables import VERDICT_STYLE, screen, shown
+from bmo.quotation import quotation
 from bmo.settings import load_settings
-from bmo.turn import Decision, RecallPlan, Turn
+from bmo.turn import Assessment, Decision, RecallPlan, Turn
 
 TextArgument = Annotated[str | None, typer.Argument(help="What the user says.")]
 JsonlOption = Annotated[
     str | None, typer.Option("--jsonl", help="File of JSON lines, or - for standard input.")
 ]
-BeforeOption = Annotated[
-    str, typer.Option("--before", help="The assistant's words before the turn.")
+AskedOption = Annotated[
+    str, typer.Option("--asked", "--before", help="The assistant's words before the turn.")
 ]
 LanguageOption = Annotated[
     str | None,
     typer.Option("--language", help='What the recogniser says it is: "en", "pt-BR", ...'),
 ]
+ODDS = ("allow", "hold", "discard", "read_need", "steers")
 _LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*")
 
 
@@ -40,56 +42,52 @@ def register(app: typer.Typer) -> None:
 def gate(
     text: TextArgument = None,
     jsonl: JsonlOption = None,
-    before: BeforeOption = "",
+    asked: AskedOption = "",
     after: Annotated[str, typer.Option("--after", help="The assistant's reply.")] = "",
     language: LanguageOption = None,
-    mode: Annotated[str | None, typer.Option("--mode", help="local, pattern or disabled.")] = None,
+    mode: Annotated[
+        str | None, typer.Option("--mode", help="local, pattern, hybrid, llm or disabled.")
+    ] = None,
     rules: Annotated[
         Path | None, typer.Option("--rules", help="Custom rules to try (YAML).")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    as_json: ObjectOption = False,
 ) -> None:
-    """What the write gate makes of a turn."""
+    """What the write gate makes of a turn, at once: a model behind it is not asked."""
     from bmo.gate import WriteGate
 
     _check_language(language)
-    overrides: dict[str, Any] = {}
-    if mode is not None:
-        overrides["gatekeeper_mode"] = mode
-    if rules is not None:
-        overrides["gatekeeper_custom_rules_path"] = rules
-    write_gate = WriteGate.from_settings(load_settings(**overrides))
     if rules is not None and not rules.is_file():
         raise CommandError(f"--rules {str(rules)!r} is no file; name a YAML file with rules.")
-    for problem in write_gate.custom_rules.problems:
-        print(f"bmo: {problem}", file=sys.stderr)
+    given = {"gatekeeper_mode": mode, "gatekeeper_custom_rules_path": rules}
+    settings = load_settings(**{name: value for name, value in given.items() if value is not None})
+    write_gate = WriteGate.from_settings(settings)
+    for problem in (*write_gate.custom_rules.problems, write_gate.judge_problem):
+        if problem:
+            print(f"bmo: {problem}", file=sys.stderr)
     if jsonl is not None:
         for row_id, turn in each_turn(jsonl):
             write_line({"id": row_id, **decision_row(write_gate.decide(turn))})
         return
-    turn = Turn(
-        text=_text_or_stdin(text),
-        assistant_before=before,
-        assistant_after=after,
-        language=language,
+    words = _text_or_stdin(text)
+    decision = write_gate.decide(
+        Turn(text=words, assistant_before=asked, assistant_after=after, language=language)
     )
-    decision = write_gate.decide(turn)
-    evidence = evidence_of(decision)
-    if as_json:
-        judged = {"judge": evidence_row(evidence)} if evidence is not None else {}
-        write_line({"id": None, **decision_row(decision), **judged})
+    if not as_json:
+        show_decision(screen(), decision)
         return
-    show_decision(Console(), decision)
-    if evidence is not None:
-        show_evidence(Console(), evidence)
+    seen = decision.assessment
+    write_line(
+        {"id": None, **decision_row(decision), **({"judge": odds_row(seen)} if seen else {})}
+    )
 
 
 def plan(
     text: TextArgument = None,
     jsonl: JsonlOption = None,
-    before: BeforeOption = "",
+    asked: AskedOption = "",
     language: LanguageOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    as_json: ObjectOption = False,
 ) -> None:
     """What the read gate makes of a turn."""
     from bmo.recall import ReadGate
@@ -101,12 +99,12 @@ def plan(
         for row_id, turn in each_turn(jsonl):
             write_line({"id": row_id, **plan_row(read_gate.plan(turn))})
         return
-    turn = Turn(text=_text_or_stdin(text), assistant_before=before, language=language)
+    turn = Turn(text=_text_or_stdin(text), assistant_before=asked, language=language)
     planned = read_gate.plan(turn)
     if as_json:
         write_line({"id": None, **plan_row(planned)})
     else:
-        show_plan(Console(), planned)
+        show_plan(screen(), planned)
 
 
 def _text_or_stdin(text: str | None) -> str:
@@ -129,22 +127,14 @@ def _check_language(language: str | None) -> None:
 
 def decision_row(decision: Decision) -> dict[str, Any]:
     """A decision as the documented JSON object, without its id."""
+    shown_of_a_fact = ("text", "asked", "category", "slot", "value", "subject", "polarity", "kind")
     return {
         "verdict": decision.verdict,
         "signals": list(decision.signals),
         "reason": decision.reason,
         "confidence": round(decision.confidence, 4),
         "facts": [
-            {
-                "text": fact.text,
-                "category": fact.category,
-                "slot": fact.slot,
-                "value": fact.value,
-                "subject": fact.subject,
-                "polarity": fact.polarity,
-                "kind": fact.kind,
-                "op": fact.op,
-            }
+            {**{name: getattr(fact, name) for name in shown_of_a_fact}, "op": fact.op}
             for fact in decision.facts
         ],
         "elapsed_us": round(decision.elapsed_us, 1),
@@ -152,6 +142,13 @@ def decision_row(decision: Decision) -> dict[str, Any]:
         "gate_version": decision.gate_version,
         "fallback": decision.fallback,
     }
+
+
+def odds_row(seen: Assessment) -> dict[str, Any]:
+    """The encoder's probabilities as the documented JSON object."""
+    odds = {name: getattr(seen, name) for name in ODDS}
+    categories = {name: round(value, 4) for name, value in seen.categories.items()}
+    return {**{name: round(value, 4) for name, value in odds.items()}, "categories": categories}
 
 
 def plan_row(planned: RecallPlan) -> dict[str, Any]:
@@ -168,26 +165,30 @@ def plan_row(planned: RecallPlan) -> dict[str, Any]:
     }
 
 
-VERDICT_STYLE = {"allow": "green", "hold": "yellow", "discard": "dim"}
-
-
 def show_decision(console: Console, decision: Decision) -> None:
     """A decision for people."""
     style = VERDICT_STYLE[decision.verdict]
     console.print(
-        f"[{style}]{decision.verdict}[/{style}]  {escape(decision.reason)}  "
+        f"[{style}]{decision.verdict}[/{style}]  {shown(decision.reason)}  "
         f"[dim]{decision.confidence:.2f} · {decision.elapsed_us:.0f} us · "
-        f"{escape(decision.extraction_method)}[/dim]",
-        highlight=False,
+        f"{shown(decision.extraction_method)}[/dim]"
     )
-    console.print(f"[dim]signals[/dim] {', '.join(decision.signals)}", highlight=False)
+    console.print(f"[dim]signals[/dim] {', '.join(decision.signals)}")
     for fact in decision.facts:
-        mark = {"assert": "+", "retract": "-", "correct": "~"}[fact.op]
-        slot = f"{fact.subject} {fact.slot}" if fact.slot else fact.subject
+        mark = {"assert": "+", "retract": "-"}[fact.op]
+        about = " ".join(filter(None, (fact.subject, fact.slot)))
+        rule = fact.rule_id or fact.extraction_method
         console.print(
-            f"{mark} {escape(fact.text)}  [dim]{fact.category} · {escape(slot)} · "
-            f"{escape(fact.rule_id or fact.extraction_method)} {fact.confidence:.2f}[/dim]",
-            highlight=False,
+            f"{mark} {shown(quotation(fact))}  [dim]{fact.category} · {shown(about)} · "
+            f"{shown(rule)} {fact.confidence:.2f}[/dim]"
+        )
+    seen = decision.assessment
+    if seen is not None:
+        likeliest = max(seen.categories, key=seen.categories.__getitem__)
+        console.print(
+            f"[dim]encoder[/dim] allow {seen.allow:.2f}  hold {seen.hold:.2f}  discard "
+            f"{seen.discard:.2f}  read-need {seen.read_need:.2f}  {likeliest} "
+            f"{seen.categories[likeliest]:.2f}"
         )
 
 
@@ -195,14 +196,9 @@ def show_plan(console: Console, planned: RecallPlan) -> None:
     """A plan for people."""
     word = "[green]recall[/green]" if planned.recall else "[dim]no recall[/dim]"
     console.print(
-        f"{word}  {escape(planned.trigger)}  [dim]{planned.complexity} {planned.intent} · "
-        f"{planned.budget_tokens} tokens · {planned.elapsed_us:.0f} us[/dim]",
-        highlight=False,
+        f"{word}  {shown(planned.trigger)}  [dim]{planned.complexity} {planned.intent} · "
+        f"{planned.budget_tokens} tokens · {planned.elapsed_us:.0f} us[/dim]"
     )
-    for name, values in (
-        ("slots", planned.slots),
-        ("subjects", planned.subjects),
-        ("domains", planned.domains),
-    ):
-        if values:
-            console.print(f"[dim]{name}[/dim] {escape(', '.join(values))}", highlight=False)
+    for name in ("slots", "subjects", "domains"):
+        if getattr(planned, name):
+            console.print(f"[dim]{name}[/dim] {shown(', '.join(getattr(planned, name)))}")

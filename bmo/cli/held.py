@@ -12,23 +12,23 @@ from rich.console import Console
 from bmo.cli.errors import CommandError
 from bmo.cli.jsonl import write_line
 from bmo.cli.opening import (
+    FLUSH_S,
     JsonOption,
     UserOption,
+    category_option,
     opened_ledger,
     opened_service,
     opened_stores,
     settings_for,
     the_only,
 )
-from bmo.cli.tables import fact_row, narrow_table, show_facts, shown
+from bmo.cli.tables import identity_shown, moment_or_none, narrow_table, put_facts, screen, shown
+from bmo.ids import identity_of
 from bmo.settings import Settings
-from bmo.turn import CATEGORIES, Category
+from bmo.turn import Category
 
 if TYPE_CHECKING:
     from bmo.ledger import Ledger, LoggedTurn, WaitingTurn
-
-FLUSH_S = 60.0
-"""Longest wait for the index after a turn was allowed, in seconds."""
 
 
 def register(app: typer.Typer) -> None:
@@ -60,14 +60,11 @@ def held_command(
         raise CommandError("--allow, --discard and --settle are one at a time.")
     if allow is None and (text is not None or category is not None):
         raise CommandError("--as and --category belong to --allow.")
-    if category is not None and category not in CATEGORIES:
-        raise CommandError(
-            f"--category {category[:40]!r} is unknown: use one of {', '.join(CATEGORIES)}."
-        )
+    wanted = category_option(category)
     if text is not None and not text.strip():
         raise CommandError("--as is empty; say what the memory should say.")
     if allow is not None:
-        _allow(settings, allow, text, category, as_json)
+        _allow(settings, allow, text, wanted, as_json)
     elif discard is not None:
         _discard(settings, discard)
     elif settle:
@@ -81,6 +78,7 @@ def held_row(turn: LoggedTurn) -> dict[str, Any]:
     return {
         "id": turn.id,
         "user_id": turn.user_id,
+        **identity_shown(turn.user_id),
         "at": turn.at.isoformat(),
         "text": turn.text,
         "assistant_before": turn.assistant_before,
@@ -98,7 +96,7 @@ def _waiting_row(waiting: WaitingTurn | None) -> dict[str, Any]:
         "waits_for_model": waiting is not None,
         "promise": waiting.promise if waiting is not None else None,
         "attempts": waiting.attempts if waiting is not None else 0,
-        "next_try": waiting.next_at.isoformat() if waiting is not None else None,
+        "next_try": moment_or_none(waiting.next_at if waiting is not None else None),
         "last_error": waiting.last_error if waiting is not None else "",
     }
 
@@ -106,13 +104,7 @@ def _waiting_row(waiting: WaitingTurn | None) -> dict[str, Any]:
 def show_held(
     console: Console, turns: list[LoggedTurn], waiting: Mapping[str, WaitingTurn] | None = None
 ) -> None:
-    """Held turns as a table that fits the terminal.
-
-    Args:
-        console: Where to.
-        turns: The turns.
-        waiting: Turn id -> how far a model has come with it.
-    """
+    """Held turns as a table; ``waiting``: turn id -> how far a model has come with it."""
     table = narrow_table()
     table.add_column("id", no_wrap=True, style="dim")
     table.add_column("said", overflow="fold", ratio=1)
@@ -125,7 +117,7 @@ def show_held(
         if tried is not None and tried.attempts:
             why = f"{why}; asked {tried.attempts}x: {tried.last_error}"
         table.add_row(turn.id[:8], said, shown(why), f"{turn.at:%Y-%m-%d}")
-    console.print(table, highlight=False)
+    console.print(table)
 
 
 def _list(settings: Settings, limit: int, as_json: bool) -> None:
@@ -136,13 +128,13 @@ def _list(settings: Settings, limit: int, as_json: bool) -> None:
         for turn in turns:
             write_line({**held_row(turn), **_waiting_row(waiting.get(turn.id))})
         return
-    console = Console()
+    console = screen()
     if not turns:
         console.print("Nothing is held.")
         return
     show_held(console, turns[:limit], waiting)
     if len(turns) > limit:
-        console.print(f"[dim]... and more: --limit {limit * 2}[/dim]", highlight=False)
+        console.print(f"[dim]... and more: --limit {limit * 2}[/dim]")
 
 
 def _allow(
@@ -156,24 +148,14 @@ def _allow(
         turn = _the_held(ledger, user_id, prefix)
         if not turn.text and text is None:
             raise CommandError(f"the words of {turn.id[:8]} were dropped: say them with --as.")
-        fact = fact_of_held(
-            turn,
-            ledger.known_subjects(user_id),
-            text=text,
-            category=category,
-        )
+        fact = fact_of_held(turn, text=text, category=category)
         recorded = stores.recorder.call(ledger.allow_held, user_id, turn.id, [fact]).result()
-        stores.recorder.flush(FLUSH_S)
-    for notice in stores.notices:
-        typer.echo(f"bmo: {notice}", err=True)
+        stores.finish()
     stored = [*recorded.added, *recorded.confirmed]
-    if as_json:
-        for one in stored:
-            write_line(fact_row(one))
-    elif stored:
-        show_facts(Console(), stored)
-    else:
-        Console().print("Nothing was stored: it was forgotten once and stays so.")
+    if not stored and not as_json:
+        screen().print("Nothing was stored: it was forgotten once and stays so.")
+        return
+    put_facts(stored, as_json)
 
 
 def _settle(settings: Settings, limit: int, as_json: bool) -> None:
@@ -189,7 +171,7 @@ def _settle(settings: Settings, limit: int, as_json: bool) -> None:
     if as_json:
         write_line({**asdict(done), "left_held": left})
         return
-    console = Console()
+    console = screen()
     if not before:
         console.print("No held turn waits for a model.")
         return
@@ -199,24 +181,23 @@ def _settle(settings: Settings, limit: int, as_json: bool) -> None:
         ("stay held: what the model said was refused", done.held),
         ("stay held: no usable answer, tried again later", done.failed),
     )
-    console.print(
-        f"Asked about {done.asked}: {done.calls} calls, ${done.cost:.4f}.", highlight=False
-    )
+    console.print(f"Asked about {done.asked}: {done.calls} calls, ${done.cost:.4f}.")
     for what, count in outcomes:
         if count:
-            console.print(f"{count:4} {what}", highlight=False)
+            console.print(f"{count:4} {what}")
     if done.why_stopped:
-        console.print(f"[dim]{shown(done.why_stopped)}[/dim]", highlight=False)
+        console.print(f"[dim]{shown(done.why_stopped)}[/dim]")
 
 
 def _discard(settings: Settings, prefix: str) -> None:
     with opened_ledger(settings) as ledger:
         turn = _the_held(ledger, settings.bmo_user_id, prefix)
         ledger.discard_held(settings.bmo_user_id, turn.id)
-    Console().print(f"discarded {turn.id[:8]}  {shown(turn.text)}", highlight=False)
+    screen().print(f"discarded {turn.id[:8]}  {shown(turn.text)}")
 
 
 def _the_held(ledger: Ledger, user_id: str, prefix: str) -> LoggedTurn:
     wanted = prefix.strip().lower()
     found = [t for t in ledger.held(user_id) if wanted and t.id.startswith(wanted)]
-    return the_only(found, prefix, f"held turn of {user_id!r}", "held turns", "bmo held")
+    who = identity_of(user_id)
+    return the_only(found, prefix, f"held turn of {who!r}", "held turns", "bmo held")

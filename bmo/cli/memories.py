@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
 from bmo.cli.errors import CommandError
 from bmo.cli.jsonl import write_line
@@ -13,15 +12,19 @@ from bmo.cli.opening import (
     IdArgument,
     JsonOption,
     UserOption,
+    category_option,
     moment_option,
     opened_ledger,
     settings_for,
     the_fact,
 )
-from bmo.cli.tables import fact_row, show_facts, show_pairs, shown
-from bmo.turn import CATEGORIES, StoredFact
+from bmo.cli.tables import fact_row, put_facts, quoted, screen, show_facts, show_pairs, shown
+from bmo.quotation import quotation
+from bmo.turn import StoredFact
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from bmo.ledger import LoggedTurn, Why
 
 memories = typer.Typer(no_args_is_help=True, help="Look at, explain, edit and erase memories.")
@@ -47,24 +50,17 @@ def list_command(
 ) -> None:
     """What is remembered."""
     settings = settings_for(user)
-    if category is not None and category not in CATEGORIES:
-        raise CommandError(
-            f"--category {category[:40]!r} is unknown: use one of {', '.join(CATEGORIES)}."
-        )
+    wanted = category_option(category)
     moment = moment_option("--as-of", as_of)
     with opened_ledger(settings) as ledger:
         facts = ledger.live_facts(
             settings.bmo_user_id,
-            categories=None if category is None else [category],
+            categories=None if wanted is None else [wanted],
             at=moment,
             include_past=past,
             extraction_version=extraction_version,
         )
-    if as_json:
-        for fact in facts:
-            write_line(fact_row(fact))
-    else:
-        show_facts(Console(), facts)
+    put_facts(facts, as_json)
 
 
 @memories.command("show")
@@ -78,8 +74,8 @@ def show_command(
     if as_json:
         write_line(fact_row(fact))
         return
-    console = Console()
-    console.print(f"[bold]{shown(fact.text)}[/bold]", highlight=False)
+    console = screen()
+    console.print(f"[bold]{quoted(fact)}[/bold]")
     show_pairs(console, _everything(fact))
 
 
@@ -87,7 +83,7 @@ def show_command(
 def why_command(
     memory_id: IdArgument, user: UserOption = None, as_json: JsonOption = False
 ) -> None:
-    """Why something is known: the date, the words, the rule, what it replaced."""
+    """Why something is known: the date, the words, what they answer, the rule, what it replaced."""
     settings = settings_for(user)
     with opened_ledger(settings) as ledger:
         fact = the_fact(ledger, settings.bmo_user_id, memory_id)
@@ -96,8 +92,10 @@ def why_command(
         raise CommandError(f"the memory {fact.id[:8]} was erased meanwhile.", 1)
     if as_json:
         write_line(why_row(why))
-    else:
-        show_why(Console(), why)
+        return
+    console = screen()
+    console.print(f"[bold]{quoted(fact)}[/bold]")
+    show_pairs(console, list(_why(why)))
 
 
 @memories.command("history")
@@ -109,11 +107,7 @@ def history_command(
     with opened_ledger(settings) as ledger:
         fact = the_fact(ledger, settings.bmo_user_id, memory_id)
         facts = ledger.history(settings.bmo_user_id, fact.id)
-    if as_json:
-        for row in facts:
-            write_line(fact_row(row))
-    else:
-        show_facts(Console(), facts)
+    put_facts(facts, as_json)
 
 
 @memories.command("conflicts")
@@ -122,24 +116,17 @@ def conflicts_command(user: UserOption = None, as_json: JsonOption = False) -> N
     settings = settings_for(user)
     with opened_ledger(settings) as ledger:
         groups = ledger.conflicts(settings.bmo_user_id)
-    if as_json:
-        for group in groups:
-            write_line(
-                {
-                    "subject": group[0].subject,
-                    "slot": group[0].slot,
-                    "memories": [fact_row(fact) for fact in group],
-                }
-            )
-        return
-    console = Console()
-    if not groups:
+    console = screen()
+    if not groups and not as_json:
         console.print("No conflicts.")
     for number, group in enumerate(groups):
-        if number:
-            console.print()
-        about = " ".join(filter(None, (group[0].subject, group[0].slot)))
-        console.print(f"[dim]{shown(about)}[/dim]", highlight=False)
+        subject, slot = group[0].subject, group[0].slot
+        if as_json:
+            rows = [fact_row(fact) for fact in group]
+            write_line({"subject": subject, "slot": slot, "memories": rows})
+            continue
+        about = " ".join(filter(None, (subject, slot)))
+        console.print("\n" * bool(number) + f"[dim]{shown(about)}[/dim]")
         show_facts(console, group)
 
 
@@ -152,36 +139,42 @@ def why_row(why: Why) -> dict[str, Any]:
         "extraction_version": why.fact.extraction_version,
         "confidence": why.fact.confidence,
         "said": [
-            {"turn_id": turn.id, "at": turn.at.isoformat(), "text": turn.text} for turn in why.said
+            {
+                "turn_id": turn.id,
+                "at": turn.at.isoformat(),
+                "text": turn.text,
+                "asked": turn.assistant_before,
+            }
+            for turn in why.said
         ],
         "replaced": [fact_row(older) for older in why.replaced],
         "replaced_by": None if why.replaced_by is None else fact_row(why.replaced_by),
     }
 
 
-def show_why(console: Console, why: Why) -> None:
+def _why(why: Why) -> Iterator[tuple[str, str]]:
     """Where a memory comes from, for people."""
     fact = why.fact
-    console.print(f"[bold]{shown(fact.text)}[/bold]", highlight=False)
-    rows = [_said(turn) for turn in why.said]
-    if not rows:
-        rows.append((f"{fact.valid_from:%Y-%m-%d %H:%M}", f"from: {fact.source_type}"))
+    for turn in why.said:
+        yield from _said(turn)
+    if not why.said:
+        yield f"{fact.valid_from:%Y-%m-%d %H:%M}", f"from: {fact.source_type}"
     rule = fact.extraction_method or fact.rule_id or fact.source_type
     version = f"{fact.extraction_version}, " if fact.extraction_version else ""
-    rows.append(("kept by", f"{rule} ({version}confidence {fact.confidence:.2f})"))
-    rows += [
-        ("replaced", f"{older.text} (since {older.valid_from:%Y-%m-%d})") for older in why.replaced
-    ]
+    yield "kept by", f"{rule} ({version}confidence {fact.confidence:.2f})"
+    for older in why.replaced:
+        yield "replaced", f"{quotation(older)} (since {older.valid_from:%Y-%m-%d})"
     if why.replaced_by is not None:
-        rows.append(("replaced by", why.replaced_by.text))
+        yield "replaced by", quotation(why.replaced_by)
     elif fact.valid_until is not None:
-        rows.append(("ended", f"{fact.valid_until:%Y-%m-%d} ({fact.end_reason})"))
-    show_pairs(console, rows)
+        yield "ended", f"{fact.valid_until:%Y-%m-%d} ({fact.end_reason})"
 
 
-def _said(turn: LoggedTurn) -> tuple[str, str]:
+def _said(turn: LoggedTurn) -> Iterator[tuple[str, str]]:
+    if turn.assistant_before:
+        yield "asked", f'"{turn.assistant_before}"'
     words = f'"{turn.text}"' if turn.text else "(the words were dropped)"
-    return f"{turn.at:%Y-%m-%d %H:%M}", f"you said: {words}"
+    yield f"{turn.at:%Y-%m-%d %H:%M}", f"you said: {words}"
 
 
 def _everything(fact: StoredFact) -> list[tuple[str, str]]:
@@ -190,6 +183,8 @@ def _everything(fact: StoredFact) -> list[tuple[str, str]]:
         until = f"{fact.valid_until:%Y-%m-%d %H:%M} ({fact.end_reason or 'ended'})"
     return [
         ("id", fact.id),
+        ("said", fact.said or "-"),
+        ("asked", fact.asked or "-"),
         ("subject", fact.subject),
         ("slot", fact.slot or "-"),
         ("value", fact.value or "-"),

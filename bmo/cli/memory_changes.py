@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from bmo.cli.errors import CommandError
 from bmo.cli.jsonl import read_lines, write_line
@@ -17,20 +16,20 @@ from bmo.cli.opening import (
     JsonOption,
     Stores,
     UserOption,
+    category_option,
     opened_ledger,
     opened_stores,
     settings_for,
     the_fact,
+    the_only,
 )
-from bmo.cli.tables import fact_row, show_facts, show_pairs, shown
+from bmo.cli.tables import fact_row, put_facts, quoted, screen, show_facts, show_pairs
+from bmo.ids import as_user_id, identity_of
+from bmo.quotation import quotation
 from bmo.settings import Settings
-from bmo.turn import CATEGORIES
 
 if TYPE_CHECKING:
     from bmo.ledger import PendingErasure, Receipt
-
-FLUSH_S = 60.0
-"""Longest wait for the index after a change, in seconds."""
 
 
 def register(memories: typer.Typer) -> None:
@@ -57,10 +56,7 @@ def edit_command(
         raise CommandError("say what to change: --text, --value or --category.")
     if text is not None and not text.strip():
         raise CommandError("--text is empty; bmo memories forget removes a memory.")
-    if category is not None and category not in CATEGORIES:
-        raise CommandError(
-            f"--category {category[:40]!r} is unknown: use one of {', '.join(CATEGORIES)}."
-        )
+    wanted = category_option(category)
     with opened_stores(settings) as stores:
         old = the_fact(stores.ledger, settings.bmo_user_id, memory_id)
         if old.valid_until is not None:
@@ -73,15 +69,12 @@ def edit_command(
             old.id,
             text=None if text is None else " ".join(text.split()),
             value=value,
-            category=category,
+            category=wanted,
         ).result()
-        _finish(stores)
-    if as_json:
-        write_line(fact_row(new))
-    else:
-        console = Console()
-        console.print(f"[dim]was[/dim] {shown(old.text)}", highlight=False)
-        show_facts(console, [new])
+        stores.finish()
+    if not as_json:
+        screen().print(f"[dim]was[/dim] {quoted(old)}")
+    put_facts([new], as_json)
 
 
 def forget_command(
@@ -98,7 +91,7 @@ def forget_command(
             stores.ledger.erase, settings.bmo_user_id, [fact.id for fact in facts]
         ).result()
         receipt = _completed(stores, receipt)
-    _show_receipt(receipt, list(dict.fromkeys(fact.text for fact in facts)), as_json)
+    _show_receipt(receipt, list(dict.fromkeys(quotation(fact) for fact in facts)), as_json)
 
 
 def wipe_command(
@@ -109,11 +102,10 @@ def wipe_command(
     """Erase everything that is remembered of a user."""
     settings = settings_for(user)
     if not yes:
-        question = f"Erase everything remembered of {settings.bmo_user_id!r}?"
+        who = identity_of(settings.bmo_user_id)
+        question = f"Erase everything remembered of {who!r}?"
         if not sys.stdin.isatty():
-            raise CommandError(
-                f"this erases everything of {settings.bmo_user_id!r}: add --yes to confirm."
-            )
+            raise CommandError(f"this erases everything of {who!r}: add --yes to confirm.")
         if not typer.confirm(question):
             raise CommandError("nothing was erased.", 1)
     with opened_stores(settings) as stores:
@@ -148,37 +140,25 @@ def pending_command(
             receipt = _completed(stores, asked.result())
         else:
             back = stores.recorder.call(stores.ledger.cancel_erasure, user_id, request.id).result()
-            _finish(stores)
+            stores.finish()
     if confirm is not None:
-        _show_receipt(receipt, [fact.text for fact in request.facts], as_json)
-    elif as_json:
-        for fact in back:
-            write_line(fact_row(fact))
+        _show_receipt(receipt, [quotation(fact) for fact in request.facts], as_json)
     else:
-        show_facts(Console(), back)
+        put_facts(back, as_json)
 
 
 def _show_pending(requests: Sequence[PendingErasure], as_json: bool) -> None:
-    if as_json:
-        for one in requests:
-            write_line(
-                {
-                    "id": one.id,
-                    "user_id": one.user_id,
-                    "scope": one.scope,
-                    "at": one.asked_at.isoformat(),
-                    "memories": [fact_row(fact) for fact in one.facts],
-                }
-            )
-        return
-    console = Console()
-    if not requests:
+    console = screen()
+    if not requests and not as_json:
         console.print("Nothing waits to be forgotten.")
     for one in requests:
-        console.print(
-            f"{one.id[:8]}  asked {one.asked_at:%Y-%m-%d %H:%M}, scope {one.scope}",
-            highlight=False,
-        )
+        if as_json:
+            row = {"id": one.id, "user_id": one.user_id, "scope": one.scope}
+            rows = [fact_row(fact) for fact in one.facts]
+            write_line({**row, "at": one.asked_at.isoformat(), "memories": rows})
+            continue
+        when = f"{one.asked_at:%Y-%m-%d %H:%M}"
+        console.print(f"{one.id[:8]}  asked {when}, scope {one.scope}")
         show_facts(console, one.facts)
 
 
@@ -186,12 +166,8 @@ def _the_pending(stores: Stores, user_id: str, prefix: str) -> PendingErasure:
     wanted = prefix.strip().lower()
     waiting = stores.ledger.pending_erasures(user_id)
     found = [one for one in waiting if wanted and one.id.startswith(wanted)]
-    if len(found) != 1:
-        raise CommandError(
-            f"{len(found) or 'no'} requests of {user_id!r} have an id that starts with "
-            f"{prefix[:40]!r}; bmo memories pending shows them."
-        )
-    return found[0]
+    who = identity_of(user_id)
+    return the_only(found, prefix, f"request of {who!r}", "requests", "bmo memories pending")
 
 
 def export_command(
@@ -213,7 +189,8 @@ def export_command(
         except OSError as error:
             raise CommandError(f"{str(file)!r} cannot be written: {error.strerror}.", 1) from None
     # The first line is the header.
-    print(f"{count - 1} rows of {settings.bmo_user_id!r} in {file}", file=sys.stderr)
+    who = identity_of(settings.bmo_user_id)
+    print(f"{count - 1} rows of {who!r} in {file}", file=sys.stderr)
 
 
 def import_command(
@@ -244,15 +221,16 @@ def import_command(
 def _import_export(settings: Settings, file: str, user: str | None) -> None:
     from bmo.ledger import ExchangeError
 
+    named = as_user_id(user) if user else None
     lines = [line for _, line in read_lines(file)]
     if not lines:
         raise CommandError(f"{file!r} is empty; bmo memories export makes such a file.")
     with opened_stores(settings) as stores:
         try:
-            done = stores.recorder.call(stores.ledger.import_export, lines, user_id=user).result()
+            done = stores.recorder.call(stores.ledger.import_export, lines, user_id=named).result()
         except (ExchangeError, ValueError) as error:
             raise CommandError(f"nothing was imported: {str(error).rstrip('.')}.") from None
-        _finish(stores)
+        stores.finish()
     print(f"{done.added} rows added, {done.known} known already, {done.suppressed} stay forgotten")
 
 
@@ -265,10 +243,11 @@ def _import_mem0(settings: Settings, collection: str, path: Path | None, user: s
             found = list(read_mem0_collection(settings, collection, path=path))
         except IndexUnavailable as error:
             raise CommandError(f"nothing was imported: {error}", 1) from None
+        named = as_user_id(user) if user else None
         done = stores.recorder.call(
-            import_mem0, stores.ledger, found, user_id=user, near=stores.near
+            import_mem0, stores.ledger, found, user_id=named, near=stores.near
         ).result()
-        _finish(stores)
+        stores.finish()
     print(f"{done.read} memories read, {done.added} added, {done.known} known already")
     for memory_id, why in done.refused:
         print(f"bmo: memory {memory_id} was not taken: {why.rstrip('.')}.", file=sys.stderr)
@@ -287,20 +266,9 @@ def _write_private(file: Path, lines: Iterator[str]) -> int:
     return count
 
 
-def _finish(stores: Stores) -> bool:
-    """Waits for the index; says so when it cannot follow now. Returns whether it did."""
-    done = stores.recorder.flush(FLUSH_S)
-    for notice in stores.notices:
-        print(f"bmo: {notice}", file=sys.stderr)
-    if not done and not stores.notices:
-        problem = stores.recorder.stats().index_problem or "the index did not follow in time"
-        print(f"bmo: {problem} It is brought up to date at the next start.", file=sys.stderr)
-    return done
-
-
 def _completed(stores: Stores, receipt: Receipt) -> Receipt:
     """The receipt after the index had its part."""
-    _finish(stores)
+    stores.finish()
     return stores.ledger.receipt(receipt.user_id, receipt.id) or receipt
 
 
@@ -322,7 +290,7 @@ def _show_receipt(receipt: Receipt, texts: Sequence[str], as_json: bool) -> None
         rows.append(("from", _places_line(receipt.places)))
         if not receipt.complete:
             rows.append(("left to do", "the index; it follows when it can be reached"))
-        show_pairs(Console(), rows)
+        show_pairs(screen(), rows)
     if not receipt.complete:
         raise typer.Exit(1)
 

@@ -11,15 +11,11 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from bmo.cli.errors import CommandError
-from bmo.memory import (
-    MemoryService,
-    MemoryUnavailable,
-    ServiceNotice,
-    open_index,
-    open_ledger,
-)
-from bmo.settings import Settings, checked_user_id, load_settings
+from bmo.ids import as_user_id, identity_of
+from bmo.memory import MemoryService, MemoryUnavailable, ServiceNotice, open_index, open_ledger
+from bmo.settings import Settings, load_settings
 from bmo.telemetry import quiet_logs
+from bmo.turn import CATEGORIES, Category
 
 if TYPE_CHECKING:
     from bmo.index import MemoryIndex
@@ -33,10 +29,14 @@ NEAR_TOP_K = 5
 NEAR_THRESHOLD = 0.4
 """How many similar memories an import is compared with, and from which cosine similarity."""
 
+FLUSH_S = 60.0
+"""Longest wait for the index after a change, in seconds."""
+
 UserOption = Annotated[
     str | None, typer.Option("--user", help="Whose memory; default BMO_USER_ID.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
+ObjectOption = Annotated[bool, typer.Option("--json", help="One JSON object.")]
 IdArgument = Annotated[str, typer.Argument(help="The memory's id, or the start of it.")]
 
 
@@ -48,12 +48,12 @@ def settings_for(user: str | None) -> Settings:
 
     Raises:
         SettingsError: A variable is wrong.
-        CommandError: The user id has characters that no user id may have.
+        CommandError: The user id is empty.
     """
     if user is None:
         return load_settings()
     try:
-        return load_settings(bmo_user_id=checked_user_id(user))
+        return load_settings(bmo_user_id=as_user_id(user))
     except ValueError as error:
         raise CommandError(f"--user: {error}.") from None
 
@@ -70,51 +70,6 @@ def opened_ledger(settings: Settings) -> Iterator[Ledger]:
 
 
 @dataclass(frozen=True, slots=True)
-class Stores:
-    """What a command that changes memory works with.
-
-    Attributes:
-        ledger: The truth.
-        index: Mem0 on Qdrant, or None while it cannot be reached.
-        recorder: The one writer thread.
-        notices: Sentences for people about how they were opened.
-    """
-
-    ledger: Ledger
-    index: MemoryIndex | None
-    recorder: Recorder
-    notices: tuple[str, ...]
-
-    def near(self, user_id: str, text: str) -> list[tuple[str, float]]:
-        """Similar facts, for reconciliation; none while the index cannot be reached."""
-        if self.index is None or self.index.unavailable:
-            return []
-        hits = self.index.search(user_id, text, top_k=NEAR_TOP_K, threshold=NEAR_THRESHOLD)
-        return [(hit.fact_id, hit.score) for hit in hits]
-
-
-@contextmanager
-def opened_stores(settings: Settings) -> Iterator[Stores]:
-    """Ledger, index and recorder, without gates: for commands that change memory.
-
-    Raises:
-        MemoryUnavailable: The ledger cannot be opened, or another process owns the store.
-    """
-    from bmo.recorder import Recorder
-
-    notices: list[ServiceNotice] = []
-    with opened_ledger(settings) as ledger:
-        index = open_index(settings, notices)
-        recorder = Recorder.open(ledger, index, settings)
-        try:
-            yield Stores(ledger, index, recorder, tuple(notice.message for notice in notices))
-        finally:
-            recorder.close()
-            if index is not None:
-                index.close()
-
-
-@dataclass(frozen=True, slots=True)
 class Reader:
     """What a command that only reads works with.
 
@@ -128,14 +83,64 @@ class Reader:
     index: MemoryIndex | None
     notices: tuple[str, ...]
 
+    def show_notices(self) -> None:
+        """Says on standard error what is missing."""
+        for notice in self.notices:
+            typer.echo(f"bmo: {notice}", err=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Stores(Reader):
+    """What a command that changes memory works with.
+
+    Attributes:
+        recorder: The one writer thread.
+    """
+
+    recorder: Recorder
+
+    def near(self, user_id: str, text: str) -> list[tuple[str, float]]:
+        """Similar facts, for reconciliation; none while the index cannot be reached."""
+        if self.index is None or self.index.unavailable:
+            return []
+        hits = self.index.search(user_id, text, top_k=NEAR_TOP_K, threshold=NEAR_THRESHOLD)
+        return [(hit.fact_id, hit.score) for hit in hits]
+
+    def finish(self) -> None:
+        """Waits for the index; says so when it cannot follow now."""
+        done = self.recorder.flush(FLUSH_S)
+        self.show_notices()
+        if not done and not self.notices:
+            problem = self.recorder.stats().index_problem or "the index did not follow in time"
+            said = f"bmo: {problem} It is brought up to date at the next start."
+            typer.echo(said, err=True)
+
 
 @contextmanager
-def opened_reader(settings: Settings, *, owner: bool = False) -> Iterator[Reader]:
+def opened_stores(settings: Settings) -> Iterator[Stores]:
+    """Ledger, index and recorder, without gates: for commands that change memory.
+
+    Raises:
+        MemoryUnavailable: The ledger cannot be opened, or another process owns the store.
+    """
+    from bmo.recorder import Recorder
+
+    with opened_reader(settings, owner=True) as reader:
+        recorder = Recorder.open(reader.ledger, reader.index, settings)
+        with closing(recorder):
+            yield Stores(reader.ledger, reader.index, reader.notices, recorder)
+
+
+@contextmanager
+def opened_reader(
+    settings: Settings, *, owner: bool = False, take_over: bool = False
+) -> Iterator[Reader]:
     """Ledger and index without a recorder; beside a running BMO the ledger alone.
 
     Args:
         settings: Settings of this process.
         owner: The index is needed: another process that owns it is an error.
+        take_over: Make the index this ledger's, whoever it belongs to.
 
     Raises:
         MemoryUnavailable: The ledger cannot be opened, or another process owns the store.
@@ -147,7 +152,7 @@ def opened_reader(settings: Settings, *, owner: bool = False) -> Iterator[Reader
         index = None
         extra: tuple[str, ...] = ()
         try:
-            index = open_index(settings, notices)
+            index = open_index(settings, notices, ledger, take_over=take_over)
         except MemoryUnavailable as error:
             if owner or not isinstance(error.__cause__, StoreInUse):
                 raise
@@ -161,7 +166,7 @@ def opened_reader(settings: Settings, *, owner: bool = False) -> Iterator[Reader
 
 @contextmanager
 def opened_service(settings: Settings) -> Iterator[MemoryService]:
-    """Everything, with gates and judge: for commands that ask them.
+    """Everything, with gates and encoder: for commands that ask them.
 
     Raises:
         MemoryUnavailable: The ledger cannot be opened, or another process owns the store.
@@ -182,7 +187,8 @@ def the_fact(ledger: Ledger, user_id: str, prefix: str) -> StoredFact:
     """
     wanted = prefix.strip().lower()
     found = ledger.find_facts(user_id, wanted) if wanted else []
-    return the_only(found, prefix, f"memory of {user_id!r}", "memories", "bmo memories list")
+    who = identity_of(user_id)
+    return the_only(found, prefix, f"memory of {who!r}", "memories", "bmo memories list")
 
 
 def the_only(found: Sequence[_Row], prefix: str, one: str, several: str, shown_by: str) -> _Row:
@@ -205,6 +211,19 @@ def the_only(found: Sequence[_Row], prefix: str, one: str, several: str, shown_b
             f"no {one} has an id that starts with {prefix[:40]!r}; {shown_by} shows them."
         )
     raise CommandError(f"{len(found)} {several} have an id that starts with {prefix!r}: add to it.")
+
+
+def category_option(value: str | None) -> Category | None:
+    """Reads ``--category``.
+
+    Raises:
+        CommandError: There is no such category.
+    """
+    known = next((category for category in CATEGORIES if category == value), None)
+    if known is None and value is not None:
+        listed = ", ".join(CATEGORIES)
+        raise CommandError(f"--category {value[:40]!r} is unknown: use one of {listed}.")
+    return known
 
 
 def moment_option(name: str, text: str | None) -> datetime | None:

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import Console
 
 from bmo.cli.errors import CommandError
-from bmo.cli.gates import plan_row, show_plan
+from bmo.cli.gates import AskedOption, plan_row, show_plan
 from bmo.cli.held import held_row, show_held
 from bmo.cli.jsonl import write_line
 from bmo.cli.opening import (
     IdArgument,
+    ObjectOption,
     UserOption,
     opened_ledger,
     opened_reader,
     settings_for,
     the_fact,
 )
-from bmo.cli.tables import fact_row, narrow_table, shown
+from bmo.cli.tables import fact_row, narrow_table, quoted, screen, shown
+from bmo.quotation import dated_quotation
 from bmo.turn import Recall, RecalledMemory, Turn, utc_now
 
 if TYPE_CHECKING:
@@ -47,11 +50,9 @@ def recall_command(
     include_held: Annotated[
         bool, typer.Option("--include-held", help="Held turns that share words, too.")
     ] = False,
-    before: Annotated[
-        str, typer.Option("--before", help="The assistant's words before the question.")
-    ] = "",
+    asked: AskedOption = "",
     user: UserOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    as_json: ObjectOption = False,
 ) -> None:
     """What memory has for a question, and why."""
     from bmo.recall import ReadGate, Recaller
@@ -61,30 +62,28 @@ def recall_command(
     settings = settings_for(user)
     user_id = settings.bmo_user_id
     gate = ReadGate.from_settings(settings, load_judge=settings.effective_mode != "pattern")
-    turn = Turn(text=question, user_id=user_id, assistant_before=before)
+    turn = Turn(text=question, user_id=user_id, assistant_before=asked)
     held: list[LoggedTurn] = []
     with opened_reader(settings) as reader:
-        recaller = Recaller(reader.ledger, reader.index, settings)
+        recaller, now = Recaller(reader.ledger, reader.index, settings), utc_now()
         plan = gate.plan(
             turn,
             subjects=reader.ledger.known_subjects(user_id),
-            familiar=lambda words: recaller.familiarity(words, user_id, utc_now()),
+            nearest=partial(recaller.nearest_similarity, user_id=user_id, now=now),
         )
-        asked = plan
-        if not plan.recall and explain:
-            asked = replace(
-                plan, recall=True, budget_tokens=EXPLAINED_BUDGET, query=plan.query or question
-            )
-        found = recaller.recall(asked, user_id, utc_now(), weights=recaller.weights_of(user_id))
+        searched = plan
+        if explain and not plan.recall:
+            query = plan.query or question
+            searched = replace(plan, recall=True, budget_tokens=EXPLAINED_BUDGET, query=query)
+        found = recaller.recall(searched, user_id, now, weights=recaller.weights_of(user_id))
         if include_held:
             held = [one for one, _ in reader.ledger.search_held(user_id, question, HELD_SHOWN)]
     found = replace(found, plan=plan)
-    for notice in reader.notices:
-        typer.echo(f"bmo: {notice}", err=True)
+    reader.show_notices()
     if as_json:
         write_line({"question": question, **recall_row(found), "held": [*map(held_row, held)]})
         return
-    console = Console()
+    console = screen()
     _show(console, found, explain)
     if held:
         console.print("[dim]held, never recalled:[/dim]")
@@ -109,7 +108,7 @@ def feedback_command(
             helpful=verdict == "good",
             at=utc_now(),
         )
-    Console().print(f"noted: {verdict}  {shown(fact.text)}", highlight=False)
+    screen().print(f"noted: {verdict}  {quoted(fact)}")
 
 
 def recall_row(found: Recall) -> dict[str, Any]:
@@ -132,17 +131,14 @@ def _memory_row(memory: RecalledMemory, place: Literal["in", "out"]) -> dict[str
         "place": place,
         "why": memory.why,
         "score": round(memory.score, 4),
-        "parts": {
-            name: round(getattr(memory.parts, name), 4)
-            for name in ("semantic", "recency", "domain", "usage", "kind")
-        },
+        "parts": {name: round(value, 4) for name, value in asdict(memory.parts).items()},
     }
 
 
 def _show(console: Console, found: Recall, explain: bool) -> None:
     show_plan(console, found.plan)
     if found.fallback:
-        console.print(f"[yellow]fallback[/yellow] {shown(found.reason)}", highlight=False)
+        console.print(f"[yellow]fallback[/yellow] {shown(found.reason)}")
     if not found.plan.recall:
         if explain and (found.memories or found.left_out):
             console.print("If it asked for memory, these would be looked at:", style="dim")
@@ -157,18 +153,17 @@ def _show(console: Console, found: Recall, explain: bool) -> None:
         console.print("Nothing fits.")
     for memory in found.memories if not explain else ():
         console.print(
-            f"[dim]{memory.score:.2f}[/dim] {shown(memory.fact.text)} "
-            f"[dim]{shown(memory.why)} · {memory.fact.id[:8]}[/dim]",
-            highlight=False,
+            f"[dim]{memory.score:.2f}[/dim] {_dated(memory)} "
+            f"[dim]{shown(memory.why)} · {memory.fact.id[:8]}[/dim]"
         )
     if explain and found.context and found.plan.recall:
         console.print(f"[dim]given to the model ({found.tokens} tokens):[/dim]")
-        console.print(shown_lines(found.context), highlight=False)
+        for line in found.context.splitlines():
+            console.print(shown(line))
 
 
-def shown_lines(block: str) -> str:
-    """A block of lines for a rich console."""
-    return "\n".join(shown(line) for line in block.splitlines())
+def _dated(memory: RecalledMemory) -> str:
+    return shown(dated_quotation(memory.fact))
 
 
 def _show_scores(console: Console, found: Recall) -> None:
@@ -180,19 +175,12 @@ def _show_scores(console: Console, found: Recall) -> None:
     ranked = [(memory, True) for memory in found.memories]
     ranked += [(memory, False) for memory in found.left_out]
     for memory, given in ranked:
-        parts = memory.parts
-        named = (
-            ("semantic", parts.semantic),
-            ("recency", parts.recency),
-            ("domain", parts.domain),
-            ("usage", parts.usage),
-            ("kind", parts.kind),
-        )
-        sums = " + ".join(f"{name} {value:.2f}" for name, value in named if value)
+        parts = asdict(memory.parts)
+        sums = " + ".join(f"{name} {value:.2f}" for name, value in parts.items() if value)
         table.add_row(
             "[green]in[/green]" if given else "[dim]out[/dim]",
             f"{memory.score:.2f}",
-            f"{shown(memory.fact.text)} [dim]{memory.fact.id[:8]}[/dim]\n"
+            f"{_dated(memory)} [dim]{memory.fact.id[:8]}[/dim]\n"
             f"[dim]{sums or 'no score'}: {shown(memory.why)}[/dim]",
         )
-    console.print(table, highlight=False)
+    console.print(table)

@@ -11,13 +11,24 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from bmo.cli.jsonl import write_line
+from bmo.ids import identity_of
+from bmo.quotation import quotation
+
 if TYPE_CHECKING:
     from bmo.turn import StoredFact
 
 WIDE = 72
 """Columns from which a table has room for the category."""
 
+VERDICT_STYLE = {"allow": "green", "hold": "yellow", "discard": "dim"}
+
 _FORMATTING = frozenset({"Cc", "Cf", "Cs", "Co"})
+
+
+def screen() -> Console:
+    """The terminal, without colours that nobody asked for."""
+    return Console(highlight=False)
 
 
 def shown(text: str) -> str:
@@ -32,15 +43,22 @@ def shown(text: str) -> str:
     return escape(plain)
 
 
+def quoted(fact: StoredFact) -> str:
+    """A memory for a rich console: its words as a quotation, or its canonical text."""
+    return shown(quotation(fact))
+
+
 def fact_row(fact: StoredFact) -> dict[str, Any]:
     """A memory as the documented JSON object."""
     return {
         "id": fact.id,
         "user_id": fact.user_id,
+        **identity_shown(fact.user_id),
         "subject": fact.subject,
         "slot": fact.slot,
         "value": fact.value,
         "text": fact.text,
+        "asked": fact.asked,
         "category": fact.category,
         "kind": fact.kind,
         "valid_from": fact.valid_from.isoformat(),
@@ -50,9 +68,23 @@ def fact_row(fact: StoredFact) -> dict[str, Any]:
     }
 
 
+def identity_shown(user_id: str) -> dict[str, str]:
+    """A row's key for whom a made user id means; nothing where the id says it."""
+    identity = identity_of(user_id)
+    return {} if identity == user_id else {"identity": identity}
+
+
 def moment_or_none(moment: datetime | None) -> str | None:
     """ISO 8601, or None."""
     return None if moment is None else moment.isoformat()
+
+
+def put_facts(facts: Sequence[StoredFact], as_json: bool) -> None:
+    """Prints memories: a JSON object a line, or a table."""
+    if not as_json:
+        show_facts(screen(), facts)
+    for fact in facts if as_json else ():
+        write_line(fact_row(fact))
 
 
 def show_facts(console: Console, facts: Sequence[StoredFact]) -> None:
@@ -69,23 +101,21 @@ def show_facts(console: Console, facts: Sequence[StoredFact]) -> None:
     table.add_column("since", style="dim", no_wrap=True)
     for fact in facts:
         ended = f" [dim](until {fact.valid_until:%Y-%m-%d})[/dim]" if fact.valid_until else ""
-        cells = [fact.id[:8], shown(fact.text) + ended]
-        if wide:
-            cells.append(fact.category)
-        table.add_row(*cells, f"{fact.valid_from:%Y-%m-%d}")
-    console.print(table, highlight=False)
+        category = (fact.category,) if wide else ()
+        table.add_row(fact.id[:8], quoted(fact) + ended, *category, f"{fact.valid_from:%Y-%m-%d}")
+    console.print(table)
 
 
-def narrow_table() -> Table:
+def narrow_table(*, header: bool = True) -> Table:
     """A table without lines: every column is the content's."""
-    return Table(box=None, pad_edge=False, header_style="dim", expand=False)
+    return Table(box=None, pad_edge=False, header_style="dim", show_header=header)
 
 
 def show_pairs(console: Console, pairs: Sequence[tuple[str, str]]) -> None:
     """Name and value, one pair a line, the values in one column."""
-    table = Table(box=None, pad_edge=False, show_header=False)
+    table = narrow_table(header=False)
     table.add_column(style="dim", justify="right", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in pairs:
         table.add_row(name, shown(value))
-    console.print(table, highlight=False)
+    console.print(table)

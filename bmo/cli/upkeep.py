@@ -22,7 +22,8 @@ from bmo.cli.opening import (
     opened_stores,
     settings_for,
 )
-from bmo.cli.tables import fact_row, shown
+from bmo.cli.tables import fact_row, quoted, screen, shown
+from bmo.quotation import quotation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
     from bmo.memory.reprocess import Reprocessing
     from bmo.settings import Settings
     from bmo.turn import Fact
-
-FLUSH_S = 60.0
-"""Longest wait for the index after a reprocessing, in seconds."""
 
 
 def register(app: typer.Typer) -> None:
@@ -46,6 +44,10 @@ def reindex_command(
     missing: Annotated[
         bool, typer.Option("--missing", help="Keep what is right; only repair.")
     ] = False,
+    take_over: Annotated[
+        bool,
+        typer.Option("--take-over", help="Also of an index that belongs to another ledger."),
+    ] = False,
 ) -> None:
     """Make the search index anew from the ledger; interrupted, the next run goes on."""
     from bmo.index import IndexUnavailable, discard_damaged
@@ -55,7 +57,7 @@ def reindex_command(
     settings = settings_for(None)
     if discard_damaged(settings):
         print("the index could not be read: it is made anew", file=sys.stderr)
-    with opened_reader(settings, owner=True) as reader:
+    with opened_reader(settings, owner=True, take_over=take_over) as reader:
         if reader.index is None:
             raise CommandError(" ".join(reader.notices), 1)
         if reader.index.unavailable:
@@ -99,15 +101,13 @@ def reprocess_command(
         with opened_stores(settings) as stores:
             found = passes(stores.ledger)
             stores.recorder.call(apply_passes, stores.ledger, found).result()
-            stores.recorder.flush(FLUSH_S)
-        for notice in stores.notices:
-            typer.echo(f"bmo: {notice}", err=True)
+            stores.finish()
     if as_json:
         for change in found.changes:
             write_line(change_row(change))
         write_line(summary_row(found, applied=apply))
     else:
-        _show(Console(), found, applied=apply)
+        _show(screen(), found, applied=apply)
 
 
 def change_row(change: Restated) -> dict[str, Any]:
@@ -142,15 +142,8 @@ def summary_row(found: Reprocessing, *, applied: bool) -> dict[str, Any]:
 
 
 def _new_row(fact: Fact) -> dict[str, Any]:
-    return {
-        "subject": fact.subject,
-        "slot": fact.slot,
-        "value": fact.value,
-        "text": fact.text,
-        "category": fact.category,
-        "kind": fact.kind,
-        "rule_id": fact.rule_id,
-    }
+    names = ("subject", "slot", "value", "text", "asked", "category", "kind", "rule_id")
+    return {name: getattr(fact, name) for name in names}
 
 
 def _reprocess(
@@ -176,28 +169,27 @@ def _show(console: Console, found: Reprocessing, *, applied: bool) -> None:
     for change in found.changes:
         console.print(f"[dim]{change.turn.at:%Y-%m-%d}[/dim] {shown(change.turn.text)}")
         for fact in change.added:
-            console.print(f"  [green]+[/green] {shown(fact.text)}", highlight=False)
+            console.print(f"  [green]+[/green] {shown(quotation(fact))}")
         for old in change.removed:
-            console.print(f"  [red]-[/red] {shown(old.text)}", highlight=False)
+            console.print(f"  [red]-[/red] {quoted(old)}")
         for old, new in change.changed:
-            console.print(f"  [yellow]~[/yellow] {shown(old.text)} -> {shown(new.text)}")
+            after = shown(quotation(new))
+            console.print(f"  [yellow]~[/yellow] {quoted(old)} -> {after}")
     row = summary_row(found, applied=applied)
     console.print(
-        f"{row['turns']} turns: +{row['added']} -{row['removed']} ~{row['changed']} memories",
-        highlight=False,
+        f"{row['turns']} turns: +{row['added']} -{row['removed']} ~{row['changed']} memories"
     )
     for move, count in row["reclassified"].items():
-        console.print(f"[dim]{move}[/dim] {count} turns", highlight=False)
-    for name, count in (
-        ("without words", found.without_words),
-        ("decided by hand", found.settled),
-        (
-            "facts that were forgotten and stay so",
-            sum(len(one.forgotten) for one in found.changes),
-        ),
-    ):
+        console.print(f"[dim]{move}[/dim] {count} turns")
+    forgotten = sum(len(one.forgotten) for one in found.changes)
+    left_out = {
+        "without words": found.without_words,
+        "decided by hand": found.settled,
+        "facts that were forgotten and stay so": forgotten,
+    }
+    for name, count in left_out.items():
         if count:
-            console.print(f"[dim]left out:[/dim] {count} {name}", highlight=False)
+            console.print(f"[dim]left out:[/dim] {count} {name}")
     if applied:
         console.print("Applied.")
     elif found.changes:

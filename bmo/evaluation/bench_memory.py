@@ -9,9 +9,10 @@ import asyncio
 import json
 import sys
 import time
+from collections.abc import Awaitable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from bmo.evaluation.bench import resident_mb
 from bmo.settings import Settings
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
 
 RECALLS = 200
 PREFETCHED = 60
+TOLD = 40
 SESSIONS = 8
 SESSION_TURNS = 12
-IDLE_TICKS = 500
+IDLE_S = 0.5
 TICK_S = 0.001
 USER = "bench"
 
@@ -100,21 +102,27 @@ async def recall_times(service: MemoryService) -> tuple[list[float], list[float]
     return cold, ready
 
 
-async def stalls(service: MemoryService) -> list[float]:
-    """How late the event loop was, in milliseconds a tick, while sessions write and recall."""
-    late: list[float] = []
-    ticker = asyncio.create_task(_tick(late))
-    await asyncio.gather(*(_talk(service, number) for number in range(SESSIONS)))
-    ticker.cancel()
-    await asyncio.gather(ticker, return_exceptions=True)
-    return late
+async def searchable_times(service: MemoryService) -> list[float]:
+    """Milliseconds from a turn to its memory in the index."""
+    session = service.session(user_id=USER)
+    took: list[float] = []
+    for number in range(TOLD):
+        thing, place = THINGS[number % 8], PLACES[number % 10]
+        started = time.perf_counter()
+        await session.on_turn(
+            Turn(f"i sold my old {thing} from {place.lower()} to number {number}")
+        )
+        await session.flush()
+        took.append((time.perf_counter() - started) * 1000)
+    await session.aclose()
+    return took
 
 
-async def idle() -> list[float]:
-    """The same on a loop that does nothing: what the machine itself costs."""
+async def lateness(work: Awaitable[object]) -> list[float]:
+    """How late the event loop was, in milliseconds a tick, while some work was done on it."""
     late: list[float] = []
     ticker = asyncio.create_task(_tick(late))
-    await asyncio.sleep(IDLE_TICKS * TICK_S)
+    await work
     ticker.cancel()
     await asyncio.gather(ticker, return_exceptions=True)
     return late
@@ -138,18 +146,8 @@ async def _tick(late: list[float]) -> None:
         late.append((time.perf_counter() - started - TICK_S) * 1000)
 
 
-class Measured(TypedDict):
-    """What this prints: milliseconds of each call or tick, and megabytes."""
-
-    cold_ms: list[float]
-    prefetched_ms: list[float]
-    stalls_ms: list[float]
-    idle_ms: list[float]
-    resident_mb: float
-
-
-async def measure(home: Path, memories: int) -> Measured:
-    """Everything that needs a filled store."""
+async def measure(home: Path, memories: int) -> dict[str, list[float]]:
+    """Everything that needs a filled store: milliseconds of each call or tick, and megabytes."""
     from bmo.memory import MemoryService
 
     before = resident_mb()
@@ -160,18 +158,20 @@ async def measure(home: Path, memories: int) -> Measured:
     try:
         await asyncio.to_thread(fill, service, memories)
         cold, ready = await recall_times(service)
+        told = await searchable_times(service)
         resident = resident_mb() - before
-        quiet = await idle()
-        late = await stalls(service)
+        idle = await lateness(asyncio.sleep(IDLE_S))
+        talk = asyncio.gather(*(_talk(service, number) for number in range(SESSIONS)))
+        return {
+            "cold_ms": cold,
+            "prefetched_ms": ready,
+            "searchable_ms": told,
+            "idle_ms": idle,
+            "stalls_ms": await lateness(talk),
+            "resident_mb": [resident],
+        }
     finally:
         await service.aclose()
-    return {
-        "cold_ms": cold,
-        "prefetched_ms": ready,
-        "stalls_ms": late,
-        "idle_ms": quiet,
-        "resident_mb": resident,
-    }
 
 
 if __name__ == "__main__":

@@ -23,3 +23,10 @@ class Check:
     status: Status
     found: str
     fix: str = ""
+
+
+def level(name: str, found: str, fix: str, value: float, watch: float, alert: float) -> Check:
+    """A check whose status is how high a value is: from ``watch`` warn, from ``alert`` fail."""
+    if value >= alert:
+        return Check(name, "fail", found, fix)
+    return Check(name, "warn", found, fix) if value >= watch else Check(name, "ok", found)

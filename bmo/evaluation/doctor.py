@@ -18,17 +18,8 @@ from importlib import metadata
 from dotenv import dotenv_values
 
 from bmo.evaluation.checks import Check
-from bmo.evaluation.doctor_services import (
-    check_keys,
-    check_livekit,
-    check_models_behind,
-)
-from bmo.evaluation.doctor_stores import (
-    check_disk,
-    check_home,
-    check_ledger,
-    check_qdrant,
-)
+from bmo.evaluation.doctor_services import check_keys, check_livekit, check_models_behind
+from bmo.evaluation.doctor_stores import check_disk, check_home, check_ledger, check_qdrant
 from bmo.settings import (
     MemorySettingWarning,
     Settings,
@@ -36,13 +27,16 @@ from bmo.settings import (
     load_settings,
     quiet_third_parties,
 )
+from bmo.turn import Turn
 
 DISTRIBUTION = "bmo-voice"
 PYTHONS = ((3, 11), (3, 13))
 """Oldest and newest Python BMO is made for."""
 
 
-EMBEDDER_ROUNDS = 20
+REINSTALL = "pip install --force-reinstall bmo-voice"
+SPOKEN = "my brother sam lives in leeds"
+ROUNDS = 20
 EMBEDDER_SLOW_MS = 20.0
 JUDGE_SLOW_MS = 10.0
 """Median above which a local model counts as slow, in milliseconds."""
@@ -172,36 +166,29 @@ def check_models() -> Iterator[Check]:
     from bmo.models import MODELS, ModelFileError, checked_bytes, read_manifest
 
     folders = sorted(path.parent for path in MODELS.glob("*/model.json"))
-    for expected in ("judge", "minilm-l6-v2-int8"):
-        if MODELS / expected not in folders:
-            folders.append(MODELS / expected)
-    for folder in folders:
+    expected = [MODELS / "judge", MODELS / "minilm-l6-v2-int8"]
+    for folder in (*folders, *(one for one in expected if one not in folders)):
         name = f"model {folder.name}"
         try:
             manifest = read_manifest(folder)
             size = len(checked_bytes(folder / manifest["file"], manifest["sha256"]))
         except ModelFileError as error:
-            yield Check(name, "fail", str(error), "pip install --force-reinstall bmo-voice")
+            yield Check(name, "fail", str(error), REINSTALL)
             continue
         yield Check(name, "ok", f"sha256 {manifest['sha256'][:12]}, {size / 1e6:.1f} MB")
 
 
 def check_rules(settings: Settings) -> Iterator[Check]:
     """Whether the write gate's rules load, the person's own included."""
-    from bmo.gate import PackError, WriteGate
-    from bmo.gate.custom_rules import load_custom_rules
+    from bmo.gate import WriteGate
 
-    try:
-        version = WriteGate.from_settings(settings, load_judge=False).version
-    except PackError as error:
-        yield Check("rules", "fail", str(error), "pip install --force-reinstall bmo-voice")
-        return
-    yield Check("rules", "ok", version)
+    gate = WriteGate.from_settings(settings, load_judge=False)
+    gate.decide_by_rules(Turn("my brother is sam"))
+    yield Check("rules", "ok", gate.version)
     if settings.gatekeeper_custom_rules_path is not None:
-        custom = load_custom_rules(settings.gatekeeper_custom_rules_path)
-        for problem in custom.problems:
+        for problem in gate.custom_rules.problems:
             yield Check("custom rules", "fail", str(problem), "the other rules work; correct it.")
-        if not custom.problems:
+        if not gate.custom_rules.problems:
             yield Check("custom rules", "ok", str(settings.gatekeeper_custom_rules_path))
 
 
@@ -210,22 +197,19 @@ def check_embedder(settings: Settings) -> Iterator[Check]:
     from bmo.index import EmbedderUnavailable, open_embedder
 
     quiet_third_parties(settings.bmo_home)
+    local = settings.bmo_embedder == "local"
     try:
         with closing(open_embedder(settings)) as embedder:
-            rounds = EMBEDDER_ROUNDS if settings.bmo_embedder == "local" else 1
-            took_ms = _median_ms(lambda: embedder.embed(["my brother sam lives in leeds"]), rounds)
+            took_ms = _median_ms(lambda: embedder.embed([SPOKEN]), ROUNDS if local else 1)
     except EmbedderUnavailable as error:
         yield Check("embedder", "fail", str(error), "set BMO_EMBEDDER=local, or correct the key.")
         return
     found = f"{embedder.name}, {embedder.dims} dims, {took_ms:.1f} ms a text"
-    if settings.bmo_embedder == "local" and took_ms > EMBEDDER_SLOW_MS:
-        yield Check("embedder", "warn", found, "it is slow here: is the machine busy?")
-    else:
-        yield Check("embedder", "ok", found)
+    yield _timed("embedder", found, took_ms > EMBEDDER_SLOW_MS and local)
 
 
 def check_judge(settings: Settings) -> Iterator[Check]:
-    """Whether the local judge works, and how fast."""
+    """Whether the local model of the gates works, and how fast."""
     if settings.effective_mode in ("pattern", "disabled") or settings.mem0_setting == "NORMAL":
         yield Check("judge", "ok", f"not used (GATEKEEPER_MODE={settings.effective_mode})")
         return
@@ -234,15 +218,17 @@ def check_judge(settings: Settings) -> Iterator[Check]:
     try:
         judge = Judge.open()
     except JudgeUnavailable as error:
-        yield Check("judge", "fail", str(error), "pip install --force-reinstall bmo-voice")
+        yield Check("judge", "fail", str(error), REINSTALL)
         return
-    took_ms = _median_ms(lambda: judge.assess([("", "my brother lives in leeds")]), EMBEDDER_ROUNDS)
+    took_ms = _median_ms(lambda: judge.assess([("", SPOKEN)]), ROUNDS)
     judge.close()
     found = f"{judge.version}, {took_ms:.1f} ms a turn"
-    if took_ms > JUDGE_SLOW_MS:
-        yield Check("judge", "warn", found, "it is slow here: is the machine busy?")
-    else:
-        yield Check("judge", "ok", found)
+    yield _timed("judge", found, took_ms > JUDGE_SLOW_MS)
+
+
+def _timed(name: str, found: str, slow: bool) -> Check:
+    fix = "it is slow here: is the machine busy?" if slow else ""
+    return Check(name, "warn" if slow else "ok", found, fix)
 
 
 def check_audio(_settings: Settings) -> Iterator[Check]:

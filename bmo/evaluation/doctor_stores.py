@@ -10,15 +10,9 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from bmo.evaluation.checks import Check
-from bmo.evaluation.doctor_services import (
-    CONNECT_TIMEOUT_S,
-    without_password,
-)
-from bmo.settings import (
-    Settings,
-    quiet_third_parties,
-)
+from bmo.evaluation.checks import Check, level
+from bmo.evaluation.doctor_services import CONNECT_TIMEOUT_S, without_password
+from bmo.settings import Settings, quiet_third_parties
 
 LITTLE_SPACE = 1 << 30
 NO_SPACE = 100 << 20
@@ -33,30 +27,24 @@ def check_home(settings: Settings) -> Iterator[Check]:
         found, fix = f"{nearest} is no directory", "point BMO_HOME to a directory."
         yield Check("home", "fail", found, fix)
     elif not os.access(nearest, os.W_OK | os.X_OK):
-        yield Check(
-            "home", "fail", f"{nearest} cannot be written", "make it writable or set BMO_HOME."
-        )
-    elif home.exists():
-        loose = os.name == "posix" and home.stat().st_mode & 0o077
-        if loose:
-            yield Check("home", "warn", f"{home}: others may read it", f"chmod 700 {home}")
-        else:
-            yield Check("home", "ok", str(home))
-    else:
+        fix = "make it writable or set BMO_HOME."
+        yield Check("home", "fail", f"{nearest} cannot be written", fix)
+    elif not home.exists():
         yield Check("home", "ok", f"{home}: made at the first start")
+    elif os.name == "posix" and home.stat().st_mode & 0o077:
+        yield Check("home", "warn", f"{home}: others may read it", f"chmod 700 {home}")
+    else:
+        yield Check("home", "ok", str(home))
 
 
 def check_disk(settings: Settings) -> Iterator[Check]:
     """Whether there is room for memory."""
     nearest = _nearest(settings.bmo_home)
     free = shutil.disk_usage(nearest).free
-    found = f"{free / 1e9:.1f} GB free at {nearest}"
-    if free < NO_SPACE:
-        yield Check("disk", "fail", found, "free some space or move BMO_HOME.")
-    elif free < LITTLE_SPACE:
-        yield Check("disk", "warn", found, "free some space or move BMO_HOME.")
-    else:
-        yield Check("disk", "ok", found)
+    fix = "free some space or move BMO_HOME."
+    yield level(
+        "disk", f"{free / 1e9:.1f} GB free at {nearest}", fix, -free, -LITTLE_SPACE, -NO_SPACE
+    )
 
 
 def check_ledger(settings: Settings) -> Iterator[Check]:
@@ -65,22 +53,15 @@ def check_ledger(settings: Settings) -> Iterator[Check]:
 
     seen = inspect_ledger(settings.ledger_url)
     if seen.problem:
-        yield Check(
-            "ledger",
-            "fail",
-            f"{seen.place}: {seen.problem}",
-            _ledger_fix(settings, seen.problem),
-        )
+        fix = _ledger_fix(settings, seen.problem)
+        yield Check("ledger", "fail", f"{seen.place}: {seen.problem}", fix)
     elif not seen.exists:
         yield Check("ledger", "ok", f"{seen.place}: made at the first start")
     elif seen.revision != seen.head:
         known = seen.revision is not None and seen.revision < seen.head
-        yield Check(
-            "ledger",
-            "ok" if known else "fail",
-            f"schema {seen.revision}, this BMO has {seen.head}",
-            "" if known else "use the BMO that made it, or another BMO_HOME.",
-        )
+        found = f"schema {seen.revision}, this BMO has {seen.head}"
+        fix = "" if known else "use the BMO that made it, or another BMO_HOME."
+        yield Check("ledger", "ok" if known else "fail", found, fix)
     else:
         size = f", {seen.size_bytes / 1e6:.1f} MB" if seen.size_bytes else ""
         yield Check("ledger", "ok", f"schema {seen.revision}{size}: {seen.place}")

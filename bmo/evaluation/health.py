@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from statistics import median
+from typing import TYPE_CHECKING, Any
 
-from bmo.evaluation.checks import Check
+from bmo.evaluation.checks import Check, level
+from bmo.evaluation.metrics import percentile
+from bmo.gate.tables import known_rules
 from bmo.ledger import statistics as counts
-from bmo.ledger.statistics import DecisionCounts, RecallCounts, RuleRecord, Span
+from bmo.ledger.statistics import RuleRecord, Span
 
 if TYPE_CHECKING:
     from bmo.index import MemoryIndex
@@ -48,78 +50,61 @@ RULE_LEAST, RULE_WATCH, RULE_ALERT = 5, 0.2, 0.4
 """A rule with so many memories, and the shares of them taken back or called unhelpful."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stats:
-    """What memory did in a span of days.
-
-    Attributes:
-        days: Length of the span.
-        users: Users the ledger knows.
-        live: Live memories.
-        categories: Category -> live memories.
-        by_day: Day -> verdict -> turns.
-        facts_by_day: Day -> memories recorded.
-        decisions: What the write gate said.
-        recalls: What the read gate did.
-        rules: How the memories of each rule fared.
-        silent_rules: Rules that have not fired in the span.
-    """
-
-    days: int
-    users: int
-    live: int
-    categories: Mapping[str, int]
-    by_day: Mapping[str, Mapping[str, int]]
-    facts_by_day: Mapping[str, int]
-    decisions: DecisionCounts
-    recalls: RecallCounts
-    rules: tuple[RuleRecord, ...]
-    silent_rules: tuple[str, ...]
-
-
-def known_rules() -> tuple[str, ...]:
-    """Ids of the write gate's rules, of all languages."""
-    from bmo.gate.packs import load_pack
-    from bmo.language import LANGUAGES
-
-    return tuple(sorted({rule.data.id for one in LANGUAGES for rule in load_pack(one).rules}))
-
-
-def gather(
-    ledger: Ledger,
-    *,
-    now: datetime,
-    days: int,
-    user_id: str | None = None,
-    rules_known: Sequence[str] = (),
-) -> Stats:
-    """Counts what memory did.
+def statistics_of(
+    ledger: Ledger, *, now: datetime, days: int, user_id: str | None = None
+) -> dict[str, Any]:
+    """What memory did in the latest days, as the documented JSON object.
 
     Args:
         ledger: The ledger.
         now: The present moment.
         days: How far to look back.
         user_id: Whose; None is everybody's.
-        rules_known: Rules of the write gate, for those that never fire.
     """
     span = Span(user_id, now - timedelta(days=days))
     with ledger.reading() as connection:
         decisions = counts.decision_counts(connection, span)
+        recalls = counts.recall_counts(connection, span)
         rules = counts.rule_records(connection, span)
         categories = counts.live_by_category(connection, user_id)
-        fired = {record.rule_id for record in rules} | set(decisions.rules)
-        return Stats(
-            days=days,
-            users=1 if user_id is not None else len(ledger.users()),
-            live=sum(categories.values()),
-            categories=categories,
-            by_day=counts.verdicts_by_day(connection, span),
-            facts_by_day=counts.facts_by_day(connection, span),
-            decisions=decisions,
-            recalls=counts.recall_counts(connection, span),
-            rules=tuple(rules),
-            silent_rules=tuple(sorted(set(rules_known) - fired)),
-        )
+        by_day = counts.verdicts_by_day(connection, span)
+        facts_by_day = counts.facts_by_day(connection, span)
+    times = recalls.elapsed_ms
+    return {
+        "days": days,
+        "users": 1 if user_id is not None else len(ledger.users()),
+        "live": sum(categories.values()),
+        "categories": dict(categories),
+        "turns": decisions.turns,
+        "verdicts": dict(decisions.verdicts),
+        "fallbacks": decisions.fallbacks,
+        "held_reasons": dict(decisions.held_reasons),
+        "signals": dict(decisions.signals),
+        "by_day": {day: dict(verdicts) for day, verdicts in by_day.items()},
+        "memories_by_day": dict(facts_by_day),
+        "rules": [
+            {
+                "rule_id": rule.rule_id,
+                "memories": rule.facts,
+                "taken_back": rule.taken_back,
+                "unhelpful": rule.unhelpful,
+            }
+            for rule in rules
+        ],
+        "silent_rules": sorted(
+            {*known_rules()} - {rule.rule_id for rule in rules} - {*decisions.rules}
+        ),
+        "recalls": {
+            "turns": recalls.turns,
+            "recalled": recalls.recalled,
+            "fallbacks": recalls.fallbacks,
+            "given": recalls.given,
+            "tokens": recalls.tokens,
+            "triggers": dict(recalls.triggers),
+            "median_ms": round(median(times), 2) if times else None,
+            "p95_ms": round(percentile(times, 0.95), 2) if times else None,
+        },
+    }
 
 
 def examine(
@@ -162,18 +147,12 @@ def examine(
     yield _held_check(held, oldest, now)
     yield _outbox_check(ledger, now)
     yield _agreement_check(ledger, index, index_absent)
-    yield Check(
-        "duplicates",
-        "warn" if doubled else "ok",
-        f"{doubled} memories say the same as another",
-        "bmo memories list shows them; bmo memories forget removes one." if doubled else "",
-    )
-    yield Check(
-        "conflicts",
-        "warn" if contradicting else "ok",
-        f"{contradicting} memories contradict another",
-        "bmo memories conflicts shows them; edit or forget the wrong one." if contradicting else "",
-    )
+    found = f"{doubled} memories say the same as another"
+    fix = "bmo memories list shows them; bmo memories forget removes one."
+    yield level("duplicates", found, fix, doubled, 1, math.inf)
+    found = f"{contradicting} memories contradict another"
+    fix = "bmo memories conflicts shows them; edit or forget the wrong one."
+    yield level("conflicts", found, fix, contradicting, 1, math.inf)
     yield growth_check(added_before, old.turns, added, new.turns)
     yield rules_check(rules)
 
@@ -198,18 +177,14 @@ def drift_check(old: Mapping[str, int], new: Mapping[str, int]) -> Check:
             f"{sum(now)} turns against {sum(before)} before: fewer than {LEAST_TURNS} say nothing",
         )
     index = population_stability(before, now)
-    chance = CHI_SQUARE_99 * (1 / sum(before) + 1 / sum(now))
+    by_chance = index <= CHI_SQUARE_99 * (1 / sum(before) + 1 / sum(now))
     moved = ", ".join(
         f"{verdict} {a / sum(before):.0%} -> {b / sum(now):.0%}"
         for verdict, a, b in zip(VERDICTS, before, now, strict=True)
     )
     found = f"{moved} (PSI {index:.2f})"
     fix = "bmo stats shows since when; bmo replay --baseline shows what a change did."
-    if index > PSI_SHIFT and index > chance:
-        return Check("verdict drift", "fail", found, fix)
-    if index > PSI_WATCH and index > chance:
-        return Check("verdict drift", "warn", found, fix)
-    return Check("verdict drift", "ok", found)
+    return level("verdict drift", found, fix, 0 if by_chance else index, PSI_WATCH, PSI_SHIFT)
 
 
 def fallback_check(name: str, failed: int, turns: int) -> Check:
@@ -217,11 +192,8 @@ def fallback_check(name: str, failed: int, turns: int) -> Check:
     share = failed / turns if turns else 0.0
     found = f"{failed} of {turns} turns ({share:.1%})"
     fix = "bmo doctor says which part fails."
-    if share >= FALLBACK_ALERT and turns >= LEAST_TURNS:
-        return Check(name, "fail", found, fix)
-    if share >= FALLBACK_WATCH:
-        return Check(name, "warn", found, fix)
-    return Check(name, "ok", found)
+    alert = FALLBACK_ALERT if turns >= LEAST_TURNS else math.inf
+    return level(name, found, fix, share, FALLBACK_WATCH, alert)
 
 
 def growth_check(added_before: int, turns_before: int, added: int, turns: int) -> Check:
@@ -232,11 +204,8 @@ def growth_check(added_before: int, turns_before: int, added: int, turns: int) -
         return Check("growth", "ok", found)
     times = rate / (added_before / turns_before)
     found += f", {times:.1f} times the baseline"
-    if times >= GROWTH_ALERT:
-        return Check("growth", "fail", found, "bmo stats shows which rules write them.")
-    if times >= GROWTH_WATCH:
-        return Check("growth", "warn", found, "bmo stats shows which rules write them.")
-    return Check("growth", "ok", found)
+    fix = "bmo stats shows which rules write them."
+    return level("growth", found, fix, times, GROWTH_WATCH, GROWTH_ALERT)
 
 
 def rules_check(rules: Sequence[RuleRecord]) -> Check:
@@ -252,22 +221,14 @@ def rules_check(rules: Sequence[RuleRecord]) -> Check:
     if not bad:
         return Check("rules", "ok", f"{len(enough)} rules with {RULE_LEAST} memories or more")
     listed = ", ".join(f"{r.rule_id} {share(r):.0%} of {r.facts}" for r in bad[:5])
-    return Check(
-        "rules",
-        "fail" if share(bad[0]) >= RULE_ALERT else "warn",
-        f"taken back: {listed}",
-        "tighten the rule (docs/rules-and-languages.md), then bmo reprocess.",
-    )
+    fix = "tighten the rule (docs/rules-and-languages.md), then bmo reprocess."
+    return level("rules", f"taken back: {listed}", fix, share(bad[0]), RULE_WATCH, RULE_ALERT)
 
 
 def _held_check(held: int, oldest: datetime | None, now: datetime) -> Check:
     since = "" if oldest is None else f", the oldest {(now - oldest).days} days old"
     fix = "bmo held lists them; bmo reprocess --held asks the present gate again."
-    if held >= HELD_ALERT:
-        return Check("held backlog", "fail", f"{held} turns{since}", fix)
-    if held >= HELD_WATCH:
-        return Check("held backlog", "warn", f"{held} turns{since}", fix)
-    return Check("held backlog", "ok", f"{held} turns{since}")
+    return level("held backlog", f"{held} turns{since}", fix, held, HELD_WATCH, HELD_ALERT)
 
 
 def _outbox_check(ledger: Ledger, now: datetime) -> Check:
@@ -275,11 +236,7 @@ def _outbox_check(ledger: Ledger, now: datetime) -> Check:
     age_s = max(0.0, (now - oldest).total_seconds()) if oldest is not None else 0.0
     found = f"{depth} waiting" + (f", the oldest for {_duration(age_s)}" if depth else "")
     fix = "start BMO, or see bmo doctor about the index."
-    if age_s >= OUTBOX_ALERT_S:
-        return Check("outbox", "fail", found, fix)
-    if age_s >= OUTBOX_WATCH_S:
-        return Check("outbox", "warn", found, fix)
-    return Check("outbox", "ok", found)
+    return level("outbox", found, fix, age_s, OUTBOX_WATCH_S, OUTBOX_ALERT_S)
 
 
 def _agreement_check(ledger: Ledger, index: MemoryIndex | None, absent: str) -> Check:

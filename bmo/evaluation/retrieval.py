@@ -1,20 +1,19 @@
 """Figures of retrieval on lines written by others: precisionMemBench and LoCoMo.
 
 Both run through the real ledger, the real index and the real ``Recaller`` in a folder of their
-own. Memory texts are stored as they are. Beside BMO's figures stand BM25's over the same texts and
-those of Mem0's own search with the same embedder.
+own. Memory texts are stored as they are. Beside BMO's figures stand those of Mem0's own search with
+the same embedder.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from bmo.evaluation.corpora import CorpusRow, read_corpus
@@ -33,8 +32,6 @@ STORED = NOW - timedelta(days=45)
 
 BUDGET_TOKENS = 2000
 TOP = 10
-_BM25_K1 = 1.5
-_BM25_B = 0.75
 
 
 @dataclass(slots=True)
@@ -46,28 +43,19 @@ class Ranking:
         precision: Share of what was given that is relevant, per case with relevant memories.
         recall: Share of the relevant that was given, per such case.
         empty: Whether nothing was given, per case where nothing is relevant.
-        by_category: Category -> recall of each case.
     """
 
     name: str
     precision: list[float] = field(default_factory=list)
     recall: list[float] = field(default_factory=list)
     empty: list[bool] = field(default_factory=list)
-    by_category: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
-    def count(
-        self,
-        given: Sequence[str],
-        relevant: set[str],
-        category: str = "",
-        known: Collection[str] = (),
-    ) -> None:
+    def count(self, given: Sequence[str], relevant: set[str], known: Collection[str] = ()) -> None:
         """Adds one case.
 
         Args:
             given: Ids that the turn gives.
             relevant: Ids that it should have.
-            category: Of the case.
             known: Ids that need not be given, since they were before the turn.
         """
         if not relevant:
@@ -76,38 +64,16 @@ class Ranking:
         hits = len(relevant & set(given))
         if given or not relevant <= set(known):
             self.precision.append(hits / len(given) if given else 0.0)
-        recall = len(relevant & {*given, *known}) / len(relevant)
-        self.recall.append(recall)
-        self.by_category[category].append(recall)
+        self.recall.append(len(relevant & {*given, *known}) / len(relevant))
 
-
-class Bm25:
-    """BM25 (Robertson and Zaragoza 2009, k1 1.5, b .75) over a list of texts."""
-
-    def __init__(self, texts: Mapping[str, str]) -> None:
-        """Indexes ``texts`` (id -> text)."""
-        self._counts = {key: Counter(_words(text)) for key, text in texts.items()}
-        self._lengths = {key: sum(c.values()) for key, c in self._counts.items()}
-        self._mean = sum(self._lengths.values()) / max(1, len(texts))
-        self._frequency: Counter[str] = Counter()
-        for counts in self._counts.values():
-            self._frequency.update(counts.keys())
-
-    def top(self, query: str, limit: int) -> list[str]:
-        """Ids of the best texts with a score above 0, best first."""
-        scores = {key: self._score(key, query) for key in self._counts}
-        ranked = sorted((key for key in scores if scores[key] > 0), key=lambda k: (-scores[k], k))
-        return ranked[:limit]
-
-    def _score(self, key: str, query: str) -> float:
-        counts, total = self._counts[key], 0.0
-        for word in _words(query):
-            if counts[word]:
-                n, df = len(self._counts), self._frequency[word]
-                idf = math.log(1.0 + (n - df + 0.5) / (df + 0.5))
-                length = 1.0 - _BM25_B + _BM25_B * self._lengths[key] / self._mean
-                total += idf * counts[word] * (_BM25_K1 + 1) / (counts[word] + _BM25_K1 * length)
-        return total
+    def as_row(self) -> dict[str, float]:
+        """Means over the cases, as the documented JSON object."""
+        return {
+            "precision": fmean(self.precision) if self.precision else 0.0,
+            "recall": fmean(self.recall) if self.recall else 0.0,
+            "empty_kept": float(sum(self.empty)),
+            "empty": float(len(self.empty)),
+        }
 
 
 HISTORY = "Historical record only"
@@ -135,6 +101,25 @@ class _Stored:
     standing: bool = False
 
 
+def retrieval_figures(corpora: Path, home: Path, embedder: Embedder) -> dict[str, list[Ranking]]:
+    """Both benchmarks, precisionMemBench two ways: data -> what each method found.
+
+    Args:
+        corpora: Folder with ``pmb_*.jsonl`` and ``locomo_*.jsonl``.
+        home: Folder for ledgers and indexes.
+        embedder: Of the index.
+
+    Raises:
+        CorpusMissing: A file is not there.
+    """
+    told = "precisionMemBench, all that its rows tell"
+    return {
+        "precisionMemBench, texts alone": precision_mem_bench(corpora, home / "a", embedder),
+        told: precision_mem_bench(corpora, home / "b", embedder, told=True),
+        "LoCoMo, first 10": locomo(corpora, home / "c", embedder),
+    }
+
+
 def precision_mem_bench(
     corpora: Path, home: Path, embedder: Embedder, *, told: bool = False
 ) -> list[Ranking]:
@@ -156,7 +141,7 @@ def precision_mem_bench(
         told: Use all that a row tells, and not its text alone.
 
     Returns:
-        BMO, BM25 top 5, Mem0's search top 5.
+        BMO, Mem0's search top 5.
     """
     rows = [
         stored
@@ -164,11 +149,8 @@ def precision_mem_bench(
         if row.id != "b-other-user-leak-check"
         for stored in (_as_told(row) if told else _as_text(row))
     ]
-    ours, bm25, mem0 = Ranking("bmo"), Ranking("bm25 top 5"), Ranking("mem0 search top 5")
+    ours, mem0 = Ranking("bmo"), Ranking("mem0 search top 5")
     with _stored(home, embedder, rows) as (recaller, index, ids):
-        spaces: dict[str, dict[str, str]] = defaultdict(dict)
-        for stored in rows:
-            spaces[stored.space][stored.corpus_id] = " ".join((stored.text, *stored.names))
         pinned = {stored.corpus_id for stored in rows if stored.standing}
         for case in read_corpus(corpora, "pmb_cases"):
             relevant = _relevant(case)
@@ -189,11 +171,9 @@ def precision_mem_bench(
                     hits = index.search_raw(space, case.text, top_k=5, threshold=0.1)
                     found += [(hit.score, ids[hit.fact_id]) for hit in hits]
             known -= set(case.extra.get("relevant_exact", ()))
-            ours.count([i for i in given if i not in known], relevant, case.category, known)
-            mem0.count([i for _, i in sorted(found, reverse=True)[:5]], relevant, case.category)
-            texts = {} if cold else {k: v for s in asked for k, v in spaces[s].items()}
-            bm25.count(Bm25(texts).top(case.text, 5), relevant, case.category)
-    return [ours, bm25, mem0]
+            ours.count([i for i in given if i not in known], relevant, known)
+            mem0.count([i for _, i in sorted(found, reverse=True)[:5]], relevant)
+    return [ours, mem0]
 
 
 def _as_text(row: CorpusRow) -> Iterator[_Stored]:
@@ -235,33 +215,23 @@ def locomo(corpora: Path, home: Path, embedder: Embedder) -> list[Ranking]:
         embedder: Of the index.
 
     Returns:
-        BMO's retrieval, BM25, Mem0's search; recall by question category.
+        BMO's retrieval, Mem0's search.
     """
     turns = list(read_corpus(corpora, "locomo_turns"))
     rows = [_Stored(_space(t.extra["sample_id"]), t.id, t.text) for t in turns]
-    texts: dict[str, dict[str, str]] = defaultdict(dict)
-    for row in rows:
-        texts[row.space][row.corpus_id] = row.text
-    lexical = {space: Bm25(of_space) for space, of_space in texts.items()}
-    ours, bm25, mem0 = Ranking("bmo"), Ranking("bm25"), Ranking("mem0 search")
+    known = {row.corpus_id for row in rows}
+    ours, mem0 = Ranking("bmo"), Ranking("mem0 search")
     with _stored(home, embedder, rows) as (recaller, index, ids):
         for question in read_corpus(corpora, "locomo_qa"):
             space = _space(question.extra["sample_id"])
-            relevant = set(question.extra["evidence"]) & set(texts[space])
+            relevant = set(question.extra["evidence"]) & known
             if not relevant:
                 continue
             nearest = recaller.nearest(_plan(question.text), space, NOW)
-            ours.count([ids[f.id] for f in nearest[:TOP]], relevant, question.category)
-            bm25.count(lexical[space].top(question.text, TOP), relevant, question.category)
+            ours.count([ids[f.id] for f in nearest[:TOP]], relevant)
             hits = index.search_raw(space, question.text, top_k=TOP, threshold=0.0)
-            mem0.count([ids[hit.fact_id] for hit in hits], relevant, question.category)
-    return [ours, bm25, mem0]
-
-
-def mean(values: Iterable[float]) -> float:
-    """Arithmetic mean; 0 for none."""
-    listed = list(values)
-    return sum(listed) / len(listed) if listed else 0.0
+            mem0.count([ids[hit.fact_id] for hit in hits], relevant)
+    return [ours, mem0]
 
 
 @contextmanager
@@ -313,7 +283,3 @@ def _relevant(case: CorpusRow) -> set[str]:
 
 def _space(scope: str) -> str:
     return re.sub(r"[^A-Za-z0-9._:@-]", "-", scope)
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text.lower())

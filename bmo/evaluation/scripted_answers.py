@@ -13,15 +13,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from bmo.evaluation.annotated import AnnotatedFact, AnnotatedTurn, holds
+from bmo.replay.compare import has
+from bmo.replay.scenario import ExpectedFact, ScenarioTurn
 from bmo.turn import CATEGORIES
 
 SEED = 20261121
-
-
-class AnswersError(ValueError):
-    """A file of recorded answers is wrong; the message names the line."""
-
 
 _CLAUSE = re.compile(r"[^.!?;,]+")
 
@@ -29,8 +25,12 @@ Answers = dict[str, list[dict[str, Any]]]
 """A turn's words -> the facts a model proposes (quote, statement, category, confidence)."""
 
 
+class AnswersError(ValueError):
+    """A file of recorded answers is wrong; the message names the line."""
+
+
 def scripted_answers(
-    turns: Iterable[AnnotatedTurn],
+    turns: Iterable[ScenarioTurn],
     error_rate: float,
     *,
     recorded: Answers | None = None,
@@ -52,7 +52,7 @@ def scripted_answers(
     chance = random.Random(seed)
     answers: Answers = {}
     for turn in turns:
-        said = turn.turn.text
+        said = turn.user
         right = (recorded or {}).get(said)
         if right is None:
             quotes = [(_quote(said, wanted), wanted.category) for wanted in turn.facts]
@@ -114,10 +114,10 @@ def _spoilt(
     return {**fact, "statement": f"It is not true that {fact['statement']}"}
 
 
-def _quote(said: str, wanted: AnnotatedFact) -> str | None:
+def _quote(said: str, wanted: ExpectedFact) -> str | None:
     """The smallest clause that holds the annotated strings, else the turn; None without them."""
     clauses = [found[0].strip() for found in _CLAUSE.finditer(said)]
-    fitting = [clause for clause in (*clauses, said) if holds(clause, wanted.contains)]
+    fitting = [c for c in (*clauses, said) if all(has(c, part) for part in wanted.contains)]
     return min(fitting, key=len, default=None)
 
 

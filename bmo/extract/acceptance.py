@@ -1,41 +1,53 @@
-"""Acceptance: what a model proposes passes every stage that a turn's own words pass, and more.
+"""Acceptance: what a model proposes is held against the user's own words before it is a memory.
 
-A model only points (a quote of the user's words) and rephrases (a plain first-person sentence);
-the write gate reads that sentence as if the user had said it, with its rules, validation,
-canonical templates, sensitive filter and injection firewall, and writes the fact. Where no rule
-knows a slot, open canonicalisation writes the text and the model's category counts.
+A model points (a quote of the user's words) and writes a canonical text. The text is accepted only
+where names, numbers and denial are the user's own; secrets and attacks are looked for in it as in
+a turn.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from bmo.extract.echo import Fingerprints, fingerprints
-from bmo.extract.extractor import Candidate, Known, Refusal, RefusalReason
-from bmo.extract.grounding import has_meaning, is_grounded, keeps_polarity
+from bmo.extract.answer import Candidate
+from bmo.extract.grounding import Said, has_meaning, is_grounded, keeps_polarity
 from bmo.extract.quoting import locate
-from bmo.turn import Category, DialogueContext, Fact, Kind, Turn
-
-if TYPE_CHECKING:
-    from bmo.gate import WriteGate
-    from bmo.language import LanguageCode
+from bmo.extract.settlement import Known, Refusal, RefusalReason
+from bmo.gate.firewall import attack
+from bmo.gate.guards import kind_of
+from bmo.gate.identifiers import masked_identifiers
+from bmo.gate.orders import read_order
+from bmo.gate.published_signals import published_signals
+from bmo.gate.secrets import scan
+from bmo.gate.slots import read_canonical
+from bmo.language import clean, identify, words
+from bmo.ledger.values import stems
+from bmo.quotation import one_line
+from bmo.settings import SensitivePolicy
+from bmo.turn import Fact, Turn
 
 CONFIDENCE_CAP = 0.8
 """Most a model's word counts: under the precision from which a rule's fact is not doubted."""
 
-UNDER_THE_RULE = 0.95
-"""Share of a rule's measured precision that its reading of a model's sentence has at most."""
-
 MAX_FACTS = 5
-"""Most facts of one turn that are stored."""
+"""Most memories of one turn that are stored."""
 
-_KINDS: dict[Category, Kind] = {"preferences": "preference", "policies": "policy"}
-_STANDING = re.compile(r"Wants the assistant (?:never|always|not|to) ?")
-_FORBIDS = re.compile(r"^(?:please )?(?:do not|don['’]?t|never)(?: ever)? ", re.IGNORECASE)
-"""A wish to the assistant in the form of an order; it has no subject to take off."""
+ECHO = 0.8
+"""Share of a memory's words of meaning in one given memory from which it is its echo."""
+
+LONGEST = 40
+"""Most words of a memory."""
+
+WISH = "Wants the assistant "
+"""How a standing wish begins; the instructions ask for it."""
+
+_SHORT = 4
+"""Fewer words are often names, which are of no language."""
+
+_MASK = re.compile(r"\[[a-z -]+\]")
+_BEHIND = re.compile(r"[^.!?]*([.!?]?)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +55,7 @@ class Accepted:
     """What became of a turn's candidates.
 
     Attributes:
-        facts: Facts that may be stored, each once.
+        facts: Memories that may be stored, each once.
         refused: The others, with the reason.
     """
 
@@ -52,187 +64,118 @@ class Accepted:
 
 
 def accept(
-    candidates: Sequence[Candidate], turn: Turn, known: Known, gate: WriteGate, method: str
+    candidates: Sequence[Candidate],
+    turn: Turn,
+    known: Known,
+    policy: SensitivePolicy,
+    method: str,
 ) -> Accepted:
-    """Turns a model's candidates for a turn into facts, or refuses them.
+    """Turns a model's candidates for a turn into memories, or refuses them.
 
     Args:
         candidates: What the model proposes.
         turn: The turn they should come from; its text as the ledger has it.
         known: People, memories given in the visit, neighbouring turns.
-        gate: The write gate that reads turns.
-        method: "gemini:<model>" or the like; the facts' extraction method.
+        policy: What becomes of personal identifiers.
+        method: "gemini:<model>" or the like; the memories' extraction method.
     """
-    reading = _Reading(turn, known, gate, method, fingerprints(known.injected))
-    facts: list[Fact] = []
+    asked = safe_context(turn.assistant_before, policy)
+    earlier = " ".join(
+        one.text for one in known.neighbours if (one.at, one.id) < (turn.at, turn.id)
+    )
+    said = Said(turn.text, asked, earlier, known.subjects)
+    english = identify(turn.text, tag=turn.language, previous=asked) == "en"
+    facts: dict[str, Fact] = {}
     refused: list[Refusal] = []
     for candidate in candidates:
-        found = reading.facts_of(candidate)
-        if isinstance(found, str):
-            refused.append(Refusal(candidate, found))
+        why = _why_not(candidate, said, known.injected, policy, english=english)
+        if why:
+            refused.append(Refusal(candidate.statement, why))
         else:
-            facts += found
-    from bmo.gate.analysis import without_doubles
-
-    return Accepted(without_doubles(facts)[:MAX_FACTS], tuple(refused))
-
-
-class _Reading:
-    """One turn and everything its candidates are held against."""
-
-    def __init__(
-        self, turn: Turn, known: Known, gate: WriteGate, method: str, given: Fingerprints
-    ) -> None:
-        self.turn = turn
-        self.known = known
-        self.gate = gate
-        self.method = method
-        self.given = given
-        self.language = self._language()
-        self.context = DialogueContext(subjects=known.subjects, known=known.facts)
-        earlier = [one for one in known.neighbours if (one.at, one.id) < (turn.at, turn.id)]
-        self.earlier = " ".join(one.text for one in sorted(earlier, key=lambda one: one.at))
-        self.forbidden = self._forbidden()
-
-    def facts_of(self, candidate: Candidate) -> list[Fact] | RefusalReason:
-        """The facts of one candidate, or why it is refused."""
-        from bmo.gate import injection
-        from bmo.gate.sensitive import MASKED
-
-        span = locate(candidate.quote, self.turn.text)
-        if span is None or not has_meaning(candidate.quote):
-            return "quote"
-        if MASKED.search(candidate.quote) or MASKED.search(candidate.statement):
-            return "sensitive"
-        for start, end, why in self.forbidden:
-            if span[0] < end and start < span[1]:
-                return why
-        if injection.scan(candidate.statement) is not None:
-            return "injection"
-        if not _is_english(candidate.statement):
-            return "unread"
-        if not is_grounded(
-            candidate.statement,
-            self.turn.text,
-            earlier=self.earlier,
-            subjects=self.known.subjects,
-            language=self.language,
-        ):
-            return "grounding"
-        if not keeps_polarity(candidate.statement, self.turn.text[span[0] : span[1]]):
-            return "polarity"
-        written = self._written(candidate)
-        if isinstance(written, str):
-            return written
-        news = [fact for fact in written if not self.given.echoes(fact.text)]
-        if not news:
-            return "echo"
-        return [self._stamped(fact, candidate, span) for fact in news]
-
-    def _written(self, candidate: Candidate) -> list[Fact] | RefusalReason:
-        """The sentence in canonical words, by the gate."""
-        said = replace(
-            self.turn,
-            text=candidate.statement,
-            assistant_before="",
-            assistant_after="",
-            language="en",
-            confidence=None,
-        )
-        decision = self.gate.decide_by_rules(said, self.context)
-        if decision.extraction_method == "raw":
-            decision = replace(decision, verdict="hold", facts=(), reason="no rule vouches")
-        if decision.verdict == "allow":
-            ends = [fact for fact in decision.facts if fact.op == "retract"]
-            if any(fact.scope not in _NARROW for fact in ends) or (ends and self._asks(said)):
-                return "scope"
-            return list(decision.facts)
-        if "injection" in decision.signals:
-            return "injection"
-        if "sensitive" in decision.signals or decision.text != candidate.statement:
-            return "sensitive"
-        if decision.verdict == "discard":
-            return "question" if {"question", "command"} & set(decision.signals) else "unread"
-        if decision.reason != "no rule vouches":
-            return "factuality"
-        return self._open(candidate)
-
-    def _asks(self, said: Turn) -> bool:
-        """Whether a sentence asks to forget, where it should only state."""
-        from bmo.gate import analyse
-
-        clauses = analyse(said, self.context, "en").clauses
-        return any(clause.speech_act == "forget" for clause in clauses)
-
-    def _open(self, candidate: Candidate) -> list[Fact] | RefusalReason:
-        """A slotless memory, by open canonicalisation and the model's category."""
-        from bmo.gate.open_canonicalisation import canonicalise
-        from bmo.language import words
-
-        plain = _FORBIDS.sub("I want you not to ", candidate.statement)
-        told = canonicalise(words(plain, "en"), "", "en", self.known.subjects)
-        if told is None or ";" in told.text:
-            return "unread"
-        category = candidate.category
-        standing = _STANDING.match(told.text) is not None
-        if standing and category not in ("policies", "preferences"):
-            category = "preferences"
-        team = category in ("policies", "decisions")
-        return [
-            Fact(
-                text=told.text,
-                category=category,
-                subject="team" if team else told.subject,
-                kind="hard_rule" if standing else _KINDS.get(category, "fact"),
-                confidence=CONFIDENCE_CAP,
-            )
-        ]
-
-    def _stamped(self, fact: Fact, candidate: Candidate, span: tuple[int, int]) -> Fact:
-        ceiling = min(CONFIDENCE_CAP, fact.confidence * UNDER_THE_RULE)
-        return replace(
-            fact,
-            confidence=round(min(candidate.confidence, ceiling), 3),
-            extraction_method=self.method,
-            span=span,
-        )
-
-    def _language(self) -> LanguageCode | None:
-        from bmo.language import identify
-
-        setting = self.gate.settings.bmo_language
-        found = identify(self.turn.text, tag=self.turn.language, setting=setting)
-        if found.by == "default" and self.turn.assistant_before:
-            found = identify(self.turn.assistant_before)
-        return found.pack
-
-    def _forbidden(self) -> list[tuple[int, int, RefusalReason]]:
-        """Stretches of the turn that no fact may come from, as the rules read them."""
-        from bmo.gate import analyse
-        from bmo.gate.published_signals import is_sarcastic
-
-        whole = len(self.turn.text)
-        if is_sarcastic(self.turn.text):
-            return [(0, whole, "factuality")]
-        if self.language is None:
-            return []
-        found: list[tuple[int, int, RefusalReason]] = []
-        for clause in analyse(self.turn, self.context, self.language).clauses:
-            start, end = clause.span
-            if clause.vetoes:
-                found.append((start, end, "factuality"))
-            elif clause.speech_act in ("question", "forget"):
-                found.append((start, end, "question"))
-        return found
+            fact = _fact(candidate, turn, asked, known)
+            facts.setdefault(fact.text.casefold(), replace(fact, extraction_method=method))
+    return Accepted(tuple(facts.values())[:MAX_FACTS], tuple(refused))
 
 
-def _is_english(statement: str) -> bool:
-    """Whether a model's sentence is in the language canonical text is written in."""
-    from bmo.language import identify
+def safe_context(assistant_words: str, policy: SensitivePolicy) -> str:
+    """The assistant's words as they may be shown and kept: masked; "" where they would steer."""
+    masked = scan(clean(assistant_words)).masked
+    if policy != "keep":
+        masked, _ = masked_identifiers(masked)
+    return "" if attack(masked) is not None else masked
 
-    found = identify(statement)
-    return found.by == "default" or found.pack == "en"
+
+def _why_not(
+    candidate: Candidate,
+    said: Said,
+    injected: Iterable[str],
+    policy: SensitivePolicy,
+    *,
+    english: bool,
+) -> RefusalReason | None:
+    """Why a candidate is refused, or None."""
+    statement, span = candidate.statement, locate(candidate.quote, said.words)
+    if span is None or not has_meaning(candidate.quote):
+        return "quote"
+    if published_signals(said.words).sarcastic:
+        return "factuality"
+    behind = _BEHIND.match(said.words, span[1])
+    if behind is not None and behind[1] == "?":
+        return "question"
+    if attack(statement, said.asked) is not None:
+        return "injection"
+    if _holds_secret(statement, candidate.quote, policy):
+        return "sensitive"
+    order = read_order(statement)
+    if order is not None and order.kind.startswith("forget"):
+        return "scope"
+    if not _is_plain_english(statement):
+        return "unread"
+    if not is_grounded(statement, said, english=english):
+        return "grounding"
+    if not keeps_polarity(statement, said.words[span[0] : span[1]]):
+        return "polarity"
+    return "echo" if _echoes(statement, injected) else None
 
 
-_NARROW = ("value", "slot")
-"""What a model may end: one thing that is no longer so. It never erases."""
+def _holds_secret(statement: str, quote: str, policy: SensitivePolicy) -> bool:
+    if _MASK.search(f"{quote} {statement}") or scan(statement).kinds:
+        return True
+    return policy != "keep" and masked_identifiers(statement)[1] > 0
+
+
+def _is_plain_english(statement: str) -> bool:
+    count = len(words(statement))
+    if not 0 < count <= LONGEST or statement.rstrip().endswith("?"):
+        return False
+    return identify(statement) == "en" or (count < _SHORT and identify(statement) is None)
+
+
+def _echoes(statement: str, injected: Iterable[str]) -> bool:
+    """Whether a memory repeats one that was given in the visit; stored it would feed on itself."""
+    told = stems([statement])
+    lines = (stems([line]) for block in injected for line in block.splitlines())
+    return bool(told) and any(len(told & line) / len(told) >= ECHO for line in lines)
+
+
+def _fact(candidate: Candidate, turn: Turn, asked: str, known: Known) -> Fact:
+    """The memory: with slot and value where its text is one of the plain slots'."""
+    text = one_line(clean(candidate.statement)).rstrip(".")
+    confidence = round(min(candidate.confidence, CONFIDENCE_CAP), 3)
+    slotted = read_canonical(text)
+    if slotted is not None:
+        return replace(slotted, said=turn.text, asked=asked, confidence=confidence)
+    wish, category = text.startswith(WISH), candidate.category
+    if wish and category != "policies":
+        category = "preferences"
+    opening = words(text)[:3]  # "Brother Sam lives in Leeds"
+    subject = next((known.subjects[word] for word in opening if word in known.subjects), "user")
+    return Fact(
+        text=text,
+        category=category,
+        said=turn.text,
+        asked=asked,
+        subject="team" if category in ("policies", "decisions") else subject,
+        kind="hard_rule" if wish else kind_of(text, category),
+        confidence=confidence,
+    )

@@ -3,69 +3,49 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from bmo.extract.extractor import Candidate, ExtractionFailed
-from bmo.turn import CATEGORIES, Category, Turn
+from bmo.extract.model import ExtractionFailed
+from bmo.turn import Category, Turn
 
 MAX_FACTS = 8
 """Facts of one turn that are looked at; a turn of more is being made up."""
 
-SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "turns": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "turn": {"type": "integer"},
-                    "facts": {
-                        "type": "array",
-                        "items": {
-                            "type": "object",
-                            "properties": {
-                                "quote": {"type": "string"},
-                                "statement": {"type": "string"},
-                                "category": {"type": "string", "enum": list(CATEGORIES)},
-                                "confidence": {"type": "number", "minimum": 0, "maximum": 1},
-                            },
-                            "required": ["quote", "statement", "category", "confidence"],
-                        },
-                    },
-                },
-                "required": ["turn", "facts"],
-            },
-        }
-    },
-    "required": ["turns"],
-}
-"""JSON Schema of an answer: Gemini's ``response_json_schema``, Ollama's ``format``."""
 
+class Candidate(BaseModel):
+    """A memory as a model proposes it; nothing of it is trusted.
 
-class _Fact(BaseModel):
-    model_config = ConfigDict(extra="ignore", strict=True)
+    Attributes:
+        quote: The user's own words that carry it.
+        statement: The canonical text: English, in the third person, without its subject.
+        category: Where it belongs, by the model's word.
+        confidence: By the model's word.
+    """
 
-    quote: str = Field(max_length=2000)
-    statement: str = Field(max_length=400)
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    quote: str
+    statement: str
     category: Category
     confidence: float = Field(ge=0.0, le=1.0)
 
 
 class _Turn(BaseModel):
-    model_config = ConfigDict(extra="ignore", strict=True)
+    model_config = ConfigDict(strict=True)
 
     turn: int
-    facts: list[_Fact] = Field(max_length=MAX_FACTS)
+    facts: list[Candidate] = Field(max_length=MAX_FACTS)
 
 
 class _Answer(BaseModel):
-    model_config = ConfigDict(extra="ignore", strict=True)
-
     turns: list[_Turn]
+
+
+SCHEMA: Mapping[str, Any] = _Answer.model_json_schema()
+"""JSON Schema of an answer: Gemini's ``response_json_schema``, Ollama's ``format``."""
 
 
 def read_answer(text: str, numbered: Mapping[int, Turn]) -> dict[str, tuple[Candidate, ...]]:
@@ -80,32 +60,20 @@ def read_answer(text: str, numbered: Mapping[int, Turn]) -> dict[str, tuple[Cand
         numbers that were not asked for are left out.
 
     Raises:
-        ExtractionFailed: The text is no JSON, or not of the schema.
+        ExtractionFailed: The text is no JSON, or not of the schema. The message has no word of the
+            answer, which may hold what somebody said.
     """
     try:
         answer = _Answer.model_validate(json.loads(text))
-    except ValueError as error:  # JSON's and pydantic's errors are both ValueErrors
-        raise ExtractionFailed(f"malformed answer: {_in_short(error)}") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        why = f"{'.'.join(map(str, first['loc'])) or 'answer'}: {first['type']}"
+        raise ExtractionFailed(f"malformed answer: {why}", content=True) from None
+    except ValueError:
+        raise ExtractionFailed("malformed answer: no JSON", content=True) from None
     found: dict[str, tuple[Candidate, ...]] = {}
     for one in answer.turns:
-        turn = numbered.get(one.turn)
-        if turn is not None:
-            found[turn.id] = (*found.get(turn.id, ()), *_candidates(turn, one.facts))
+        if one.turn in numbered:
+            turn_id = numbered[one.turn].id
+            found[turn_id] = (*found.get(turn_id, ()), *one.facts)
     return found
-
-
-def _candidates(turn: Turn, facts: Sequence[_Fact]) -> tuple[Candidate, ...]:
-    return tuple(
-        Candidate(turn.id, fact.quote, fact.statement, fact.category, fact.confidence)
-        for fact in facts
-    )
-
-
-def _in_short(error: ValueError) -> str:
-    """What is wrong, without the words of the answer: it may hold what somebody said."""
-    if isinstance(error, ValidationError):
-        first = error.errors()[0]
-        return f"{'.'.join(map(str, first['loc'])) or 'answer'}: {first['type']}"
-    if isinstance(error, json.JSONDecodeError):
-        return f"no JSON ({error.msg} at character {error.pos})"
-    return type(error).__name__

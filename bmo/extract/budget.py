@@ -22,12 +22,10 @@ class Budget:
 
     def __init__(self, calls: int, tokens: int, clock: Clock = time.monotonic) -> None:
         """A budget of ``calls`` and ``tokens`` an hour; 0 of either allows nothing."""
-        self.calls = calls
-        self.tokens = tokens
+        self._allowed = (calls, tokens)
         self._clock = clock
         self._lock = threading.Lock()
-        self._made: deque[float] = deque()
-        self._spent: deque[tuple[float, int]] = deque()
+        self._used: tuple[deque[tuple[float, int]], ...] = (deque(), deque())
 
     def wait_s(self) -> float | None:
         """Seconds until another call is allowed; None for never (a budget of 0)."""
@@ -39,36 +37,32 @@ class Budget:
         with self._lock:
             if self._wait() != 0.0:
                 return False
-            self._made.append(self._clock())
+            self._used[0].append((self._clock(), 1))
             return True
 
     def spend(self, tokens: int) -> None:
         """Counts the tokens of a call."""
         with self._lock:
-            self._spent.append((self._clock(), tokens))
+            self._used[1].append((self._clock(), tokens))
 
     def _wait(self) -> float | None:
-        if self.calls <= 0 or self.tokens <= 0:
+        if min(self._allowed) <= 0:
             return None
-        now = self._clock()
-        while self._made and now - self._made[0] >= HOUR_S:
-            self._made.popleft()
-        while self._spent and now - self._spent[0][0] >= HOUR_S:
-            self._spent.popleft()
-        wait = 0.0
-        if len(self._made) >= self.calls:
-            wait = self._made[len(self._made) - self.calls] + HOUR_S - now
-        left = sum(tokens for _, tokens in self._spent)
-        for at, tokens in self._spent:
-            if left < self.tokens:
-                break
-            wait = max(wait, at + HOUR_S - now)
-            left -= tokens
+        now, wait = self._clock(), 0.0
+        for allowed, used in zip(self._allowed, self._used, strict=True):
+            while used and now - used[0][0] >= HOUR_S:
+                used.popleft()
+            left = sum(amount for _, amount in used)
+            for at, amount in used:
+                if left < allowed:
+                    break
+                wait = max(wait, at + HOUR_S - now)
+                left -= amount
         return wait
 
 
 class Circuit:
-    """Leaves an extractor alone that fails: after some failures for a while, then for longer.
+    """Leaves a model alone that fails: after some failures for a while, then for longer.
 
     After the pause one call is let through; when it fails too, the next pause is twice as long.
     """
@@ -83,19 +77,16 @@ class Circuit:
         self._clock = clock
         self._lock = threading.Lock()
         self._failures = 0
-        self._pause_s = self.FIRST_S
         self._open_until = 0.0
 
     def wait_s(self) -> float:
         """Seconds until a call is let through; 0 for now."""
-        with self._lock:
-            return max(0.0, self._open_until - self._clock())
+        return max(0.0, self._open_until - self._clock())
 
     def succeeded(self) -> None:
         """A call gave a usable answer."""
         with self._lock:
-            self._failures, self._pause_s, self._open_until = 0, self.FIRST_S, 0.0
-            self.reason = ""
+            self._failures, self._open_until, self.reason = 0, 0.0, ""
 
     def failed(self, reason: str, *, retry_after_s: float | None, lasting: bool) -> None:
         """A call failed.
@@ -108,10 +99,8 @@ class Circuit:
         with self._lock:
             self._failures += 1
             self.reason = reason
-            pause = min(retry_after_s or 0.0, self.LAST_S)
-            if lasting:
-                pause = self.LAST_S
-            elif self._failures >= self.FAILURES:
-                pause = max(pause, self._pause_s)
-                self._pause_s = min(self._pause_s * 2, self.LAST_S)
-            self._open_until = max(self._open_until, self._clock() + pause)
+            pause = self.LAST_S if lasting else retry_after_s or 0.0
+            if self._failures >= self.FAILURES:
+                doubled = min(self._failures - self.FAILURES, 10)
+                pause = max(pause, self.FIRST_S * 2**doubled)
+            self._open_until = max(self._open_until, self._clock() + min(pause, self.LAST_S))

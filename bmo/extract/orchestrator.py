@@ -1,18 +1,25 @@
-"""Cheap first: extractors in the order of their cost, until one answers."""
+"""Cheap first: models in the order of their cost, until one answers."""
 
 from __future__ import annotations
 
 import logging
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from bmo.extract.acceptance import Accepted, accept
+from bmo.extract.answer import SCHEMA, read_answer
 from bmo.extract.budget import Budget, Circuit, Clock
-from bmo.extract.extractor import Extraction, ExtractionFailed, Extractor, Known
-from bmo.extract.models import extractors_of
-from bmo.extract.outcome import Call, Settlement, TurnOutcome
-from bmo.extract.verdicts import failed, held, settled
-from bmo.turn import Decision, Turn
+from bmo.extract.gemini import GeminiClient
+from bmo.extract.model import Answer, ExtractionFailed, ModelClient
+from bmo.extract.ollama import OllamaClient
+from bmo.extract.request import build_request, instructions
+from bmo.extract.settlement import Call, Known, Settlement, TurnOutcome
+from bmo.gate.firewall import attack
+from bmo.gate.secrets import scan
+from bmo.settings import OLLAMA_PREFIX
+from bmo.turn import CATEGORY_SIGNALS, Decision, Turn
 
 if TYPE_CHECKING:
     from bmo.gate import WriteGate
@@ -23,57 +30,70 @@ logger = logging.getLogger("bmo.extract")
 AGAIN_S = 60.0
 """When a failure names no time: seconds before it is worth asking again."""
 
+NOTHING = 0.7
+"""How much a model's "nothing to keep" counts."""
+
 
 class Orchestrator:
-    """Asks extractors, cheapest first, and stops at the first that answers for a turn.
+    """Asks models, cheapest first, and stops at the first that answers for a turn.
 
-    The rules' silence is no answer; a model's "nothing" is one. Safe from any thread; blocks its
-    thread while a model is asked, so never call it from an event loop.
+    Safe from any thread; blocks its thread while a model is asked, so never call it from an
+    event loop.
 
     Attributes:
-        extractors: In the order they are asked.
+        clients: In the order they are asked.
         budget: What may be asked in an hour, or None for no limit.
-        notices: Sentences for people about extractors that are configured and cannot be used.
+        notices: Sentences for people about models that are configured and cannot be used.
     """
 
     def __init__(
         self,
-        extractors: Sequence[Extractor],
+        clients: Sequence[ModelClient],
         gate: WriteGate,
         *,
         budget: Budget | None = None,
         clock: Clock = time.monotonic,
         notices: Sequence[str] = (),
     ) -> None:
-        """Orders the extractors by cost, then by latency; ``from_settings`` also makes them."""
-        self.extractors = tuple(
-            sorted(extractors, key=lambda one: (one.cost, one.estimated_latency_ms))
-        )
+        """Orders the models by cost, then by latency; ``from_settings`` also makes them."""
+        self.clients = tuple(sorted(clients, key=lambda one: (one.cost, one.estimated_latency_ms)))
         self.budget = budget
         self.notices = tuple(notices)
         self._gate = gate
-        self._circuits = {id(one): Circuit(clock) for one in self.extractors}
+        self._circuits = {id(one): Circuit(clock) for one in self.clients}
 
     @classmethod
     def from_settings(cls, settings: Settings, gate: WriteGate) -> Orchestrator:
-        """Makes the extractors that GATEKEEPER_LLM_MODEL names; nothing is sent yet.
+        """Makes a client for each model that GATEKEEPER_LLM_MODEL names; nothing is sent yet.
 
         Args:
             settings: Models, keys, budgets.
-            gate: Reads what models propose.
+            gate: Its policies and version stand behind every decision.
         """
-        extractors, notices = extractors_of(settings, gate)
+        clients: list[ModelClient] = []
+        notices: list[str] = []
+        for name in settings.model_names:
+            if name.startswith(OLLAMA_PREFIX):
+                clients.append(OllamaClient(name.removeprefix(OLLAMA_PREFIX), settings.ollama_host))
+            elif settings.google_api_key is None:
+                notices.append(
+                    f"GATEKEEPER_LLM_MODEL={name!r} needs GOOGLE_API_KEY: set it, or name a model "
+                    "of Ollama (ollama/<model>); until then held turns wait."
+                )
+            else:
+                clients.append(GeminiClient(name, settings.google_api_key.get_secret_value()))
+        if not clients and not notices:
+            notices.append("GATEKEEPER_LLM_MODEL names no model: held turns wait.")
         budget = Budget(settings.gatekeeper_llm_budget, settings.gatekeeper_llm_token_budget)
-        return cls(extractors, gate, budget=budget, notices=notices)
+        return cls(clients, gate, budget=budget, notices=notices)
 
     def ready_in(self) -> float | None:
         """Seconds until a call may be made: 0 now, None never. Sends nothing."""
-        waits = [self._circuits[id(one)].wait_s() for one in self.extractors]
-        if not waits:
+        if not self.clients:
             return None
-        metered = all(one.metered for one in self.extractors)
-        allowed = self.budget.wait_s() if self.budget is not None and metered else 0.0
-        return None if allowed is None else max(min(waits), allowed)
+        wait = min(self._circuits[id(one)].wait_s() for one in self.clients)
+        allowed = self.budget.wait_s() if self.budget is not None else 0.0
+        return None if allowed is None else max(wait, allowed)
 
     def why_not(self) -> str:
         """A sentence for people when no call may be made now, or ""."""
@@ -82,8 +102,8 @@ class Orchestrator:
             return ""
         if wait is None:
             none = "GATEKEEPER_LLM_BUDGET or GATEKEEPER_LLM_TOKEN_BUDGET is 0: no model is asked."
-            return " ".join(self.notices) if not self.extractors else none
-        paused = [r for one in self.extractors if (r := self._circuits[id(one)].reason)]
+            return none if self.clients else " ".join(self.notices)
+        paused = [r for one in self.clients if (r := self._circuits[id(one)].reason)]
         spent = self.budget is not None and self.budget.wait_s() != 0.0
         why = "the hour's budget is spent" if spent else "; ".join(paused)
         return f"No model is asked for {wait:.0f} s: {why}."
@@ -94,162 +114,140 @@ class Orchestrator:
         Whatever a model or the network does ends in an outcome; no turn is lost.
 
         Args:
-            turns: At most ``MAX_TURNS`` turns of one user and one visit, oldest first.
+            turns: Turns of one user and one visit, oldest first.
             known: What is known beside them.
 
         Returns:
             One outcome a turn, and every call that was made.
         """
-        outcomes: dict[str, TurnOutcome] = {}
-        left: list[Turn] = []
-        for turn in turns:
-            barred = self._barred(turn)
-            if barred:
-                outcomes[turn.id] = TurnOutcome(turn.id, "held", held(turn, self._gate, barred))
-            else:
-                left.append(turn)
+        outcomes = {turn.id: self._barred(turn) for turn in turns}
         calls: list[Call] = []
         problems: list[str] = []
-        for extractor in self.extractors:
-            if not left:
-                break
-            answered, problem = self._ask(extractor, left, known, calls)
-            outcomes |= {one.turn_id: one for one in answered}
-            left = [turn for turn in left if turn.id not in outcomes]
-            if left and problem:
-                problems.append(problem)
+        for client in self.clients:
+            left = [turn for turn in turns if outcomes[turn.id] is None]
+            if left:
+                answered, problem = self._ask(client, left, known, calls)
+                outcomes |= answered
+                if len(answered) < len(left):
+                    problems.append(problem or f"{client.name} left a turn out of its answer")
         reason = "; ".join(dict.fromkeys(problems)) or self.why_not() or "no model answered"
-        for turn in left:
-            outcomes[turn.id] = TurnOutcome(turn.id, "failed", failed(turn, self._gate, reason))
-        again = (self.ready_in() or AGAIN_S) if left else None
-        return Settlement(tuple(outcomes[turn.id] for turn in turns), tuple(calls), again)
+        settled = tuple(outcomes[turn.id] or self._failed(turn, reason) for turn in turns)
+        again = any(one.status == "failed" for one in settled)
+        return Settlement(settled, tuple(calls), (self.ready_in() or AGAIN_S) if again else None)
 
     def warm_up(self) -> None:
-        """Loads what the extractors need, so that no conversation is held up by it. Blocking."""
-        for extractor in self.extractors:
-            extractor.warm_up()
+        """Loads what the models' clients need, so that no conversation waits for it. Blocking."""
+        instructions()
+        for client in self.clients:
+            client.warm_up()
 
     def close(self) -> None:
-        """Closes every extractor; a call under way fails. Safe to call twice."""
-        for extractor in self.extractors:
-            extractor.close()
+        """Closes every client; a call under way fails. Safe to call twice."""
+        for client in self.clients:
+            client.close()
 
     def _ask(
-        self, extractor: Extractor, turns: Sequence[Turn], known: Known, calls: list[Call]
-    ) -> tuple[list[TurnOutcome], str]:
-        """Asks one extractor; what it answered, and why turns are left.
+        self, client: ModelClient, turns: Sequence[Turn], known: Known, calls: list[Call]
+    ) -> tuple[dict[str, TurnOutcome | None], str]:
+        """Asks one model; what it answered, and why turns are left.
 
         One turn may spoil the answer about all (a service's safety filter, a model that loses
-        its thread): then each half is asked for itself, and so on where it helps.
+        its thread): then each half is asked for itself, and the spoilt half again in halves while
+        the other one fares better.
         """
         try:
-            extraction = self._call(extractor, turns, known, calls)
+            return self._call(client, turns, known, calls), ""
         except ExtractionFailed as error:
-            if error.content:
-                return self._in_halves(extractor, turns, known, calls, str(error))
-            return [], str(error)
-        answered = self._answered(extraction, turns)
-        left_out = extraction.conclusive and len(answered) < len(turns)
-        return answered, f"{extractor.name} left a turn out of its answer" if left_out else ""
-
-    def _in_halves(
-        self,
-        extractor: Extractor,
-        turns: Sequence[Turn],
-        known: Known,
-        calls: list[Call],
-        problem: str,
-    ) -> tuple[list[TurnOutcome], str]:
-        """Asks about each half of turns that were not answered together.
-
-        Only where one half fares better than the other is the other halved again.
-        """
-        if len(turns) < 2:
-            return [], problem
-        answered: list[TurnOutcome] = []
-        spoiled: list[Sequence[Turn]] = []
-        for half in (turns[: len(turns) // 2], turns[len(turns) // 2 :]):
-            try:
-                extraction = self._call(extractor, half, known, calls)
-                answered += self._answered(extraction, half)
-            except ExtractionFailed as error:
-                problem = str(error)
-                spoiled.append(half)
-        if len(spoiled) == 1:
-            more, problem = self._in_halves(extractor, spoiled[0], known, calls, problem)
-            answered += more
+            problem, halved = str(error), error.content
+        answered: dict[str, TurnOutcome | None] = {}
+        while halved and len(turns) > 1:
+            spoilt: list[Sequence[Turn]] = []
+            for half in (turns[: len(turns) // 2], turns[len(turns) // 2 :]):
+                try:
+                    answered |= self._call(client, half, known, calls)
+                except ExtractionFailed as error:
+                    problem = str(error)
+                    spoilt.append(half)
+            halved = len(spoilt) == 1
+            turns = spoilt[0] if halved else ()
         return answered, problem
 
     def _call(
-        self, extractor: Extractor, turns: Sequence[Turn], known: Known, calls: list[Call]
-    ) -> Extraction:
+        self, client: ModelClient, turns: Sequence[Turn], known: Known, calls: list[Call]
+    ) -> dict[str, TurnOutcome | None]:
         """One call, if circuit and budget allow it; noted in ``calls``.
 
         Raises:
             ExtractionFailed: It was not made, or gave no usable answer.
         """
-        circuit = self._circuits[id(extractor)]
+        circuit = self._circuits[id(client)]
         if circuit.wait_s() > 0:
             raise ExtractionFailed(circuit.reason)
-        if not extractor.is_available():
-            raise ExtractionFailed(f"{extractor.name} is not available")
-        budget = self.budget if extractor.metered else None
-        if budget is not None and not budget.take():
+        if not client.is_available():
+            raise ExtractionFailed(f"{client.name} is not available")
+        if self.budget is not None and not self.budget.take():
             raise ExtractionFailed("the hour's budget is spent")
-        started = time.perf_counter()
-        spent: Extraction | ExtractionFailed
+        started, spent = time.perf_counter(), Answer("")
+        failure: ExtractionFailed | None = None
+        found: dict[str, TurnOutcome | None] = {}
         try:
-            spent = extractor.extract(turns, known)
-            circuit.succeeded()
+            request = build_request(turns, known, self._gate.settings.bmo_sensitive)
+            spent = client.ask(request, SCHEMA)
+            proposed = read_answer(spent.text, request.numbered)
+            for turn in turns:
+                if turn.id in proposed:
+                    policy = self._gate.settings.bmo_sensitive
+                    accepted = accept(proposed[turn.id], turn, known, policy, client.name)
+                    found[turn.id] = self._answered(turn, accepted, client.name)
         except ExtractionFailed as error:
-            spent = error
+            failure, spent = error, error.spent or spent
         except Exception as error:  # a bug in a client must not lose a turn
-            logger.exception("extractor failed", extra={"extractor": extractor.name})
-            spent = ExtractionFailed(f"{extractor.name} failed ({type(error).__name__})")
-        why = str(spent) if isinstance(spent, ExtractionFailed) else ""
-        calls.append(
-            Call(
-                extractor.name,
-                time.perf_counter() - started,
-                spent.input_tokens,
-                spent.output_tokens,
-                spent.cost,
-                why,
-                len(turns),
-            )
-        )
-        if budget is not None:
-            budget.spend(spent.input_tokens + spent.output_tokens)
-        if isinstance(spent, ExtractionFailed):
-            circuit.failed(why, retry_after_s=spent.retry_after_s, lasting=spent.lasting)
-            logger.warning("extractor failed", extra={"extractor": extractor.name, "error": why})
-            raise spent
-        return spent
-
-    def _answered(self, extraction: Extraction, turns: Sequence[Turn]) -> list[TurnOutcome]:
-        """The outcomes of the turns an extraction answers for."""
-        found = []
-        for turn in turns:
-            if turn.id not in extraction.facts:
-                continue
-            facts = extraction.facts[turn.id]
-            refused = extraction.refused.get(turn.id, ())
-            decision: Decision
-            if facts or (extraction.conclusive and not refused):
-                decision = settled(turn, self._gate, facts, extraction.method)
-                found.append(TurnOutcome(turn.id, "settled", decision, refused))
-            elif refused:
-                why = ", ".join(sorted({one.why for one in refused}))
-                decision = held(turn, self._gate, f"a model's facts were refused: {why}")
-                found.append(TurnOutcome(turn.id, "held", decision, refused))
+            logger.exception("model failed", extra={"extractor": client.name})
+            failure = ExtractionFailed(f"{client.name} failed ({type(error).__name__})")
+        read, wrote, why = spent.input_tokens, spent.output_tokens, str(failure or "")
+        seconds = time.perf_counter() - started
+        calls.append(Call(client.name, seconds, read, wrote, spent.cost, why, len(turns)))
+        if self.budget is not None:
+            self.budget.spend(read + wrote)
+        if failure is not None:
+            circuit.failed(why, retry_after_s=failure.retry_after_s, lasting=failure.lasting)
+            logger.warning("model failed", extra={"extractor": client.name, "error": why})
+            raise failure
+        circuit.succeeded()
         return found
 
-    def _barred(self, turn: Turn) -> str:
-        """Why a turn is not shown to a model, or ""."""
-        from bmo.gate import injection, scan_sensitive
-
+    def _barred(self, turn: Turn) -> TurnOutcome | None:
+        """The outcome of a turn that no model may see; None for most."""
+        if attack(turn.text, turn.assistant_before) is not None:
+            held = replace(self._held(turn, "injection"), signals=("injection",))
+            return TurnOutcome(turn.id, "held", held)
         if not turn.text.strip():
-            return "no words are left"
-        if injection.scan(turn.text) is not None:
-            return "injection"
-        return "secret" if scan_sensitive(turn.text).secrets else ""
+            return TurnOutcome(turn.id, "held", self._held(turn, "no words are left"))
+        if set(scan(turn.text, turn.assistant_before).kinds) - {"masked"}:
+            return TurnOutcome(turn.id, "held", self._held(turn, "secret"))
+        return None
+
+    def _failed(self, turn: Turn, reason: str) -> TurnOutcome:
+        held = self._held(turn, f"model failed: {reason}")
+        return TurnOutcome(turn.id, "failed", replace(held, fallback=True, open=True))
+
+    def _answered(self, turn: Turn, accepted: Accepted, method: str) -> TurnOutcome:
+        """Allowed with facts, discarded without; held where all that was proposed was refused."""
+        facts, refused = accepted.facts, accepted.refused
+        if refused and not facts:
+            why = ", ".join(sorted({one.why for one in refused}))
+            held = self._held(turn, f"a model's facts were refused: {why}")
+            return TurnOutcome(turn.id, "held", held, refused)
+        decision = replace(
+            self._held(turn, "found by a model" if facts else "a model found nothing to keep"),
+            verdict="allow" if facts else "discard",
+            signals=tuple(dict.fromkeys(CATEGORY_SIGNALS[f.category] for f in facts)) or ("other",),
+            confidence=max((fact.confidence for fact in facts), default=NOTHING),
+            facts=facts,
+            extraction_method=method,
+        )
+        return TurnOutcome(turn.id, "settled", decision, refused)
+
+    def _held(self, turn: Turn, reason: str) -> Decision:
+        version = self._gate.version
+        return Decision("hold", ("other",), reason, 0.5, gate_version=version, text=turn.text)

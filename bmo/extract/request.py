@@ -3,46 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import cache
 from importlib import resources
 
-from bmo.extract.extractor import Known
+from bmo.extract.acceptance import safe_context
+from bmo.extract.model import Request
+from bmo.extract.settlement import Known
+from bmo.gate.firewall import attack
+from bmo.gate.slots import canonical_texts
+from bmo.language import MAX_CHARACTERS
 from bmo.settings import SensitivePolicy
 from bmo.turn import Turn
 
-MAX_TURNS = 12
-"""Turns settled in one call."""
 MAX_NEIGHBOURS = 24
 """Turns shown for understanding; those farthest from what is to be settled are left out."""
 MAX_PEOPLE = 60
 """Names shown."""
-MAX_WORDS = 2000
-"""Characters of a turn that are shown; the gate itself reads no more."""
 MAX_ASSISTANT = 400
 """Characters of the assistant's words before a turn that are shown: the last ones."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One request to a model.
-
-    Attributes:
-        instructions: The system instruction.
-        content: The conversation, as JSON.
-        numbered: Number in the content -> turn to be settled.
-    """
-
-    instructions: str
-    content: str
-    numbered: Mapping[int, Turn]
-
-
-@lru_cache(maxsize=1)
+@cache
 def instructions() -> str:
-    """The system instruction (``data/extraction.md``)."""
-    return (resources.files(__package__) / "data" / "extraction.md").read_text("utf-8")
+    """The system instruction (``data/extraction.md``), with the texts of the plain slots."""
+    text = (resources.files(__package__) / "data" / "extraction.md").read_text("utf-8")
+    return text.replace("{slots}", "; ".join(canonical_texts()))
 
 
 def build_request(turns: Sequence[Turn], known: Known, policy: SensitivePolicy) -> Request:
@@ -57,38 +43,26 @@ def build_request(turns: Sequence[Turn], known: Known, policy: SensitivePolicy) 
         known: What is known beside them.
         policy: What becomes of personal identifiers.
     """
-    from bmo.gate import injection, scan_sensitive
-
     wanted = {turn.id for turn in turns}
-    near = [
-        turn
-        for turn in known.neighbours
-        if turn.id not in wanted and injection.scan(turn.text) is None
+    near = [one for one in known.neighbours if one.id not in wanted and attack(one.text) is None]
+    near.sort(key=lambda one: min(abs(one.at - turn.at) for turn in turns))
+    shown = sorted([*turns, *near[:MAX_NEIGHBOURS]], key=lambda turn: (turn.at, turn.id))
+    conversation = [
+        {
+            "turn": number,
+            "assistant": safe_context(turn.assistant_before, policy)[-MAX_ASSISTANT:],
+            "user": safe_context(turn.text[:MAX_CHARACTERS], policy),
+            "settle": turn.id in wanted,
+        }
+        for number, turn in enumerate(shown, 1)
     ]
-    if len(near) > MAX_NEIGHBOURS:
-        near.sort(key=lambda one: min(abs(one.at - turn.at) for turn in turns))
-        del near[MAX_NEIGHBOURS:]
-    shown = sorted([*turns, *near], key=lambda turn: (turn.at, turn.id))
-    numbered: dict[int, Turn] = {}
-    conversation = []
-    for number, turn in enumerate(shown, 1):
-        if turn.id in wanted:
-            numbered[number] = turn
-        before = turn.assistant_before[-MAX_ASSISTANT:]
-        conversation.append(
-            {
-                "turn": number,
-                "assistant": scan_sensitive(before, policy).masked,
-                "user": scan_sensitive(turn.text[:MAX_WORDS], policy).masked,
-                "settle": turn.id in wanted,
-            }
-        )
     people = [
         {"name": name.title(), "is": _relation(subject)}
         for name, subject in list(known.subjects.items())[:MAX_PEOPLE]
     ]
-    content = {"people": people, "conversation": conversation}
-    return Request(instructions(), json.dumps(content, ensure_ascii=False), numbered)
+    content = json.dumps({"people": people, "conversation": conversation}, ensure_ascii=False)
+    numbered = {number: turn for number, turn in enumerate(shown, 1) if turn.id in wanted}
+    return Request(instructions(), content, numbered)
 
 
 def _relation(subject: str) -> str:

@@ -1,344 +1,318 @@
-"""Slots: finds the rules a clause's head matches and turns the first that holds into facts."""
+"""Plain slots: a canonical memory from a clause that a pattern covers whole.
+
+"my brother is sam" becomes *Has a brother named Sam*, with slot and value. The table is
+``tables/slots.toml``. Whatever a pattern does not cover from end to end stays in the user's words.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
-from bmo.gate.captures import Capture, CaptureContext, strip_tail
-from bmo.gate.clause_head import Head
-from bmo.gate.discourse import Person
-from bmo.gate.packs import Pack, Rule, SaidHow
-from bmo.gate.people import PeopleLexicon
-from bmo.gate.rule_patterns import SKIPPED_BEFORE_ENTRY, Pattern
-from bmo.gate.slot_facts import RuleMatch, facts_of
-from bmo.gate.validation import validate
-from bmo.language import Words, past_lemma
-from bmo.language.lexicon import surface_lexicon
-from bmo.turn import Fact
+from bmo.gate.small_talk import small_talk
+from bmo.gate.tables import given_names, read_table
+from bmo.language import LANGUAGES, LanguageCode, words
+from bmo.turn import Cardinality, Category, Fact, Kind, Polarity
 
-_MAX_TAILS = 3
-_KNOWN_GROUPS = 512
-"""Ways to say something are fewer; a bound on memory all the same."""
+MAX_WORDS = 30
+"""A longer turn is no plain statement."""
+
+_BORDERS = re.compile(
+    r"[.!?;,:]+(?=\s|$)|\s(?:and|but|und|aber|et|mais|y|pero)\s"
+    r"(?=(?:i|i'm|im|my|we|our|ich|mein|meine|wir|je|j'|mon|ma|me|mi|tengo|vivo|soy)\b)",
+    re.IGNORECASE,
+)
+_OPENING = re.compile(
+    r"^(?:(?:hi|hey|hello|so|well|oh|yeah|yes|no(?=\s(?:wait|sorry|i|i'm|im|my|we|our)\b)|"
+    r"wait|sorry|ok|okay|also|and|btw|by the way|actually|bmo|"
+    r"hallo|ja|nein|also|übrigens|und|salut|bonjour|oui|non|alors|et|hola|bueno|pues|sí|y)\s+)+",
+    re.IGNORECASE,
+)
+_TRAILING = re.compile(
+    r"\s+(?:(?:last|this|next) (?:week|weekend|month|year|spring|summer|autumn|fall|winter)|"
+    r"yesterday|today|recently|(?:a|two|three|few|couple of) (?:days?|weeks?|months?|years?) ago|"
+    r"letzte woche|letzten monat|gestern|la semaine dernière|hier|la semana pasada|ayer|"
+    r"by the way|btw|bmo|too|as well|now|these days|at the moment|currently|you know|"
+    r"actually|übrigens|jetzt|maintenant|ahora|también|aussi|auch)$",
+    re.IGNORECASE,
+)
+_NOT_A_VALUE = frozenset(
+    "i you he she it we they me him her us them my your his its our their that this these those "
+    "there here what who whom which when where why how if because so but than then as while until "
+    "is are was were be been being am do does did done have has had having will would could should "
+    "can may might must shall not no never ever just only really very too also maybe perhaps to "
+    "i'm it's that's don't didn't won't can't fear hope peace debt denial style home work free "
+    "night nights day days bit lot while mind time ich du er sie es wir ihr sich nicht kein wenn "
+    "weil dass je tu il elle on nous vous ils que qui si quand yo tú él ella que quien si cuando "
+    "no not now jetzt maintenant ahora last next this week weekend month year ago yesterday "
+    "today since until for gestern "
+    "letzte hier dernière ayer pasada".split()
+)
+_ARTICLES = frozenset("a an the some any einen eine ein un une une una unos unas".split())
+_LANGUAGES = frozenset(
+    "english german french spanish portuguese italian dutch danish swedish norwegian "
+    "finnish polish "
+    "czech slovak russian ukrainian turkish greek arabic hebrew farsi persian urdu hindi punjabi "
+    "bengali tamil telugu gujarati mandarin cantonese chinese japanese korean vietnamese thai "
+    "tagalog malay indonesian swahili yoruba igbo hausa twi amharic somali zulu xhosa afrikaans "
+    "welsh irish gaelic scots catalan basque galician romanian hungarian bulgarian serbian "
+    "croatian "
+    "albanian kurdish pashto nepali sinhala latin esperanto deutsch englisch französisch spanisch "
+    "italienisch türkisch russisch polnisch arabisch anglais allemand espagnol français italien "
+    "portugais arabe inglés alemán francés español italiano portugués árabe and und et y".split()
+)
+_MONTHS = (
+    r"(?:january|february|march|april|may|june|july|august|september|october|november|december|"
+    r"jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|januar|februar|märz|mai|juni|juli|oktober|"
+    r"dezember|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|"
+    r"enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)"
+)
+_CAPTURES = {
+    "name": r"(?P<name>[^\W\d_][\w'-]*(?:\s[^\W\d_][\w'-]*)?)",
+    "called": r"(?P<called>[^\W\d_][\w'-]*(?:\s[^\W\d_][\w'-]*)?)",
+    "place": r"(?P<place>[^\W\d_][\w'.&-]*(?:\s[\w'.&-]+){0,3})",
+    "thing": r"(?P<thing>[\w][\w'.+#/-]*(?:\s[\w'.+#/-]+){0,4})",
+    "words": r"[\w'-]+(?:\s[\w'-]+){0,3}",
+    "number": r"(?P<number>\d{1,3})",
+    "date": (
+        rf"(?P<date>(?:\d{{1,2}}\w{{0,2}}\.?\s(?:of\s|de\s)?{_MONTHS}"
+        rf"|{_MONTHS}\s(?:the\s)?\d{{1,2}}\w{{0,2}}))"
+    ),
+    "languages": r"(?P<languages>\w+(?:,?\s\w+){0,4})",
+}
 
 
-def match_head(
-    head: Head,
-    words: Words,
-    pack: Pack,
-    people: PeopleLexicon,
-    at: datetime,
-    weak: bool = True,
-    is_news: Callable[[Fact], bool] | None = None,
-) -> list[Fact]:
-    """Facts of the first rule that matches a head, and of the rules that read its tail.
+@dataclass(frozen=True, slots=True)
+class SlotReading:
+    """What plain slots read in a turn.
+
+    Attributes:
+        facts: Canonical memories, without id of the turn's words.
+        covers: Whether nothing but small talk is left beside them.
+    """
+
+    facts: tuple[Fact, ...] = ()
+    covers: bool = False
+
+
+def read_slots(text: str, language: LanguageCode) -> SlotReading:
+    """Canonical memories of the plain clauses of a turn.
 
     Args:
-        head: The clause's head.
-        words: The turn's words.
-        pack: Rules of the turn's language.
-        people: Names and relations of that language.
-        at: When the turn was said.
-        weak: Whether rules of wide constructions may speak.
-        is_news: Whether live facts have what a ``known`` rule names; without it none has.
+        text: The user's words without fillers.
+        language: Whose patterns apply; the English ones apply too.
     """
-    facts, tail = _first_match(head, words, pack, people, at, weak, is_news)
-    seen = 1
-    while tail is not None and seen <= _MAX_TAILS:
-        seen += 1
-        found, tail = _first_match(tail, words, pack, people, at, weak, is_news)
-        facts += found
-    return facts
+    if "?" in text or len(text.split()) > MAX_WORDS:
+        return SlotReading()
+    facts: list[Fact] = []
+    covers = True
+    for clause in filter(None, (part.strip() for part in _BORDERS.split(text))):
+        found = _read_clause(clause, language)
+        if found is not None:
+            facts.append(found)
+        elif small_talk(clause) is None:
+            covers = False
+    return SlotReading(tuple(facts), covers and bool(facts))
 
 
-def _candidates(
-    pack: Pack,
-    longest: tuple[str, ...],
-    kinds: frozenset[str],
-    weak: bool,
-    said: SaidHow | None,
-) -> Sequence[tuple[Rule, Pattern]]:
-    """Patterns that may match, by priority: first words, subject, width and verb group agree.
+def read_canonical(text: str) -> Fact | None:
+    """The memory of a text that is written as a slot writes it ("Lives in Leeds"), or None.
 
-    The lists are kept per pack; the longest known front of a head tells all shorter ones.
+    A model service behind the gate is told the slots' texts: what it writes so gets slot and value.
     """
-    index = pack.index
-    merged = pack.merged.get(said)
-    if merged is None:
-        if len(pack.merged) >= _KNOWN_GROUPS:
-            pack.merged.clear()
-        merged = pack.merged.setdefault(said, {})
-    kept = merged.get((kinds, weak, longest))
-    if kept is None:
-        fronts = {longest[:size] for size in (1, 2, 3)}
-        entries = [entry for front in fronts for entry in index.get(front, ())]
-        fitting = [
-            (order, place, rule, pattern)
-            for order, place, rule, pattern in entries
-            if not kinds.isdisjoint(rule.on) and (weak or not rule.weak) and _group_fits(rule, said)
-        ]
-        kept = [(rule, pattern) for _, _, rule, pattern in sorted(fitting, key=_by_priority)]
-        merged[kinds, weak, longest] = kept
-    return kept
-
-
-def _longest_front(pack: Pack, tokens: list[str]) -> tuple[str, ...]:
-    """The first words of a head, as many as a pattern begins with; () where none does."""
-    for size in (3, 2, 1):
-        front = tuple(tokens[:size])
-        if front in pack.index:
-            return front
-    return ()
-
-
-def _by_priority(entry: tuple[int, int, Rule, Pattern]) -> tuple[int, int]:
-    return entry[0], entry[1]
-
-
-def _first_match(
-    head: Head,
-    words: Words,
-    pack: Pack,
-    people: PeopleLexicon,
-    at: datetime,
-    weak: bool,
-    is_news: Callable[[Fact], bool] | None,
-) -> tuple[list[Fact], Head | None]:
-    context: CaptureContext | None = None
-    line, tokens = head.line, head.tokens
-    front = _longest_front(pack, tokens)
-    if not front:
-        return [], None
-    kinds, said = _subject_kinds(head), _said_how(head)
-    told = set(tokens)  # of two sets the smaller one is gone through, which is the needed words
-    for rule, pattern in _candidates(pack, front, kinds, weak, said):
-        if pattern.needed and pattern.needed.isdisjoint(told):
-            continue
-        if pattern.entry_at and not _may_be_entry(pattern, tokens):
-            continue
-        match = pattern.regex.match(line)
-        if match is None:
-            continue
-        if context is None:
-            context = CaptureContext(
-                head.tokens, head.source, words, pack.lexicons, people, pack.language, pack.stops
-            )
-        captures: dict[str, tuple[Capture, str]] = {}
-        for name, kind in pattern.captures:
-            first, last = match.span(name)
-            begin = line.count(" ", 0, first)
-            end = begin + line.count(" ", first, last)
-            capture = validate(context, kind, begin, end)
-            if capture is None:
-                break
-            captures[name] = (capture, kind)
-        else:
-            if rule.data.ends and not _ends_well(context, captures):
-                continue
-            facts = facts_of(RuleMatch(rule, head, context, captures, at, pack.proper))
-            if rule.data.known and is_news is not None and facts:
-                facts = [fact for fact in facts if is_news(fact)]
-            elif rule.data.known:
-                facts = []
-            if facts:
-                return facts, _tail(rule, head, captures)
-    return [], None
-
-
-def _ends_well(context: CaptureContext, captures: dict[str, tuple[Capture, str]]) -> bool:
-    """Whether nothing follows the value that would make it part of a longer name or noun."""
-    end = max((capture.end for capture, _ in captures.values()), default=0)
-    if end >= len(context.tokens) or (end and context.mark(end - 1)):
-        return True
-    return (context.tokens[end],) in context.lexicons.get("ends_ok", frozenset()) or (
-        strip_tail(context, end, len(context.tokens)) == end
-    )
-
-
-def _may_be_entry(pattern: Pattern, tokens: list[str]) -> bool:
-    """Whether an entry of the captured lexicon may begin where the capture does."""
-    words, size = pattern.entry_words, len(tokens)
-    for at in pattern.entry_at:
-        if at >= size:
-            return False
-        token = tokens[at]
-        if token in words and _opens_entry(words, tokens, at):
-            return True
-        if token in SKIPPED_BEFORE_ENTRY and at + 1 < size:
-            if _opens_entry(words, tokens, at + 1):
-                return True
-    return False
-
-
-def _opens_entry(words: Mapping[str, frozenset[str]], tokens: list[str], at: int) -> bool:
-    """Whether an entry with these first words may begin at ``at``."""
-    follow = words.get(tokens[at])
-    if not follow:
-        return follow is not None
-    return at + 1 < len(tokens) and tokens[at + 1] in follow
-
-
-_WE = frozenset({"user", "team"})
-_KINDS = {kind: frozenset({kind}) for kind in ("user", "team", "thing", "pet", "person")}
-
-
-def _subject_kinds(head: Head) -> frozenset[str]:
-    """What a rule may be ``on`` to speak of this head's subject."""
-    who = head.who
-    if isinstance(who, Person):
-        if who.gender == "thing" and not who.pet:
-            return _KINDS["thing"]
-        return _KINDS["pet" if who.pet else "person"]
-    if who == "user" and head.subject_word in ("we", "our"):
-        return _WE
-    return _KINDS[who]
-
-
-_HARDLY = frozenset({"barely", "hardly"})
-_KEEPING = frozenset({"have", "own", "keep", "raise"})
-
-
-def _said_how(head: Head) -> SaidHow | None:
-    """All that decides whether a rule has a template for a head's verb group."""
-    group = head.group
-    if group is None:
-        return None
-    return _made(
-        SaidHow,
-        (
-            group.polarity,
-            group.tense,
-            group.aspect,
-            group.modal,
-            group.change,
-            group.lemma == "be",
-            group.lemma in _KEEPING,
-            bool(group.habits),
-            bool(group.habits) and not _HARDLY.isdisjoint(group.habits),
-            head.plural,
-        ),
-    )
-
-
-_made = tuple.__new__
-"""Makes a named tuple of all its fields in a third of the time."""
-
-
-def _group_fits(rule: Rule, group: SaidHow | None) -> bool:
-    """Whether the rule has a template for what the verb group says."""
-    data = rule.data
-    if group is None:
-        return True
-    if group.hardly and "habit}" not in data.text:
-        return False  # "i can barely eat" does not say that one can eat
-    if group.modal not in ("", "can", "will", "going_to") and group.modal not in data.allows:
-        return False
-    if group.modal in ("will", "going_to") and "future" not in data.allows:
-        return False
-    for need in data.needs:
-        if need == "negative" and group.polarity != "negative":
-            return False
-        if need == "positive" and group.polarity == "negative":
-            return False
-        if need == "any_more" and group.change != "any_more":
-            return False
-        if need == "started" and group.change != "started":
-            return False
-        if need == "progressive" and group.aspect != "progressive":
-            return False
-        if need == "perfect" and group.aspect != "perfect":
-            return False
-        if need == "done" and group.tense != "past" and group.aspect != "perfect":
-            return False
-        if need == "past" and group.tense != "past":
-            return False
-        if need == "habit" and not group.habits:
-            return False
-        if need == "future" and group.tense != "future":
-            return False
-        if need == "habit_or_modal" and not (
-            group.habits or group.modal in ("should", "must", "shall")
-        ):
-            return False
-        if need == "perfect_or_visit" and not (group.aspect == "perfect" or not group.is_be):
-            return False
-        if need == "plural" and not group.plural:
-            return False
-    if data.about:
-        return _said_fits(rule, group)
-    if group.polarity == "negative" and "negative" not in data.needs:
-        if group.change in ("any_more", "stopped"):
-            return bool(data.past or data.negative)
-        if not data.negative:
-            return False
-    if group.tense == "past" and group.change == "used_to" and not data.past:
-        return False
-    if group.tense == "past" and group.change != "used_to":
-        simple = ("past" in data.needs) or not {"past", "past_ended", "past_events"}.isdisjoint(
-            data.allows
-        )
-        if not simple:
-            return False
-        if "past_events" in data.allows and group.is_keeping:
-            return bool(data.past)
-    return not (
-        group.aspect == "perfect" and group.tense == "present" and "no_perfect" in data.needs
-    )
-
-
-def _said_fits(rule: Rule, group: SaidHow) -> bool:
-    """Whether a rule that keeps the user's own words holds beside negation and past."""
-    data = rule.data
-    allowed = {*data.allows, *data.needs}
-    if "any_more" in data.needs and group.change not in ("any_more", "stopped"):
-        return False
-    return not (
-        (group.polarity == "negative" and "negative" not in allowed)
-        or (group.tense == "past" and "past" not in allowed)
-    )
-
-
-def _tail(rule: Rule, head: Head, captures: dict[str, tuple[Capture, str]]) -> Head | None:
-    """What follows the captures, as a clause of its own ("at the co-op": "S work at the co-op")."""
-    tails = rule.data.tail
-    if not tails or not captures:
-        return None
-    end = max(capture.end for capture, _ in captures.values())
-    first = end
-    while end < len(head.tokens):
-        lead = tails.get(head.tokens[end])
-        if lead is not None and _is_governed(head.tokens, first, end):
-            lead = None
-        if lead is not None:
-            front = lead.split()
-            tokens = [*front, *head.tokens[end:]]
-            source = [*([-1] * len(front)), *head.source[end:]]
-            group = replace(head.group, aspect="simple") if head.group is not None else None
-            return Head(
-                " ".join(tokens) + " ",
-                tokens,
-                source,
-                head.who,
-                group,
-                head.plural,
-                head.subject_word,
-                said=head.said,
-            )
-        end += 1
-        if end - max(capture.end for capture, _ in captures.values()) > 6:
-            break
+    for rule in _rules_of("en"):
+        found = rule.canonical.fullmatch(text)
+        fact = rule.fact(found.groupdict()) if found else None
+        if fact is not None:
+            return fact
     return None
 
 
-def _is_governed(tokens: Sequence[str], first: int, at: int) -> bool:
-    """Whether the noun phrase at ``at`` belongs to a verb or a preposition behind the capture.
+def canonical_texts() -> list[str]:
+    """The texts that slots write, with their captures in braces."""
+    return [rule.text for rule in _rules_of("en") if "{choice}" not in rule.text]
 
-    "I am ngozi, just moved here for a job" does not say that she is a job.
-    """
-    if at == first or tokens[at] not in ("a", "an"):
-        return False
-    before = tokens[at - 1]
-    if before.endswith("ing") or past_lemma(before):
-        return True
-    return surface_lexicon("en").classes.get(before, "") in ("preposition", "be")
+
+def _read_clause(clause: str, language: LanguageCode) -> Fact | None:
+    plain = _OPENING.sub("", clause.replace("’", "'"))
+    short = _TRAILING.sub("", plain)
+    for rule in _rules(language):
+        for said in dict.fromkeys((short, plain)):
+            for pattern in rule.patterns:
+                found = pattern.fullmatch(said)
+                fact = rule.fact(found.groupdict()) if found else None
+                if fact is not None:
+                    return fact
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _SlotRule:
+    """A slot of the table in one language."""
+
+    slot: str
+    cardinality: Cardinality
+    category: Category
+    kind: Kind
+    polarity: Polarity
+    sensitive: bool
+    text: str
+    choices: dict[str, str]
+    kin: dict[str, str]
+    patterns: tuple[re.Pattern[str], ...]
+    canonical: re.Pattern[str]
+
+    def fact(self, groups: dict[str, str | None]) -> Fact | None:
+        """The memory of a match, or None when a capture is not of its type."""
+        values: dict[str, str] = {}
+        for name, raw in groups.items():
+            value = _checked(name, (raw or "").strip(), self)
+            if value is None:
+                return None
+            values["name" if name == "called" else name] = value
+        subject, slot = "user", self.slot
+        value = next((v for k, v in values.items() if k not in ("kin", "of")), "")
+        if slot == "person":
+            subject, slot = f"user.{values['kin']}:{values['name'].lower()}", "name"
+        elif slot == "favourite":
+            slot = f"favourite_{values['of'].lower().replace(' ', '_')}"
+        return Fact(
+            text=self.text.format(**values),
+            category=self.category,
+            slot=slot,
+            value=value,
+            subject=subject,
+            cardinality=self.cardinality,
+            polarity=self.polarity,
+            kind=self.kind,
+            confidence=0.95,
+            rule_id=self.slot,
+            extraction_method=f"pattern:{self.slot}",
+            entities=tuple(v.lower() for k, v in values.items() if k in ("name", "place")),
+            sensitive=self.sensitive,
+        )
+
+
+def _checked(kind: str, value: str, rule: _SlotRule) -> str | None:
+    """A capture in the form it is stored in; None when it is not of its type."""
+    if kind == "kin":
+        return rule.kin.get(" ".join(value.lower().split()))
+    if kind == "choice":
+        return rule.choices.get(" ".join(value.lower().split()))
+    check = _CHECKS.get(kind, _is_plain)
+    return check(value) if value else None
+
+
+def _is_name(value: str) -> str | None:
+    parts = value.split()
+    known = given_names()
+    if not all(part.lower() in known or part[0].isupper() for part in parts):
+        return None
+    if any(part.lower() in _NOT_A_VALUE or part.lower() in _LANGUAGES for part in parts):
+        return None
+    return " ".join(part if part[0].isupper() else part[0].upper() + part[1:] for part in parts)
+
+
+def _is_called(value: str) -> str | None:
+    """A name where the clause says that one follows: any word will do."""
+    if any(word in _NOT_A_VALUE for word in words(value)):
+        return None
+    return " ".join(part[0].upper() + part[1:] for part in value.split())
+
+
+def _is_place(value: str) -> str | None:
+    parts = value.split()
+    lower = [part.lower() for part in parts]
+    if lower[0] in _ARTICLES or any(word in _NOT_A_VALUE for word in lower):
+        return None
+    small = {"of", "upon", "on", "de", "del", "la", "am", "an", "der", "sur", "le", "and", "the"}
+    return " ".join(
+        part if part[0].isupper() or part.lower() in small else part[0].upper() + part[1:]
+        for part in parts
+    )
+
+
+def _is_plain(value: str) -> str | None:
+    return None if any(word in _NOT_A_VALUE for word in words(value)) else value
+
+
+def _are_languages(value: str) -> str | None:
+    said = words(value)
+    if not said or not _LANGUAGES.issuperset(said):
+        return None
+    joins = {"and", "und", "et", "y"}
+    return " ".join(word if word in joins else word.capitalize() for word in said)
+
+
+_CHECKS: dict[str, Callable[[str], str | None]] = {
+    "name": _is_name,
+    "called": _is_called,
+    "place": _is_place,
+    "languages": _are_languages,
+}
+
+
+@cache
+def _rules(language: LanguageCode) -> tuple[_SlotRule, ...]:
+    codes = dict.fromkeys((language, "en"))
+    return tuple(rule for code in codes for rule in _rules_of(code))
+
+
+@cache
+def _rules_of(language: str) -> tuple[_SlotRule, ...]:
+    kin = {
+        called: relation
+        for relation, names in read_table("kin.toml")[language].items()
+        for called in names
+    }
+    return tuple(_rule(item, language, kin) for item in read_table("slots.toml")["slot"])
+
+
+def _rule(item: dict[str, Any], language: str, kin: dict[str, str]) -> _SlotRule:
+    choices: dict[str, str] = item.get("choices", {})
+    captures = {
+        **_CAPTURES,
+        "kin": f"(?P<kin>{_any_of(kin)})",
+        "choice": f"(?P<choice>{_any_of(choices)})",
+    }
+    patterns = []
+    for pattern in item[language]:
+        for name, capture in captures.items():
+            pattern = pattern.replace(f"{{{name}}}", capture)
+        patterns.append(re.compile(pattern, re.IGNORECASE))
+    return _SlotRule(
+        slot=item["slot"],
+        cardinality=item["cardinality"],
+        category=item["category"],
+        kind=item.get("kind", "fact"),
+        polarity=item.get("polarity", "positive"),
+        sensitive=item.get("sensitive", False),
+        text=item["text"],
+        choices=choices,
+        kin=kin,
+        patterns=tuple(patterns),
+        canonical=re.compile(item["text"].format(**captures, of=r"(?P<of>[\w ]+)")),
+    )
+
+
+def _any_of(options: dict[str, str]) -> str:
+    return "|".join(sorted(map(re.escape, options), key=len, reverse=True)) or r"(?!)"
+
+
+def check_table() -> list[str]:
+    """What of the table's examples and counter-examples does not hold; for tests."""
+    wrong = []
+    for item in read_table("slots.toml")["slot"]:
+        for said, wanted in item["examples"]:
+            texts = {f.text for code in LANGUAGES for f in read_slots(said, code).facts}
+            if wanted not in texts:
+                wrong.append(f"{item['slot']}: {said!r} gives {sorted(texts)}, not {wanted!r}")
+        for said in item["counter"]:
+            for code in LANGUAGES:
+                found = read_slots(said, code).facts
+                if any(fact.rule_id == item["slot"] for fact in found):
+                    wrong.append(f"{item['slot']}: {said!r} gives {[f.text for f in found]}")
+    return wrong

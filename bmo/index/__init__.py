@@ -6,18 +6,27 @@ Mem0, Qdrant and the embedding model are imported when an index is opened, not b
 from bmo.index.backends import collection_name
 from bmo.index.damaged_stores import discard_damaged
 from bmo.index.embedders import Embedder, EmbedderUnavailable, open_embedder
-from bmo.index.errors import IndexDamaged, IndexUnavailable, InferenceFailed, StoreInUse
+from bmo.index.errors import (
+    IndexDamaged,
+    IndexOfAnother,
+    IndexUnavailable,
+    InferenceFailed,
+    StoreInUse,
+)
 from bmo.index.free_pages import release_free_pages
 from bmo.index.gemini_service import gemini_service_errors
 from bmo.index.hits import IndexHit
 from bmo.index.mem0_collection import Mem0Memory, read_mem0_collection
 from bmo.index.memory_index import MemoryIndex
+from bmo.index.ownership import IndexOwner
 
 __all__ = [
     "Embedder",
     "EmbedderUnavailable",
     "IndexDamaged",
     "IndexHit",
+    "IndexOfAnother",
+    "IndexOwner",
     "IndexUnavailable",
     "InferenceFailed",
     "Mem0Memory",

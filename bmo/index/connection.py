@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from bmo.index.embedders import Embedder
 from bmo.index.entries import EntryStore
-from bmo.index.errors import IndexUnavailable
+from bmo.index.errors import IndexOfAnother, IndexUnavailable
 from bmo.index.inference import Inference
 from bmo.index.last_vectors import LastVectors
 from bmo.index.light_mem0 import import_mem0
+from bmo.index.ownership import IndexOwner, check_owner
 
 if TYPE_CHECKING:
     from mem0 import Memory
@@ -39,6 +40,7 @@ class Connection:
         *,
         server: bool,
         inference: Inference | None = None,
+        owner: IndexOwner | None = None,
     ) -> None:
         """Nothing is opened yet.
 
@@ -48,6 +50,7 @@ class Connection:
             collection: Name of the collection.
             server: Whether it is worth trying again later.
             inference: The model of Mem0's own extraction, if it has one.
+            owner: The ledger whose copy it is; None asks nobody (to look at it, in tests).
         """
         self.down = ""
         self.last = LastVectors()
@@ -56,6 +59,8 @@ class Connection:
         self._collection = collection
         self._server = server
         self._inference = inference
+        self._owner = owner
+        self._owned = owner is None
         self._connecting = threading.Lock()
         self._memory: Memory | None = None
         self._retry_at = 0.0
@@ -81,11 +86,12 @@ class Connection:
 
         Raises:
             IndexUnavailable: It cannot be reached, or it is too early to try again.
+            IndexOfAnother: It belongs to another ledger.
         """
         memory = self._memory
         if self._closed:
             raise IndexUnavailable("The index is closed; open the memory service again.")
-        if memory is not None and not self.down:
+        if memory is not None and self._owned and not self.down:
             return memory
         if self.down and time.monotonic() < self._retry_at:
             raise IndexUnavailable(self.down)
@@ -106,7 +112,39 @@ class Connection:
                 except BaseException:
                     store.close()
                     raise
+            if not self._owned:
+                self._check_owner(self._memory.vector_store)
             return self._memory
+
+    def confirm_owner(self) -> None:
+        """Asks again whose a server's collection is: another process may have taken it over.
+
+        Raises:
+            IndexOfAnother: It is another ledger's now.
+            IndexUnavailable: It cannot be reached.
+        """
+        if self._server and self._owner is not None:
+            memory = self.connected()
+            with self._connecting:
+                self._check_owner(memory.vector_store)
+
+    def mark_owner(self, store: EntryStore) -> None:
+        """Names the ledger in a collection that was just made anew."""
+        if self._owner is not None:
+            check_owner(store, self._owner, self._collection, self._embedder.dims)
+
+    def _check_owner(self, store: EntryStore) -> None:
+        if self._owner is None:
+            return
+        try:
+            check_owner(store, self._owner, self._collection, self._embedder.dims)
+        except IndexOfAnother as error:
+            self._owned = False
+            self._leave_alone(str(error))
+            raise
+        except self._errors() as error:
+            raise self._failed(error) from error
+        self._owned = True
 
     def _failed(self, error: Exception) -> IndexUnavailable:
         reason = str(error).strip().splitlines()[0][:200] if str(error).strip() else repr(error)
@@ -117,14 +155,20 @@ class Connection:
                 if key
                 else "start it, correct QDRANT_URL, or unset it to use the store in BMO_HOME."
             )
-            self.down = f"The Qdrant server of QDRANT_URL does not answer ({reason}); {fix}"
-            self._retry_at = time.monotonic() + self._retry_s
-            self._retry_s = min(self._retry_s * 2, LAST_RETRY_S)
+            self._leave_alone(f"The Qdrant server of QDRANT_URL does not answer ({reason}); {fix}")
+            # It may come back without its storage, and somebody else may be first there.
+            self._owned = self._owner is None
         return IndexUnavailable(
             self.down
             or f"The index failed ({reason}); if it stays so, `bmo reindex` rebuilds it from the "
             "ledger."
         )
+
+    def _leave_alone(self, why: str) -> None:
+        """For a while, each time twice as long."""
+        self.down = why
+        self._retry_at = time.monotonic() + self._retry_s
+        self._retry_s = min(self._retry_s * 2, LAST_RETRY_S)
 
     def _errors(self) -> tuple[type[Exception], ...]:
         """What a store that cannot be reached raises; OSError covers the local files."""

@@ -31,5 +31,9 @@ class InferenceFailed(RuntimeError):
     """Mem0's extraction gave no usable answer for a turn; the turn waits in the outbox."""
 
 
+class IndexOfAnother(IndexUnavailable):
+    """The index is the copy of another ledger; it is neither read nor changed."""
+
+
 class StoreInUse(IndexUnavailable):
     """Another process owns the embedded store."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bmo.index.access import IndexAccess, storable
 from bmo.index.errors import IndexUnavailable
 from bmo.index.hits import IndexHit
+from bmo.index.ownership import OWNER_POINT, is_owner
 from bmo.settings import checked_user_id
 from bmo.turn import Category
 
@@ -180,15 +181,18 @@ class FactSearch(IndexAccess):
 
     def count(self, user_id: str | None = None) -> int:
         """Number of entries, of one user or of all."""
-        filters = {} if user_id is None else {"user_id": checked_user_id(user_id)}
         with self._reading() as (_, store):
-            return store.count(filters)
+            if user_id is not None:
+                return store.count({"user_id": checked_user_id(user_id)})
+            return store.count({}) - (store.get(OWNER_POINT) is not None)
 
     def entries(self, user_id: str | None = None) -> Iterator[IndexHit]:
         """Every entry of a user, or of all users, in no order; scores are 0."""
         filters = {} if user_id is None else {"user_id": checked_user_id(user_id)}
         with self._reading() as (_, store):
             for entry in store.scan(filters):
+                if is_owner(entry):
+                    continue
                 payload = dict(entry.payload)
                 text = payload.pop("data", "")
                 yield IndexHit(payload.get("fact_id", ""), entry.id, text, 0.0, payload)

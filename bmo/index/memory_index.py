@@ -17,6 +17,7 @@ from bmo.index.gathering import add_together
 from bmo.index.hits import Metadata, fact_metadata
 from bmo.index.inference import Inference, inference_of
 from bmo.index.mem0_history import remove_history_files
+from bmo.index.ownership import IndexOwner
 from bmo.index.raw_turns import RawTurns
 from bmo.index.stale_stores import drop_stale_stores
 from bmo.index.store_lock import StoreLock
@@ -49,10 +50,16 @@ class MemoryIndex(FactSearch, RawTurns):
         lock: StoreLock | None,
         collection: str,
         inference: Inference | None = None,
+        owner: IndexOwner | None = None,
     ) -> None:
         """Use ``open``."""
         connection = Connection(
-            open_store, embedder, collection, server=backend == "server", inference=inference
+            open_store,
+            embedder,
+            collection,
+            server=backend == "server",
+            inference=inference,
+            owner=owner,
         )
         super().__init__(connection, backend, embedder, inference)
         self.collection = collection
@@ -65,7 +72,13 @@ class MemoryIndex(FactSearch, RawTurns):
         self._closed = False
 
     @classmethod
-    def open(cls, settings: Settings, embedder: Embedder | None = None) -> MemoryIndex:
+    def open(
+        cls,
+        settings: Settings,
+        embedder: Embedder | None = None,
+        *,
+        owner: IndexOwner | None = None,
+    ) -> MemoryIndex:
         """Opens the index the settings name.
 
         Args:
@@ -74,23 +87,26 @@ class MemoryIndex(FactSearch, RawTurns):
             embedder: Makes the vectors; its name and dimensions are in the collection's name. It
                 stays its owner's. None opens the one that the settings name, which is closed with
                 the index.
+            owner: The ledger whose copy it is to be; None for a look from outside, which must not
+                write.
 
         Returns:
-            The index. A server that cannot be reached gives an index that is ``unavailable`` and
-            tries again by itself.
+            The index. A server that cannot be reached, or holds another ledger's index, gives an
+            index that is ``unavailable`` and tries again by itself.
 
         Raises:
             StoreInUse: Another process owns the embedded store.
+            IndexOfAnother: The embedded store is another ledger's.
             IndexUnavailable: The embedded store is damaged or cannot be written.
             EmbedderUnavailable: There is none of the name in the settings.
         """
         quiet_third_parties(settings.bmo_home)
         remove_history_files(settings.bmo_home / "mem0")
         if embedder is not None:
-            return cls._open(settings, embedder)
+            return cls._open(settings, embedder, owner)
         own = open_embedder(settings)
         try:
-            index = cls._open(settings, own)
+            index = cls._open(settings, own, owner)
         except BaseException:
             own.close()
             raise
@@ -98,14 +114,16 @@ class MemoryIndex(FactSearch, RawTurns):
         return index
 
     @classmethod
-    def _open(cls, settings: Settings, embedder: Embedder) -> MemoryIndex:
+    def _open(cls, settings: Settings, embedder: Embedder, owner: IndexOwner | None) -> MemoryIndex:
         collection = collection_name(embedder)
         if settings.qdrant_url is not None:
-            return cls._open_server(settings, embedder, collection)
-        return cls._open_embedded(settings, embedder, collection)
+            return cls._open_server(settings, embedder, collection, owner)
+        return cls._open_embedded(settings, embedder, collection, owner)
 
     @classmethod
-    def _open_server(cls, settings: Settings, embedder: Embedder, collection: str) -> MemoryIndex:
+    def _open_server(
+        cls, settings: Settings, embedder: Embedder, collection: str, owner: IndexOwner | None
+    ) -> MemoryIndex:
         index = cls(
             embedder,
             "server",
@@ -114,6 +132,7 @@ class MemoryIndex(FactSearch, RawTurns):
             None,
             collection,
             inference_of(settings),
+            owner,
         )
         try:
             index._connection.connected()
@@ -122,7 +141,9 @@ class MemoryIndex(FactSearch, RawTurns):
         return index
 
     @classmethod
-    def _open_embedded(cls, settings: Settings, embedder: Embedder, collection: str) -> MemoryIndex:
+    def _open_embedded(
+        cls, settings: Settings, embedder: Embedder, collection: str, owner: IndexOwner | None
+    ) -> MemoryIndex:
         backend = "edge" if has_edge() else "local"
         directory = settings.bmo_home / f"qdrant-{backend}"
         lock = StoreLock(directory)
@@ -135,6 +156,7 @@ class MemoryIndex(FactSearch, RawTurns):
             lock,
             collection,
             inference_of(settings),
+            owner,
         )
         if backend == "local":
             index.notice = (
@@ -144,6 +166,7 @@ class MemoryIndex(FactSearch, RawTurns):
         try:
             index._connection.connected()
         except BaseException:
+            index._connection.close()
             lock.release()
             raise
         return index
@@ -160,6 +183,15 @@ class MemoryIndex(FactSearch, RawTurns):
         except IndexUnavailable:
             return False
         return True
+
+    def confirm_owner(self) -> None:
+        """Asks a server again whose the collection is; to be called before much is written.
+
+        Raises:
+            IndexOfAnother: Another ledger has taken it over.
+            IndexUnavailable: The server cannot be reached.
+        """
+        self._connection.confirm_owner()
 
     # -- writing -------------------------------------------------------------------------------
 
@@ -282,6 +314,7 @@ class MemoryIndex(FactSearch, RawTurns):
         """Removes all entries of all users from this collection."""
         with self._writing() as (_, store):
             store.drop()
+            self._connection.mark_owner(store)
 
     def close(self) -> None:
         """Closes Mem0, the store and its own embedder, and gives the lock back; safe twice."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bmo.judge.encoding import encode_pair
+from bmo.judge.encoding import Encoded, encode_memory_pair, encode_turn
 from bmo.models import (
     MODELS,
     ModelFileError,
@@ -29,7 +29,9 @@ MODEL = MODELS / "judge"
 _PUNCTUATION = re.compile(r"[^\w\s]")
 """Each mark is a piece of its own: "I'm fine. Everybody's fine." would look like no English."""
 
-OUTPUTS = ("verdict", "categories", "read_need")
+TURN_OUTPUTS = ("verdict", "categories", "read_need", "steers")
+PAIR_OUTPUTS = ("relation", "answers")
+"""Heads of a (turn, memory) pair: relation is neither, restates, ends."""
 
 
 class JudgeUnavailable(RuntimeError):
@@ -44,11 +46,17 @@ class JudgeThresholds:
         allow: P(allow) from which a turn is allowed.
         discard: P(discard) from which it is discarded; between the two it is held.
         read: Read-need from which memory is searched.
+        steers: Probability from which a turn is held as an attack on memory.
+        ends: Probability from which a turn ends a memory.
+        answers: Probability from which a memory answers a turn.
     """
 
     allow: float
     discard: float
     read: float
+    steers: float = 0.9
+    ends: float = 0.5
+    answers: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +71,18 @@ class JudgeCalibration:
         categories: Divides the categories' logits.
         read_scale: Multiplies the read-need logit.
         read_shift: Added to it afterwards.
+        relation: Divides the logits of neither, restates and ends.
+        answers_scale: Multiplies the answers logit.
+        answers_shift: Added to it afterwards.
     """
 
     verdict: float
     categories: float
     read_scale: float
     read_shift: float
+    relation: float = 1.0
+    answers_scale: float = 1.0
+    answers_shift: float = 0.0
 
 
 class Judge:
@@ -81,6 +95,7 @@ class Judge:
         version: str,
         thresholds: JudgeThresholds,
         calibration: JudgeCalibration,
+        has_pairs: bool = False,
     ) -> None:
         """Wraps an open session; use ``open``."""
         self.version = version
@@ -90,6 +105,7 @@ class Judge:
         self._session: ModelSession | None = session
         self._tokenizer = tokenizer
         self._calibration = calibration
+        self._has_pairs = has_pairs
 
     @classmethod
     def open(cls, path: Path | None = None) -> Judge:
@@ -109,48 +125,51 @@ class Judge:
             thresholds = JudgeThresholds(**manifest["thresholds"])
             calibration = JudgeCalibration(**manifest["calibration"])
             session = open_session(model, manifest["name"])
-            judge = cls(session, WordPiece.open(), manifest["version"], thresholds, calibration)
+            judge = cls(
+                session,
+                WordPiece.open(),
+                manifest["version"],
+                thresholds,
+                calibration,
+                has_pairs=bool(manifest.get("pairs")),
+            )
         except (KeyError, TypeError) as error:
             raise JudgeUnavailable(
                 f"{str(folder / 'model.json')!r} does not describe a judge ({error!r}): "
-                "reinstall the package, or make the model again (make judge)."
+                "reinstall the package, or make the model again (make models)."
             ) from error
         except ModelFileError as error:
             raise JudgeUnavailable(f"No judge: {error}") from error
         judge.assess([("", "hello")])
         return judge
 
-    def assess(self, turns: Sequence[tuple[str, str]]) -> list[Assessment]:
+    def assess(
+        self, turns: Sequence[tuple[str, str]], befores: Sequence[str] = ()
+    ) -> list[Assessment]:
         """Probabilities for each (assistant's words before, user's words).
 
         One turn at a time, so that an answer does not depend on what else is asked (int8
         activations are scaled over a batch).
 
+        Args:
+            turns: The assistant's words and the user's, of each turn.
+            befores: The user's words of the turn before, of each turn; none when it is empty.
+
         Raises:
             JudgeUnavailable: The judge is closed, or onnxruntime failed.
         """
-        session = self._session
-        if session is None:
-            raise JudgeUnavailable("The judge is closed: open it again with Judge.open().")
-        return [self._assess(session, before, text) for before, text in turns]
+        said = befores or [""] * len(turns)
+        return [
+            self._assess(encode_turn(self._tokenizer, asked, text, before))
+            for (asked, text), before in zip(turns, said, strict=True)
+        ]
 
-    def _assess(self, session: ModelSession, before: str, text: str) -> Assessment:
-        pair = encode_pair(self._tokenizer, before, text)
-        feed = {
-            "input_ids": np.array([pair.ids], dtype=np.int64),
-            "token_type_ids": np.array([pair.kinds], dtype=np.int64),
-        }
-        try:
-            verdict, categories, read = session.run(list(OUTPUTS), feed)
-        except Exception as error:  # onnxruntime's errors share no base class but Exception
-            raise JudgeUnavailable(
-                f"onnxruntime failed on a turn of {len(pair.ids)} tokens ({error}): reinstall "
-                "onnxruntime, or set GATEKEEPER_MODE=pattern."
-            ) from error
+    def _assess(self, encoded: Encoded) -> Assessment:
+        verdict, categories, read, steers = self._run(TURN_OUTPUTS, encoded)
         set_by = self._calibration
-        allow, hold, discard = softmax(verdict[0] / set_by.verdict)
-        kinds = sigmoid(categories[0] / set_by.categories)
-        need = sigmoid(read[0] * set_by.read_scale + set_by.read_shift)
+        allow, hold, discard = softmax(verdict / set_by.verdict)
+        kinds = sigmoid(categories / set_by.categories)
+        need = sigmoid(read * set_by.read_scale + set_by.read_shift)
         return Assessment(
             allow=float(allow),
             hold=float(hold),
@@ -158,7 +177,65 @@ class Judge:
             categories=dict(zip(CATEGORIES, map(float, kinds), strict=True)),
             read_need=float(need[0]),
             version=self.version,
+            steers=float(sigmoid(steers)[0]),
         )
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether the model has the pair head: ``relate`` and ``answers`` can be asked."""
+        return self._has_pairs
+
+    def relate(
+        self, turn: tuple[str, str], memories: Sequence[tuple[str, str]]
+    ) -> list[tuple[float, float]]:
+        """What a turn does to memories: (P(restates), P(ends)) of each.
+
+        Args:
+            turn: The assistant's words before, and the user's words.
+            memories: The same two of each memory; ("", text) of a canonical one.
+
+        Raises:
+            JudgeUnavailable: The model has no pair head, is closed, or failed.
+        """
+        found = []
+        for memory in memories:
+            pair = encode_memory_pair(self._tokenizer, memory, turn)
+            odds = softmax(self._run(PAIR_OUTPUTS, pair)[0] / self._calibration.relation)
+            found.append((float(odds[1]), float(odds[2])))
+        return found
+
+    def answers(
+        self, question: tuple[str, str], memories: Sequence[tuple[str, str]]
+    ) -> list[float]:
+        """P(a good reply to the turn needs the memory) of each; see ``relate``."""
+        set_by = self._calibration
+        found = []
+        for memory in memories:
+            pair = encode_memory_pair(self._tokenizer, memory, question)
+            raw = self._run(PAIR_OUTPUTS, pair)[1]
+            found.append(float(sigmoid(raw * set_by.answers_scale + set_by.answers_shift)[0]))
+        return found
+
+    def _run(self, outputs: Sequence[str], encoded: Encoded) -> list[NDArray[Any]]:
+        """The logits of some heads, (classes,) each.
+
+        Raises:
+            JudgeUnavailable: It is closed, has no such head, or onnxruntime failed.
+        """
+        session = self._session
+        if session is None:
+            raise JudgeUnavailable("The judge is closed: open it again with Judge.open().")
+        feed = {
+            "input_ids": np.array([encoded.ids], dtype=np.int64),
+            "token_type_ids": np.array([encoded.kinds], dtype=np.int64),
+        }
+        try:
+            return [logits[0] for logits in session.run(list(outputs), feed)]
+        except Exception as error:  # onnxruntime's errors share no base class but Exception
+            raise JudgeUnavailable(
+                f"onnxruntime failed on a turn of {len(encoded.ids)} tokens ({error}): reinstall "
+                "onnxruntime, or set GATEKEEPER_MODE=pattern."
+            ) from error
 
     def pieces_per_word(self, text: str) -> float:
         """How many word pieces a word of ``text`` takes.

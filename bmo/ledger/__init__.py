@@ -29,6 +29,7 @@ from bmo.ledger.records import (
     Why,
 )
 from bmo.ledger.restating import Restated
+from bmo.ledger.versions import Version
 
 __all__ = [
     "Aim",
@@ -52,6 +53,7 @@ __all__ = [
     "Recorded",
     "Restated",
     "TurnOutcome",
+    "Version",
     "WaitingTurn",
     "Why",
     "as_fact",

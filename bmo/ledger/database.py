@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
+import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from bmo.ledger.connections import reading, writing
-from bmo.ledger.engine import checkpoint, vacuum
+from bmo.ledger.engine import vacuum
+
+# SQLite has one writer anyway. Two users with the same hash wait for each other, no more.
+_ONE_BY_ONE = sa.select(
+    sa.func.pg_advisory_xact_lock(7_020_617, sa.func.hashtext(sa.bindparam("whose", type_=sa.Text)))
+)
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -26,9 +31,6 @@ class Database:
         # SQLite has one writer: waiting here is fair, waiting there is a busy loop.
         self._writer = threading.RLock()
         self._views = threading.local()
-        self._checkpoints = threading.Lock()
-        self._written = 0
-        self._written_at = 0.0
 
     def close(self) -> None:
         """Closes all connections. Safe to call twice."""
@@ -39,28 +41,8 @@ class Database:
 
         PostgreSQL is left to its own vacuum: VACUUM there only marks pages for reuse.
         """
-        # SQLite would not empty the log while another thread is moving it.
-        with self._writer, self._checkpoints:
+        with self._writer:
             vacuum(self.engine)
-
-    @property
-    def written(self) -> int:
-        """Writing transactions of this process since the last ``checkpoint``."""
-        return self._written
-
-    @property
-    def quiet_s(self) -> float:
-        """How long this process has written nothing, in seconds."""
-        return time.monotonic() - self._written_at
-
-    def checkpoint(self) -> None:
-        """Moves SQLite's write-ahead log into the database, so that no commit has to.
-
-        Reading and writing go on meanwhile. PostgreSQL does it by itself.
-        """
-        with self._checkpoints:
-            self._written = 0
-            checkpoint(self.engine)
 
     @contextmanager
     def one_view(self) -> Iterator[None]:
@@ -107,9 +89,15 @@ class Database:
             yield connection
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """A writing transaction, for the modules beside this one."""
+    def writing(self, *whose: str) -> Iterator[Connection]:
+        """A writing transaction, for the modules beside this one.
+
+        Args:
+            *whose: The users whose memories are written, in order: across processes one such
+                transaction of a user runs at a time, and sees what the one before it wrote.
+        """
         with self._writer, writing(self.engine) as connection:
-            self._written += 1
-            self._written_at = time.monotonic()
+            if connection.dialect.name == "postgresql":
+                for name in whose:
+                    connection.execute(_ONE_BY_ONE, {"whose": name})
             yield connection

@@ -24,10 +24,6 @@ _BUSY_TIMEOUT_MS = 10_000
 _TRUNCATE_TRIES = 20
 _TRUNCATE_PAUSE_S = 0.1
 
-_LOG_PAGES = 4000
-"""Pages of 4 KB in the write-ahead log at which whoever commits moves them into the database
-himself, which takes some 20 to 40 ms. The recorder has it done beside long before (``checkpoint``);
-SQLite's own 1,000 are full after 27 facts in a memory of 10,000."""
 # SQLite calls it an I/O error when there is no room for the index of its write-ahead log.
 _LEAST_FREE = 1 << 20
 
@@ -88,20 +84,6 @@ def vacuum(engine: Engine) -> None:
         cursor.close()
 
 
-def checkpoint(engine: Engine) -> None:
-    """Moves what is in SQLite's write-ahead log into the database; others read and write on.
-
-    Raises:
-        DBAPIError: The disk is full, or the database damaged.
-    """
-    if engine.dialect.name == "sqlite":
-        with closing(engine.raw_connection()) as raw:
-            cursor = raw.cursor()
-            cursor.execute("PRAGMA wal_checkpoint(PASSIVE)")
-            cursor.fetchall()
-            cursor.close()
-
-
 def _open_sqlite(url: URL) -> Engine:
     path = Path(url.database or ":memory:")
     if str(path) == ":memory:":
@@ -126,6 +108,7 @@ def _open_sqlite(url: URL) -> Engine:
         pool_size=5,
         max_overflow=20,
         json_deserializer=_read_json,
+        hide_parameters=True,
     )
     sa.event.listen(engine, "connect", _prepare_sqlite)
     try:
@@ -146,7 +129,12 @@ def _open_postgres(url: URL) -> Engine:
     shown = url.render_as_string(hide_password=True)
     try:
         engine = sa.create_engine(
-            url, pool_size=5, max_overflow=20, pool_pre_ping=True, pool_timeout=10
+            url,
+            pool_size=5,
+            max_overflow=20,
+            pool_pre_ping=True,
+            pool_timeout=10,
+            hide_parameters=True,
         )
     except (ImportError, NoSuchModuleError):
         raise LedgerUnavailable(
@@ -195,7 +183,6 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
     cursor = connection.cursor()
     cursor.execute(f"PRAGMA busy_timeout = {_BUSY_TIMEOUT_MS}")
     cursor.execute("PRAGMA journal_mode = WAL")
-    cursor.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
     cursor.execute("PRAGMA synchronous = NORMAL")
     cursor.execute("PRAGMA foreign_keys = ON")
     cursor.execute("PRAGMA secure_delete = ON")

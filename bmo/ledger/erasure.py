@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from bmo.ids import new_id
+from bmo.ledger import fact_writing
 from bmo.ledger import outbox as outbox_ops
 from bmo.ledger.records import Receipt
-from bmo.ledger.redaction import forgettable_words, redact_turns
+from bmo.ledger.redaction import forgettable, redact_facts, redact_turns
 from bmo.ledger.schema import (
     decisions,
     erasures,
@@ -35,6 +37,7 @@ from bmo.ledger.schema import (
     turns,
 )
 from bmo.ledger.values import value_key
+from bmo.ledger.versions import drop_version, raise_version
 from bmo.turn import Fact, StoredFact
 
 _SALT = "tombstone_salt"
@@ -49,10 +52,6 @@ _BURIED = (
     .limit(1)
 )
 _LIFT = sa.delete(tombstones).where(tombstones.c.digest == sa.bindparam("grave"))
-_PURGED = sa.select(erasures.c.id).where(
-    erasures.c.status == "erasing",
-    erasures.c.id.not_in(sa.select(outbox.c.erasure_id).where(outbox.c.erasure_id.is_not(None))),
-)
 _CHUNK = 400
 
 
@@ -65,6 +64,7 @@ def erase_facts(
     at: datetime,
     now: datetime,
     turn_id: str | None,
+    topics: Sequence[str] = (),
     erasure_id: str | None = None,
 ) -> Receipt:
     """Erases facts, live or ended.
@@ -77,6 +77,7 @@ def erase_facts(
         at: When it was asked for; what is said later may be stored again.
         now: The present moment, for the outbox.
         turn_id: The turn that asked, whose words go as well.
+        topics: What was asked to be forgotten, in words.
         erasure_id: Of a request that waited for its confirmation; None for a new one.
 
     Returns:
@@ -85,9 +86,21 @@ def erase_facts(
     gone = [fact for fact in gone if fact.user_id == user_id]
     ids = [fact.id for fact in gone]
     receipt_id = erasure_id or new_id()
-    words = forgettable_words(connection, user_id, gone)
-    places = {"turns": 0, "turns_masked": 0, "outbox": 0, "recalls": 0, "feedback": 0}
+    words = forgettable(connection, user_id, gone, topics, of_somebody=scope == "subject")
+    places = {"outbox": 0}
     places |= redact_turns(connection, user_id, ids, words, turn_id)
+    for changed in redact_facts(connection, user_id, ids, words):
+        places["facts_masked"] = places.get("facts_masked", 0) + 1
+        if changed.valid_until is None:
+            outbox_ops.put(
+                connection,
+                "update",
+                user_id,
+                changed.id,
+                now,
+                index_id=changed.index_id,
+                erasure_id=receipt_id,
+            )
     salt = _made_salt(connection)
     for fact in gone:
         _bury(
@@ -112,8 +125,11 @@ def erase_facts(
     _delete_in(connection, fact_turns, fact_turns.c.fact_id, ids)
     _forget_links(connection, ids)
     places["facts"] = _delete_in(connection, facts, facts.c.id, ids)
+    for fact in gone:
+        fact_writing.settle_conflict(connection, fact)
+    raise_version(connection, user_id)
     places["tombstones"] = len(ids)
-    return _write_receipt(connection, receipt_id, user_id, scope, at, turn_id, places)
+    return _write_receipt(connection, receipt_id, user_id, scope, at, turn_id, places, ids)
 
 
 def erase_user(
@@ -124,22 +140,21 @@ def erase_user(
     now: datetime,
     erasure_id: str | None = None,
 ) -> Receipt:
-    """Erases all there is of a user: facts, turns, decisions, recalls, feedback.
+    """Erases all there is of a user: facts, turns, decisions, recalls, feedback, and his id.
 
-    A tombstone for the user remains, so that nothing said before can be brought back.
+    A tombstone for the user remains, so that nothing said before can be brought back, and the
+    receipts; both name him by a keyed hash. The index is told his id until it is done.
     """
     erasure_id = erasure_id or new_id()
-    entries = [
-        (str(fact_id), index_id)
-        for fact_id, index_id in connection.execute(
-            sa.select(facts.c.id, facts.c.index_id).where(facts.c.user_id == user_id)
-        )
-    ]
-    places: dict[str, int] = {}
-    waiting = connection.execute(sa.delete(outbox).where(outbox.c.user_id == user_id))
-    places["outbox"] = waiting.rowcount
+    salt = _made_salt(connection)
+    hashed = _hashed_user(salt, user_id)
+    entries = connection.execute(
+        sa.select(facts.c.id, facts.c.index_id).where(facts.c.user_id == user_id)
+    ).all()
     mine = sa.select(facts.c.id).where(facts.c.user_id == user_id).scalar_subquery()
+    places: dict[str, int] = {}
     for name, table, condition in (
+        ("outbox", outbox, sa.and_(outbox.c.user_id == user_id, outbox.c.op != "purge")),
         ("recalls", recalls, recalls.c.user_id == user_id),
         ("feedback", feedback, feedback.c.user_id == user_id),
         ("words", fact_words, fact_words.c.user_id == user_id),
@@ -147,17 +162,26 @@ def erase_user(
         ("facts", facts, facts.c.user_id == user_id),
         ("decisions", decisions, decisions.c.user_id == user_id),
         ("turns", turns, turns.c.user_id == user_id),
-        ("tombstones_replaced", tombstones, tombstones.c.user_id == user_id),
+        ("tombstones_replaced", tombstones, tombstones.c.user_id.in_([user_id, hashed])),
     ):
         places[name] = connection.execute(sa.delete(table).where(condition)).rowcount
+    asked = erasures.c.user_id == user_id
+    connection.execute(
+        sa.delete(erasures).where(
+            asked, erasures.c.status == "pending", erasures.c.id != erasure_id
+        )
+    )
+    connection.execute(sa.update(erasures).where(asked).values(user_id=hashed, turn_id=None))
     for fact_id, index_id in entries:
         outbox_ops.put(
             connection, "purge", user_id, fact_id, now, index_id=index_id, erasure_id=erasure_id
         )
     # Raw turns (MEM0_SETTING=NORMAL) have no fact: the index is asked for everything of the user.
     outbox_ops.put(connection, "purge", user_id, "*", now, erasure_id=erasure_id)
-    _bury(connection, _digest(_made_salt(connection), user_id, "*", None, "*", ""), user_id, at)
-    return _write_receipt(connection, erasure_id, user_id, "all", at, None, places)
+    _bury(connection, _digest(salt, user_id, "*", None, "*", ""), hashed, at)
+    drop_version(connection, user_id)
+    receipt = _write_receipt(connection, erasure_id, hashed, "all", at, None, places)
+    return replace(receipt, user_id=user_id)
 
 
 def is_buried(connection: Connection, user_id: str, fact: Fact, at: datetime) -> bool:
@@ -190,41 +214,6 @@ def said_anew(connection: Connection, user_id: str, fact: Fact, at: datetime) ->
     return True
 
 
-def add_places(connection: Connection, erasure_id: str, places: Mapping[str, int]) -> None:
-    """Adds counts to a receipt."""
-    row = connection.execute(
-        sa.select(erasures.c.receipt).where(erasures.c.id == erasure_id)
-    ).first()
-    if row is None:
-        return
-    total = dict(row.receipt)
-    for place, count in places.items():
-        total[place] = total.get(place, 0) + count
-    connection.execute(sa.update(erasures).where(erasures.c.id == erasure_id).values(receipt=total))
-
-
-def purged(connection: Connection) -> list[str]:
-    """Erasures whose index entries are gone, but not yet the traces in files."""
-    return [str(erasure_id) for erasure_id in connection.execute(_PURGED).scalars()]
-
-
-def complete(connection: Connection, erasure_ids: Collection[str]) -> None:
-    """Marks receipts as complete."""
-    connection.execute(
-        sa.update(erasures).where(erasures.c.id.in_(erasure_ids)).values(status="done")
-    )
-
-
-def read_receipt(connection: Connection, user_id: str, erasure_id: str) -> Receipt | None:
-    """A receipt of a user, or None."""
-    row = connection.execute(
-        sa.select(erasures).where(erasures.c.id == erasure_id, erasures.c.user_id == user_id)
-    ).first()
-    if row is None:
-        return None
-    return Receipt(row.id, row.user_id, row.scope, row.asked_at, row.receipt, row.status == "done")
-
-
 def _write_receipt(
     connection: Connection,
     erasure_id: str,
@@ -233,12 +222,14 @@ def _write_receipt(
     at: datetime,
     turn_id: str | None,
     places: Mapping[str, int],
+    ids: Sequence[str] = (),
 ) -> Receipt:
     counted = {place: count for place, count in places.items() if count}
+    written = {**counted, "fact_ids": list(ids)} if ids else counted
     known = connection.execute(
         sa.update(erasures)
         .where(erasures.c.id == erasure_id)
-        .values(status="erasing", receipt=counted)
+        .values(status="erasing", receipt=written, turn_id=turn_id)
     )
     if known.rowcount == 0:
         connection.execute(
@@ -249,10 +240,10 @@ def _write_receipt(
                 turn_id=turn_id,
                 asked_at=at,
                 status="erasing",
-                receipt=counted,
+                receipt=written,
             )
         )
-    return Receipt(erasure_id, user_id, scope, at, counted, complete=False)
+    return Receipt(erasure_id, user_id, scope, at, counted, False, tuple(ids))
 
 
 def _forget_links(connection: Connection, ids: Sequence[str]) -> None:
@@ -266,10 +257,7 @@ def _forget_links(connection: Connection, ids: Sequence[str]) -> None:
 
 
 def _delete_in(
-    connection: Connection,
-    table: sa.Table,
-    column: sa.Column[str],
-    ids: Sequence[str],
+    connection: Connection, table: sa.Table, column: sa.Column[str], ids: Sequence[str]
 ) -> int:
     count = 0
     for start in range(0, len(ids), _CHUNK):
@@ -296,6 +284,17 @@ def _made_salt(connection: Connection) -> bytes:
         salt = secrets.token_bytes(32)
         connection.execute(sa.insert(meta).values(key=_SALT, value=salt.hex()))
     return salt
+
+
+def names_of(connection: Connection, user_id: str) -> list[str]:
+    """How a user stands in receipts: by his id, and by its hash once he was wiped."""
+    salt = _salt(connection)
+    return [user_id] if salt is None else [user_id, _hashed_user(salt, user_id)]
+
+
+def _hashed_user(salt: bytes, user_id: str) -> str:
+    """The name of a wiped user: no id that is allowed begins so."""
+    return "#" + hashlib.blake2b(user_id.encode(), key=salt, digest_size=24).hexdigest()
 
 
 def _digest(

@@ -20,15 +20,7 @@ from sqlalchemy.engine import Connection
 from bmo.ledger import erasure, fact_writing, model_queue, outbox
 from bmo.ledger import facts as rows
 from bmo.ledger.facts import as_fact
-from bmo.ledger.schema import (
-    UtcDateTime,
-    as_utc,
-    decisions,
-    fact_turns,
-    facts,
-    feedback,
-    turns,
-)
+from bmo.ledger.schema import UtcDateTime, as_utc, decisions, fact_turns, facts, feedback, turns
 from bmo.ledger.values import text_key, value_key
 from bmo.settings import checked_user_id
 
@@ -146,12 +138,7 @@ def import_lines(
 
 
 def _import_row(
-    connection: Connection,
-    name: str,
-    row: dict[str, Any],
-    user_id: str,
-    now: datetime,
-    number: int,
+    connection: Connection, name: str, row: dict[str, Any], user_id: str, now: datetime, number: int
 ) -> str:
     table = _TABLES[name]
     values = _columns(table, row, number)
@@ -182,9 +169,7 @@ def _import_fact(
     if erasure.is_buried(connection, user_id, as_fact(fact), values["recorded_at"]):
         connection.execute(sa.delete(facts).where(facts.c.id == fact.id))
         return "suppressed"
-    fact_writing.write_words(
-        connection, user_id, fact.id, fact.subject, fact.text, fact.value, fact.entities
-    )
+    fact_writing.write_words(connection, fact, fresh=True)
     if fact.valid_until is None:
         outbox.put(connection, "add", user_id, fact.id, now)
     return "added"

@@ -11,25 +11,22 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
+from bmo.ids import new_id
 from bmo.ledger import fact_writing, outbox, word_search
 from bmo.ledger import facts as rows
 from bmo.ledger.database import Database
-from bmo.ledger.ending import end_fact
 from bmo.ledger.fact_writing import Stamp
 from bmo.ledger.facts import as_fact
 from bmo.ledger.provenance import history_of, why_of
-from bmo.ledger.records import (
-    LedgerCounts,
-    Why,
-)
-from bmo.ledger.schema import OTHER_PEOPLE, decisions, facts, recalls, turns
+from bmo.ledger.records import LedgerCounts, Why
+from bmo.ledger.schema import OTHER_PEOPLE, decisions, fact_turns, facts, recalls, turns
 from bmo.ledger.schema import outbox as outbox_table
 from bmo.ledger.subjects import is_person, name_of, relation_of
 from bmo.ledger.values import content_words
 from bmo.settings import checked_user_id
 from bmo.turn import Category, StoredFact, utc_now
 
-_NARROWING = ("subject", "slot", "category", "extraction_version")
+_NARROWING = ("subject", "slot", "category", "rule_id", "extraction_version")
 """Columns that ``live_facts`` may be narrowed by, each to one of some values."""
 
 _NAMED_SUBJECTS = (
@@ -42,42 +39,33 @@ _NAMED_SUBJECTS = (
 )
 
 
+_OF_VISIT = (
+    rows.select_facts()
+    .join(fact_turns, sa.and_(fact_turns.c.fact_id == facts.c.id, fact_turns.c.role == "stated"))
+    .join(turns, turns.c.id == fact_turns.c.turn_id)
+    .where(
+        turns.c.user_id == sa.bindparam("user"),
+        turns.c.session_id == sa.bindparam("session"),
+        facts.c.user_id == sa.bindparam("user"),
+        rows.is_live(),
+    )
+    .order_by(turns.c.seq.desc(), facts.c.text, facts.c.id)
+    .limit(sa.bindparam("limit", type_=sa.Integer()))
+)
 _COUNT_LIVE = sa.select(sa.func.count()).where(
     facts.c.user_id == sa.bindparam("user"),
     rows.is_live(sa.bindparam("now", type_=facts.c.expires_at.type)),
 )
 
 
-@cache
-def _subjects_between(ranges: int) -> sa.CompoundSelect[Any]:
-    """Subjects in some ranges, in one statement: each costs more than what it reads.
-
-    SQLite's LIKE folds case, so that no index helps it; its order is that of the bytes.
-    """
-    return sa.union(
-        *(
-            sa.select(facts.c.subject).where(
-                facts.c.user_id == sa.bindparam("user"),
-                facts.c.subject >= sa.bindparam(f"from{n}"),
-                facts.c.subject < sa.bindparam(f"to{n}"),
-            )
-            for n in range(ranges)
-        )
-    )
+_SUBJECTS = sa.select(facts.c.subject).where(facts.c.user_id == sa.bindparam("user")).distinct()
 
 
 @cache
 def _live_facts(
     narrowed: tuple[str, ...], *, past: bool, then: bool, limited: bool
 ) -> sa.Select[Any]:
-    """The statement of ``live_facts``; built once each, since building is dear.
-
-    Args:
-        narrowed: Columns of ``_NARROWING`` that are narrowed.
-        past: Ended facts too.
-        then: As of a moment, as it was known then.
-        limited: So many at most.
-    """
+    """The statement of ``live_facts``; built once each, since building is dear."""
     at = sa.bindparam("at", type_=facts.c.recorded_at.type)
     query = rows.select_facts().where(facts.c.user_id == sa.bindparam("user"))
     if past:
@@ -104,6 +92,7 @@ class FactQueries(Database):
         subjects: Collection[str] | None = None,
         slots: Collection[str] | None = None,
         categories: Collection[Category] | None = None,
+        rules: Collection[str] | None = None,
         include_past: bool = False,
         at: datetime | None = None,
         limit: int | None = None,
@@ -116,6 +105,7 @@ class FactQueries(Database):
             subjects: Only these subjects; "user.brother" includes "user.brother:sam".
             slots: Only these slots.
             categories: Only these categories.
+            rules: Only facts that these rules wrote.
             include_past: Ended facts too, but none that was never true (corrected, edited).
             at: As of this moment: what was known and true then. None is now.
             limit: Facts at most.
@@ -128,6 +118,7 @@ class FactQueries(Database):
             "at": moment,
             "slot": None if slots is None else list(slots),
             "category": None if categories is None else list(categories),
+            "rule_id": None if rules is None else list(rules),
             "extraction_version": None if extraction_version is None else [extraction_version],
             "limit": -1 if limit is None else limit,
         }
@@ -156,6 +147,19 @@ class FactQueries(Database):
                 return rows.by_ids(connection, user_id, ids)
             return rows.by_ids_live_at(connection, user_id, ids, live_at)
 
+    def visit_facts(self, user_id: str, session_id: str, limit: int) -> list[StoredFact]:
+        """Live facts that turns of one visit stated, newest first."""
+        checked_user_id(user_id)
+        given = {"user": user_id, "session": session_id, "limit": limit}
+        with self.reading() as connection:
+            return rows.fetch(connection, _OF_VISIT, given)
+
+    def slot_facts(self, user_id: str, subject: str, slot: str) -> list[StoredFact]:
+        """Live facts that fill a slot of a subject, newest first."""
+        checked_user_id(user_id)
+        with self.reading() as connection:
+            return rows.of_slots(connection, user_id, subject, [slot])
+
     def find_facts(self, user_id: str, prefix: str) -> list[StoredFact]:
         """Facts, live or ended, whose id begins with ``prefix``: what people type."""
         checked_user_id(user_id)
@@ -183,12 +187,7 @@ class FactQueries(Database):
         now = utc_now()
         with self.reading() as connection:
             found = word_search.by_words(
-                connection,
-                user_id,
-                content_words([query]),
-                live=True,
-                limit=limit,
-                counts=counts,
+                connection, user_id, content_words([query]), limit=limit, counts=counts
             )
         return [
             (fact, share)
@@ -231,9 +230,7 @@ class FactQueries(Database):
     def conflicts(self, user_id: str) -> list[tuple[StoredFact, ...]]:
         """Live facts that contradict each other, grouped by subject and slot."""
         checked_user_id(user_id)
-        query = rows.select_facts().where(
-            facts.c.user_id == user_id, rows.is_live(), facts.c.conflict.is_(True)
-        )
+        query = rows.select_facts().where(facts.c.user_id == user_id, rows.contradicts())
         groups: dict[tuple[str, str | None], list[StoredFact]] = {}
         with self.reading() as connection:
             for fact in rows.fetch(
@@ -297,14 +294,6 @@ class FactQueries(Database):
     ) -> StoredFact:
         """Corrects a fact by hand: a new row takes the old one's place.
 
-        Args:
-            user_id: Whose fact.
-            fact_id: A live fact.
-            text: New canonical text.
-            value: New value of its slot.
-            category: New category.
-            at: When; None is now.
-
         Raises:
             ValueError: No such live fact of this user, or nothing to change.
         """
@@ -314,41 +303,33 @@ class FactQueries(Database):
         if text is not None and not text.strip():
             raise ValueError("a memory needs words; to remove it use erase")
         now = utc_now()
-        with self.writing() as connection:
+        with self.writing(user_id) as connection:
             found = rows.by_ids(connection, user_id, [fact_id])
             if not found or found[0].valid_until is not None:
                 raise ValueError(f"user {user_id!r} has no live fact {fact_id!r}")
             old = found[0]
+            reworded = text is not None or value is not None
             fact = replace(
                 as_fact(old),
+                id=new_id(),
                 text=text or old.text,
                 value=old.value if value is None else value,
+                # New words were never said by anybody, and answer nothing.
+                said="" if reworded else old.said,
+                asked="" if reworded else old.asked,
                 category=category or old.category,
                 confidence=1.0,
                 extraction_method="manual",
             )
             stamp = Stamp(user_id, at or now, old.turn_id, "manual", old.extraction_version)
             new = fact_writing.insert(connection, fact, stamp, valid_from=old.valid_from)
-            end_fact(connection, user_id, old, "edited", now, at=stamp.at, superseded_by=new.id)
+            fact_writing.end(connection, old, "edited", now, at=stamp.at, superseded_by=new.id)
             outbox.put(connection, "add", user_id, new.id, now)
             return new
 
 
 def _with_names(connection: Connection, user_id: str, subjects: Collection[str]) -> tuple[str, ...]:
-    """``subjects`` and, of each person without a name, everybody a fact names in that relation.
-
-    Found beforehand, so that the index over (user, subject, slot) serves: beside an OR of
-    beginnings SQLite reads every live fact of the user.
-    """
-    found = set(subjects)
-    unnamed = [s for s in subjects if is_person(s) and relation_of(s) == s]
-    if connection.dialect.name == "sqlite" and unnamed:
-        given = {"user": user_id}
-        for n, subject in enumerate(unnamed):
-            given |= {f"from{n}": f"{subject}:", f"to{n}": f"{subject};"}
-        found.update(connection.execute(_subjects_between(len(unnamed)), given).scalars())
-    elif unnamed:
-        begins = [facts.c.subject.startswith(f"{s}:", autoescape=True) for s in unnamed]
-        query = sa.select(facts.c.subject).where(facts.c.user_id == user_id, sa.or_(*begins))
-        found.update(connection.execute(query.distinct()).scalars())
-    return tuple(sorted(found))
+    """``subjects`` and, of each person without a name, everybody a fact names in that relation."""
+    unnamed = {s for s in subjects if is_person(s) and relation_of(s) == s}
+    known = connection.execute(_SUBJECTS, {"user": user_id}).scalars() if unnamed else ()
+    return tuple(sorted({*subjects, *(s for s in known if relation_of(s) in unnamed)}))

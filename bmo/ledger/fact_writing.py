@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -11,10 +11,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from bmo.ids import new_id
-from bmo.ledger.facts import COLUMNS, ENTITIES
-from bmo.ledger.records import EndReason
-from bmo.ledger.retention import expiry_of
+from bmo.ledger import outbox
+from bmo.ledger.facts import COLUMNS, ENTITIES, fetch, of_slots, select_facts
+from bmo.ledger.records import Ended, EndReason
 from bmo.ledger.schema import (
     CleanText,
     UtcDateTime,
@@ -26,7 +25,8 @@ from bmo.ledger.schema import (
 )
 from bmo.ledger.subjects import name_of, relation_of
 from bmo.ledger.values import content_words, text_key, value_key
-from bmo.turn import CATEGORIES, Category, Fact, StoredFact
+from bmo.ledger.versions import raise_version
+from bmo.turn import CATEGORIES, Fact, StoredFact
 
 _INSERT_FACT = sa.insert(facts)
 _INSERT_LINK = sa.insert(fact_turns)
@@ -86,20 +86,22 @@ def insert(
     fact: Fact,
     stamp: Stamp,
     *,
-    valid_until: datetime | None = None,
-    end_reason: str = "",
-    superseded_by: str | None = None,
+    ended_by: StoredFact | None = None,
     conflict: bool = False,
     valid_from: datetime | None = None,
 ) -> StoredFact:
-    """Writes a new fact with its words and its source."""
-    fact_id = new_id()
-    begins = valid_from or stamp.at
-    if valid_until is not None and begins > valid_until:
-        begins = valid_until
-    category: Category = fact.category if fact.category in CATEGORIES else "personal_facts"
+    """Writes a new fact under its own id, with its words and its source.
+
+    Args:
+        connection: A writing connection.
+        fact: The fact.
+        stamp: Where it comes from.
+        ended_by: A newer fact that has taken its place already.
+        conflict: Another live fact contradicts it without order in time.
+        valid_from: Since when it holds; None is when it was said.
+    """
     row: dict[str, Any] = {
-        "id": fact_id,
+        "id": fact.id,
         "user_id": stamp.user_id,
         "subject": fact.subject,
         "slot": fact.slot,
@@ -107,7 +109,9 @@ def insert(
         "value_key": value_key(fact.value),
         "text": fact.text,
         "text_key": text_key(fact.text),
-        "category": category,
+        "said": fact.said,
+        "asked": fact.asked,
+        "category": fact.category if fact.category in CATEGORIES else "personal_facts",
         "kind": fact.kind,
         "cardinality": fact.cardinality,
         "polarity": fact.polarity,
@@ -115,14 +119,14 @@ def insert(
         "entities": [clean_text(entity) for entity in fact.entities],
         "domain": fact.domain,
         "sensitive": fact.sensitive,
-        "when": fact.when,
-        "expires_at": expiry_of(fact),
+        "when": None,
+        "expires_at": fact.expires_at,
         "recorded_at": stamp.at,
-        "valid_from": begins,
-        "valid_until": valid_until,
-        "ended_at": stamp.at if valid_until is not None else None,
-        "end_reason": end_reason,
-        "superseded_by": superseded_by,
+        "valid_from": valid_from or stamp.at,
+        "valid_until": ended_by.valid_from if ended_by else None,
+        "ended_at": stamp.at if ended_by else None,
+        "end_reason": "superseded" if ended_by else "",
+        "superseded_by": ended_by.id if ended_by else None,
         "conflict": conflict,
         "source_type": stamp.source_type,
         "turn_id": stamp.turn_id,
@@ -132,88 +136,91 @@ def insert(
         "use_count": 0,
     }
     connection.execute(_INSERT_FACT, row)
-    words = (fact.subject, fact.text, fact.value, fact.entities)
-    write_words(connection, stamp.user_id, fact_id, *words, fresh=True)
+    stored = _as_written(row)
+    write_words(connection, stored, fresh=True)
     if stamp.turn_id is not None:
-        link = {"fact_id": fact_id, "turn_id": stamp.turn_id, "role": "stated"}
+        link = {"fact_id": fact.id, "turn_id": stamp.turn_id, "role": "stated"}
         connection.execute(_INSERT_LINK, link)
-    return as_written(row)
+    return stored
 
 
-def as_written(row: Mapping[str, Any]) -> StoredFact:
-    """A row as it would be read back, without reading it.
-
-    Args:
-        row: Values of columns as they were inserted; a column that is missing is empty.
-    """
+def _as_written(row: Mapping[str, Any]) -> StoredFact:
+    """A row as it would be read back, without reading it; a column that is missing is empty."""
     values = [read(row.get(name)) for name, read in _READ_BACK]
     values[ENTITIES] = tuple(values[ENTITIES])
     return StoredFact(*values)
 
 
-def write_words(
-    connection: Connection,
-    user_id: str,
-    fact_id: str,
-    subject: str,
-    text: str,
-    value: str,
-    entities: Iterable[str],
-    *,
-    fresh: bool = False,
-) -> None:
+def write_words(connection: Connection, fact: StoredFact, *, fresh: bool = False) -> None:
     """(Re)writes the word index of one fact; a ``fresh`` one has no words there yet."""
     if not fresh:
-        connection.execute(_DELETE_WORDS, {"fact": fact_id})
-    relation = relation_of(subject).replace(".", " ").replace("_", " ")
-    words = content_words([text, value, *entities, name_of(subject), relation])
+        connection.execute(_DELETE_WORDS, {"fact": fact.id})
+    words = own_words(fact) | content_words([fact.asked])
     if words:
         connection.execute(
             _INSERT_WORDS,
-            [{"fact_id": fact_id, "word": word, "user_id": user_id} for word in sorted(words)],
+            [{"fact_id": fact.id, "word": w, "user_id": fact.user_id} for w in sorted(words)],
         )
 
 
-def link_turn(connection: Connection, fact_id: str, turn_id: str, role: str) -> None:
-    """Notes that a turn stated, confirmed or ended a fact. Saying so twice is fine."""
+def own_words(fact: StoredFact) -> frozenset[str]:
+    """The words of a fact itself, without those of the question it answers."""
+    relation = relation_of(fact.subject).replace(".", " ").replace("_", " ")
+    return content_words([fact.text, fact.value, *fact.entities, name_of(fact.subject), relation])
+
+
+def rewrite_keys(connection: Connection) -> None:
+    """Makes anew what is made of the facts' words: keys to compare them by, and the word index."""
+    for fact in fetch(connection, select_facts()):
+        keys = {"value_key": value_key(fact.value), "text_key": text_key(fact.text)}
+        change(connection, fact.id, keys)
+        write_words(connection, fact)
+
+
+def link_turn(connection: Connection, fact_id: str, turn_id: str, role: str) -> bool:
+    """Notes that a turn stated, confirmed or ended a fact; returns whether that is news."""
     key = {"fact_id": fact_id, "turn_id": turn_id, "role": role}
-    if connection.execute(_LINKED, key).first() is None:
-        connection.execute(_INSERT_LINK, key)
+    if connection.execute(_LINKED, key).first() is not None:
+        return False
+    connection.execute(_INSERT_LINK, key)
+    return True
 
 
 def end(
     connection: Connection,
-    fact_id: str,
+    known: StoredFact,
+    why: EndReason,
+    now: datetime,
     *,
     at: datetime,
-    why: EndReason,
-    until: datetime | None = None,
     superseded_by: str | None = None,
     turn_id: str | None = None,
-) -> None:
-    """Closes a live fact; its row stays."""
-    change(
-        connection,
-        fact_id,
-        {
-            "valid_until": until or at,
-            "ended_at": at,
-            "end_reason": why,
-            "superseded_by": superseded_by,
-            "conflict": False,
-        },
-    )
+) -> Ended:
+    """Closes a live fact: its row stays, and the index forgets it."""
+    ended = {
+        "valid_until": max(at, known.valid_from),
+        "ended_at": at,
+        "end_reason": why,
+        "superseded_by": superseded_by,
+        "conflict": False,
+    }
+    change(connection, known.id, ended)
+    raise_version(connection, known.user_id)
     if turn_id is not None:
-        link_turn(connection, fact_id, turn_id, "ended")
+        link_turn(connection, known.id, turn_id, "ended")
+    outbox.put(connection, "delete", known.user_id, known.id, now, index_id=known.index_id)
+    settle_conflict(connection, known)
+    return Ended(known, why)
 
 
-def reopen(connection: Connection, fact_id: str) -> None:
-    """Makes an ended fact live again: what ended it was not so."""
-    change(
-        connection,
-        fact_id,
-        {"valid_until": None, "ended_at": None, "end_reason": "", "superseded_by": None},
-    )
+def settle_conflict(connection: Connection, gone: StoredFact) -> None:
+    """A conflict of which one side is left is none; ``gone`` was the other."""
+    if not gone.conflict or gone.slot is None:
+        return
+    live = of_slots(connection, gone.user_id, gone.subject, [gone.slot])
+    left = [row for row in live if row.conflict]
+    if len(left) == 1:
+        change(connection, left[0].id, {"conflict": False})
 
 
 def change(connection: Connection, fact_id: str, values: Mapping[str, object]) -> None:

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
-from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
+from bmo.ledger.reconcile import slots_of_family
 from bmo.ledger.records import EndReason
-from bmo.ledger.schema import (
-    as_utc,
-    facts,
-)
+from bmo.ledger.schema import facts
 from bmo.ledger.values import text_key, value_key
 from bmo.turn import Fact, StoredFact
 
@@ -42,9 +39,7 @@ def select_facts() -> sa.Select[Any]:
     return sa.select(*COLUMNS)
 
 
-def is_live(
-    now: datetime | sa.BindParameter[datetime] | None = None,
-) -> sa.ColumnElement[bool]:
+def is_live(now: datetime | sa.BindParameter[datetime] | None = None) -> sa.ColumnElement[bool]:
     """Not ended, not withdrawn and, with ``now``, not expired."""
     clauses: list[sa.ColumnElement[bool]] = [
         facts.c.valid_until.is_(None),
@@ -71,6 +66,26 @@ def was_live(at: datetime | sa.BindParameter[datetime]) -> sa.ColumnElement[bool
     )
 
 
+def contradicts() -> sa.ColumnElement[bool]:
+    """Stands beside another value: both cannot be ordered, or were written at once.
+
+    Of a slot that holds one value two can be live where versions before wrote from two workers.
+    """
+    other = facts.alias("other")
+    beside = sa.exists().where(
+        other.c.user_id == facts.c.user_id,
+        other.c.subject == facts.c.subject,
+        other.c.slot == facts.c.slot,
+        other.c.value_key != facts.c.value_key,
+        other.c.cardinality == "one",
+        other.c.polarity == "positive",
+        other.c.valid_until.is_(None),
+        other.c.withdrawn_by.is_(None),
+    )
+    one = sa.and_(facts.c.cardinality == "one", facts.c.polarity == "positive", beside)
+    return sa.and_(is_live(), sa.or_(facts.c.conflict.is_(True), one))
+
+
 def fetch(
     connection: Connection, query: sa.Select[Any], given: Mapping[str, Any] | None = None
 ) -> list[StoredFact]:
@@ -87,39 +102,14 @@ _SAME_TEXT = select_facts().where(
     facts.c.user_id == sa.bindparam("user"), facts.c.text_key == sa.bindparam("key"), is_live()
 )
 
-_OLDEST_FIRST = (facts.c.valid_from, facts.c.id)
-
-
-@cache
-def _same_value(*, worded: bool, some_slots: bool) -> sa.Select[Any]:
-    """The statement of ``same_value``; built once each, since building is dear."""
-    key = facts.c.text_key if worded else facts.c.value_key
-    query = select_facts().where(
-        facts.c.user_id == sa.bindparam("user"),
-        key == sa.bindparam("key"),
-        facts.c.subject == sa.bindparam("subject"),
-        is_live(),
-    )
-    if some_slots:
-        query = query.where(facts.c.slot.in_(sa.bindparam("slots", expanding=True)))
-    return query.order_by(*_OLDEST_FIRST)
-
-
-@cache
-def _of_slots(*, conflict: bool, latest: bool) -> sa.Select[Any]:
-    """The statement of ``of_slots``."""
-    query = select_facts().where(
-        facts.c.user_id == sa.bindparam("user"),
-        facts.c.subject == sa.bindparam("subject"),
-        facts.c.slot.in_(sa.bindparam("slots", expanding=True)),
-        is_live(),
-    )
-    if conflict:
-        query = query.where(facts.c.conflict.is_(True))
-    if latest:
-        return query.order_by(facts.c.valid_from.desc(), facts.c.id).limit(1)
-    return query.order_by(*_OLDEST_FIRST)
-
+_SLOT_ROWS = select_facts().where(
+    facts.c.user_id == sa.bindparam("user"),
+    facts.c.subject == sa.bindparam("subject"),
+    facts.c.slot.in_(sa.bindparam("slots", expanding=True)),
+    is_live(),
+)
+_OF_SLOTS = _SLOT_ROWS.order_by(facts.c.valid_from.desc(), facts.c.id)
+_SAME_VALUE = _SLOT_ROWS.where(facts.c.value_key == sa.bindparam("key"))
 
 _ALIVE_THEN = select_facts().where(
     facts.c.user_id == sa.bindparam("user"),
@@ -148,49 +138,27 @@ def by_ids(connection: Connection, user_id: str, ids: Collection[str]) -> list[S
     return [found[fact_id] for fact_id in wanted if fact_id in found]
 
 
-def same_value(
-    connection: Connection, fact: Fact, user_id: str, slots: Sequence[str] | None
-) -> list[StoredFact]:
-    """Live facts of the fact's subject with its value, or its words if it has none.
-
-    Args:
-        connection: An open connection.
-        fact: Gives subject and value.
-        user_id: Whose facts.
-        slots: Only in these slots; None for all.
-    """
-    given: dict[str, Any] = {
-        "user": user_id,
-        "subject": fact.subject,
-        "key": value_key(fact.value) if fact.value else text_key(fact.text),
-    }
-    if slots is not None:
-        given["slots"] = list(slots)
-    query = _same_value(worded=not fact.value, some_slots=slots is not None)
-    return fetch(connection, query, given)
-
-
 def of_slots(
-    connection: Connection,
-    fact: Fact,
-    user_id: str,
-    slots: Sequence[str],
-    *,
-    conflict: bool = False,
-    latest: bool = False,
+    connection: Connection, user_id: str, subject: str, slots: Sequence[str]
 ) -> list[StoredFact]:
-    """Live facts of the fact's subject in ``slots``.
+    """Live facts of a subject in some slots, newest first."""
+    return fetch(connection, _OF_SLOTS, {"user": user_id, "subject": subject, "slots": list(slots)})
 
-    Args:
-        connection: An open connection.
-        fact: Gives the subject.
-        user_id: Whose facts.
-        slots: The slots.
-        conflict: Only facts that are in a conflict.
-        latest: Only the newest one.
-    """
-    given = {"user": user_id, "subject": fact.subject, "slots": list(slots)}
-    return fetch(connection, _of_slots(conflict=conflict, latest=latest), given)
+
+def touched(
+    connection: Connection, user_id: str, fact: Fact, near: Collection[str]
+) -> list[StoredFact]:
+    """The live facts that a new one may confirm or end: few, however many there are."""
+    found = fetch(connection, _SAME_TEXT, {"user": user_id, "key": text_key(fact.text)})
+    if fact.slot is not None:
+        slots = list(slots_of_family(fact.slot))
+        if fact.cardinality == "one":
+            found += of_slots(connection, user_id, fact.subject, slots)
+        else:
+            given = {"user": user_id, "subject": fact.subject, "slots": slots}
+            found += fetch(connection, _SAME_VALUE, {**given, "key": value_key(fact.value)})
+    found += live_by_ids(connection, user_id, [*fact.ends, *near])
+    return list({row.id: row for row in found}.values())
 
 
 def live_by_ids(connection: Connection, user_id: str, ids: Collection[str]) -> list[StoredFact]:
@@ -200,24 +168,12 @@ def live_by_ids(connection: Connection, user_id: str, ids: Collection[str]) -> l
     return fetch(connection, _LIVE_BY_IDS, {"user": user_id, "ids": list(ids)})
 
 
-def same_text(connection: Connection, fact: Fact, user_id: str) -> list[StoredFact]:
-    """Live facts with the same words."""
-    return fetch(connection, _SAME_TEXT, {"user": user_id, "key": text_key(fact.text)})
-
-
-def moment_of(when: str | None, fallback: datetime) -> datetime:
-    """The moment an ISO date names, or ``fallback`` for none and for yearly days."""
-    if when is None or when.startswith("--"):
-        return fallback
-    try:
-        return as_utc(datetime.fromisoformat(when))
-    except ValueError:
-        return fallback
-
-
 def as_fact(row: StoredFact) -> Fact:
-    """What the gate would have said to write this row."""
+    """What the gate said to write this row."""
     return Fact(
+        id=row.id,
+        said=row.said,
+        asked=row.asked,
         text=row.text,
         category=row.category,
         slot=row.slot,
@@ -226,7 +182,6 @@ def as_fact(row: StoredFact) -> Fact:
         cardinality=row.cardinality,
         polarity=row.polarity,
         kind=row.kind,
-        when=row.when,
         expires_at=row.expires_at,
         confidence=row.confidence,
         rule_id=row.rule_id,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -11,37 +12,31 @@ from sqlalchemy.engine import Connection
 from bmo.ledger import erasure, outbox
 from bmo.ledger import facts as rows
 from bmo.ledger.database import Database
-from bmo.ledger.records import (
-    PendingErasure,
-    Receipt,
-)
+from bmo.ledger.records import OutboxItem, PendingErasure, Receipt
 from bmo.ledger.schema import erasures, facts
+from bmo.ledger.schema import outbox as outbox_table
+from bmo.ledger.versions import Version, raise_version, version_of
 from bmo.settings import checked_user_id
 from bmo.turn import StoredFact, utc_now
+
+_PURGED = sa.select(erasures.c.id).where(
+    erasures.c.status == "erasing",
+    erasures.c.id.not_in(
+        sa.select(outbox_table.c.erasure_id).where(outbox_table.c.erasure_id.is_not(None))
+    ),
+)
 
 
 class Forgetting(Database):
     """Erasing facts or all of a user."""
 
     def erase(
-        self,
-        user_id: str,
-        ids: Collection[str],
-        *,
-        at: datetime | None = None,
-        scope: str = "fact",
+        self, user_id: str, ids: Collection[str], *, at: datetime | None = None, scope: str = "fact"
     ) -> Receipt:
-        """Erases facts, live or ended; the index's part follows through the outbox.
-
-        Args:
-            user_id: Whose facts; ids of others are left alone.
-            ids: Ids of the facts.
-            at: When it was asked for; None is now.
-            scope: For the receipt.
-        """
+        """Erases facts, live or ended; the index's part follows through the outbox."""
         checked_user_id(user_id)
         now = utc_now()
-        with self.writing() as connection:
+        with self.writing(user_id) as connection:
             gone = rows.by_ids(connection, user_id, ids)
             return erasure.erase_facts(
                 connection, user_id, gone, scope=scope, at=at or now, now=now, turn_id=None
@@ -51,7 +46,7 @@ class Forgetting(Database):
         """Erases everything of a user: facts, turns, decisions, recalls."""
         checked_user_id(user_id)
         now = utc_now()
-        with self.writing() as connection:
+        with self.writing(user_id) as connection:
             return erasure.erase_user(connection, user_id, at=at or now, now=now)
 
     def pending_erasures(self, user_id: str) -> list[PendingErasure]:
@@ -80,7 +75,7 @@ class Forgetting(Database):
         """
         checked_user_id(user_id)
         now = utc_now()
-        with self.writing() as connection:
+        with self.writing(user_id) as connection:
             request = _waiting(connection, user_id, erasure_id)
             if request.scope == "all":
                 return erasure.erase_user(
@@ -94,6 +89,7 @@ class Forgetting(Database):
                 at=request.asked_at,
                 now=now,
                 turn_id=request.turn_id,
+                topics=request.receipt.get("topics", ()),
                 erasure_id=erasure_id,
             )
 
@@ -105,7 +101,7 @@ class Forgetting(Database):
         """
         checked_user_id(user_id)
         now = utc_now()
-        with self.writing() as connection:
+        with self.writing(user_id) as connection:
             _waiting(connection, user_id, erasure_id)
             restored = [f for f in _withdrawn_by(connection, erasure_id) if f.valid_until is None]
             connection.execute(
@@ -113,28 +109,67 @@ class Forgetting(Database):
             )
             for fact in restored:
                 outbox.put(connection, "add", user_id, fact.id, now)
+            raise_version(connection, user_id)
             connection.execute(
-                sa.update(erasures).where(erasures.c.id == erasure_id).values(status="cancelled")
+                sa.update(erasures)
+                .where(erasures.c.id == erasure_id)
+                .values(status="cancelled", receipt={})
             )
             return restored
 
-    def receipt(self, user_id: str, erasure_id: str) -> Receipt | None:
-        """The receipt of an erasure as it stands, or None."""
+    def version(self, user_id: str) -> Version:
+        """Another one than before: memories of a user ended, changed or were erased since."""
         checked_user_id(user_id)
         with self.reading() as connection:
-            return erasure.read_receipt(connection, user_id, erasure_id)
+            return version_of(connection, user_id)
+
+    def receipt(self, user_id: str, erasure_id: str) -> Receipt | None:
+        """The receipt of an erasure as it stands, also of a user who was wiped, or None."""
+        checked_user_id(user_id)
+        query = sa.select(erasures).where(erasures.c.id == erasure_id)
+        with self.reading() as connection:
+            names = erasure.names_of(connection, user_id)
+            row = connection.execute(query.where(erasures.c.user_id.in_(names))).first()
+        if row is None:
+            return None
+        places = {place: count for place, count in row.receipt.items() if isinstance(count, int)}
+        complete, ids = row.status == "done", tuple(row.receipt.get("fact_ids", ()))
+        return Receipt(row.id, user_id, row.scope, row.asked_at, places, complete, ids)
 
     def erasures_to_finish(self) -> list[str]:
         """Erasures whose entries left the index, but whose bytes may still be in files."""
         with self.reading() as connection:
-            return erasure.purged(connection)
+            return [str(erasure_id) for erasure_id in connection.execute(_PURGED).scalars()]
+
+    def _add_to_receipt(
+        self,
+        connection: Connection,
+        erasure_id: str,
+        places: Mapping[str, int],
+        *,
+        complete: bool = False,
+    ) -> None:
+        """Adds counts to a receipt, and marks it as complete."""
+        mine = erasures.c.id == erasure_id
+        receipt = connection.execute(sa.select(erasures.c.receipt).where(mine)).scalar()
+        if receipt is None:
+            return
+        total = {**receipt, **{name: receipt.get(name, 0) + n for name, n in places.items()}}
+        status = {"status": "done"} if complete else {}
+        connection.execute(sa.update(erasures).where(mine).values(receipt=total, **status))
 
     def finish_erasures(self, ids: Collection[str], places: Mapping[str, int]) -> None:
         """The files were rewritten: the receipts are complete."""
         with self.writing() as connection:
             for erasure_id in ids:
-                erasure.add_places(connection, erasure_id, places)
-            erasure.complete(connection, ids)
+                self._add_to_receipt(connection, erasure_id, places, complete=True)
+
+    def purged(self, item: OutboxItem, places: Mapping[str, int]) -> None:
+        """The index removed something erased: the entry goes, the receipt counts it."""
+        with self.writing() as connection:
+            if item.erasure_id is not None:
+                self._add_to_receipt(connection, item.erasure_id, places)
+            outbox.done(connection, item.id)
 
 
 def _withdrawn_by(connection: Connection, erasure_id: str) -> list[StoredFact]:
@@ -142,7 +177,7 @@ def _withdrawn_by(connection: Connection, erasure_id: str) -> list[StoredFact]:
     return rows.fetch(connection, query.order_by(facts.c.valid_from, facts.c.id))
 
 
-def _waiting(connection: Connection, user_id: str, erasure_id: str) -> sa.Row[tuple[object, ...]]:
+def _waiting(connection: Connection, user_id: str, erasure_id: str) -> sa.Row[Any]:
     row = connection.execute(
         sa.select(erasures).where(
             erasures.c.id == erasure_id,

@@ -7,14 +7,12 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
-from bmo.ledger import erasure, fact_writing, outbox
+from bmo.ids import new_id
+from bmo.ledger import fact_writing, outbox
 from bmo.ledger import facts as rows
-from bmo.ledger.records import (
-    Backlog,
-    OutboxItem,
-    OutboxOp,
-)
+from bmo.ledger.records import Backlog, OutboxItem, OutboxOp
 from bmo.ledger.schema import decisions, facts, meta, turns
+from bmo.ledger.schema import outbox as outbox_table
 from bmo.ledger.turn_queries import TurnQueries
 from bmo.settings import checked_user_id
 from bmo.turn import StoredFact, utc_now
@@ -23,6 +21,8 @@ _CHUNK = 500
 """Ids per statement; SQLite takes a limited number of parameters."""
 
 # Built once: building a statement takes longer than running it, and each fact runs these.
+_META = sa.select(meta.c.value).where(meta.c.key == sa.bindparam("key"))
+_IDENTITY = "ledger_id"
 _LIVE = sa.select(facts.c.id).where(
     facts.c.id == sa.bindparam("fact"), facts.c.user_id == sa.bindparam("user"), rows.is_live()
 )
@@ -52,13 +52,7 @@ class IndexSide(TurnQueries):
     def claim_outbox(
         self, owner: str, limit: int, *, ops: Collection[OutboxOp] | None = None
     ) -> list[OutboxItem]:
-        """Leases entries that are due, in order; of each fact only the oldest.
-
-        Args:
-            owner: Id of the recorder.
-            limit: Entries at most.
-            ops: Only these; None is all.
-        """
+        """Leases entries that are due, in order; of each fact only the oldest."""
         with self.writing() as connection:
             return outbox.claim(connection, owner, utc_now(), limit, ops)
 
@@ -70,21 +64,10 @@ class IndexSide(TurnQueries):
             outbox.done(connection, item.id)
 
     def note_index_ids(self, index_ids: Mapping[str, str]) -> None:
-        """Writes Mem0's ids beside facts.
-
-        Args:
-            index_ids: Fact id -> Mem0's id.
-        """
+        """Writes Mem0's ids beside facts."""
         with self.writing() as connection:
             for fact_id, index_id in index_ids.items():
                 fact_writing.change(connection, fact_id, {"index_id": index_id})
-
-    def purged(self, item: OutboxItem, places: Mapping[str, int]) -> None:
-        """The index removed something erased: the entry goes, the receipt counts it."""
-        with self.writing() as connection:
-            if item.erasure_id is not None:
-                erasure.add_places(connection, item.erasure_id, places)
-            outbox.done(connection, item.id)
 
     def put_off(self, item: OutboxItem, error: str) -> None:
         """The index failed at it: tried again later, each time twice as late."""
@@ -103,21 +86,20 @@ class IndexSide(TurnQueries):
 
     def next_due(self, *, ops: Collection[OutboxOp] | None = None) -> datetime | None:
         """When the next entry (of these operations) is due, or None when there is none."""
-        with self.reading() as connection:
-            return outbox.next_due(connection, ops)
+        return self.backlog(ops=ops).first_due
 
     def ask_index(self, wanted: Collection[tuple[OutboxOp, str, str]]) -> None:
         """Puts (op, user, fact) entries into the outbox, unless the fact waits there already."""
         now = utc_now()
         with self.writing() as connection:
             for op, user_id, fact_id in wanted:
-                if not outbox.waits(connection, fact_id):
+                if not outbox.waits(connection, fact_id, outbox.OPS):
                     outbox.put(connection, op, user_id, fact_id, now)
 
     def outbox_depth(self) -> tuple[int, datetime | None]:
         """Number of entries, and when the oldest was put in."""
-        with self.reading() as connection:
-            return outbox.depth(connection)
+        found = self.backlog()
+        return found.depth, found.oldest
 
     def indexable(self) -> dict[str, str]:
         """Fact id -> user of every live fact of all users: what the index should hold."""
@@ -170,10 +152,33 @@ class IndexSide(TurnQueries):
                     }
         return made
 
+    def identity(self) -> str:
+        """The ledger's own id, made when first asked for: its index carries it."""
+        found = self.remembered(_IDENTITY)
+        if found is not None:
+            return found
+        with self.writing(_IDENTITY) as connection:
+            found = connection.execute(_META, {"key": _IDENTITY}).scalar()
+            if found is None:
+                found = new_id()
+                connection.execute(sa.insert(meta).values(key=_IDENTITY, value=found))
+            return found
+
+    def knows(self, ids: Collection[str]) -> bool:
+        """Whether one of some facts or turns is here, live, ended, or being erased."""
+        wanted = list(ids)
+        with self.reading() as connection:
+            for chunk in (wanted[n : n + _CHUNK] for n in range(0, len(wanted), _CHUNK)):
+                for column in (facts.c.id, turns.c.id, outbox_table.c.fact_id):
+                    found = sa.select(column).where(column.in_(chunk)).limit(1)
+                    if connection.execute(found).first() is not None:
+                        return True
+        return False
+
     def remembered(self, key: str) -> str | None:
         """A small fact about the ledger itself (table ``meta``)."""
         with self.reading() as connection:
-            value = connection.execute(sa.select(meta.c.value).where(meta.c.key == key)).scalar()
+            value = connection.execute(_META, {"key": key}).scalar()
         return None if value is None else str(value)
 
     def remember(self, key: str, value: str | None) -> None:

@@ -12,18 +12,16 @@ from bmo.ledger.fact_queries import FactQueries
 from bmo.ledger.forgetting import Forgetting
 from bmo.ledger.index_side import IndexSide
 from bmo.ledger.model_side import ModelSide
+from bmo.ledger.recall_log import RecallLog
 from bmo.ledger.recording import record_turn, store_fact, wants_near
-from bmo.ledger.records import (
-    NearDuplicates,
-    Recorded,
-)
+from bmo.ledger.records import NearDuplicates, Recorded
 from bmo.settings import GatekeeperMode, checked_user_id
 from bmo.turn import Decision, Fact, Turn, utc_now
 
 __all__ = ["Ledger"]
 
 
-class Ledger(FactQueries, Forgetting, IndexSide, ModelSide):
+class Ledger(FactQueries, Forgetting, IndexSide, ModelSide, RecallLog):
     """Facts, their sources and their validity, in SQL. Safe from any thread.
 
     Every call takes a connection of its own; every writing call is one transaction. User ids are
@@ -71,7 +69,7 @@ class Ledger(FactQueries, Forgetting, IndexSide, ModelSide):
         """
         checked_user_id(turn.user_id)
         similar = self._similar(turn, decision, near)
-        with self.writing() as connection:
+        with self.writing(turn.user_id) as connection:
             return record_turn(
                 connection,
                 turn,
@@ -110,7 +108,7 @@ class Ledger(FactQueries, Forgetting, IndexSide, ModelSide):
         now = utc_now()
         similar = dict(near(user_id, fact.text)) if near is not None and wants_near(fact) else {}
         stamp = fact_writing.Stamp(user_id, at or now, None, "import", "")
-        with self.writing() as connection:
+        with self.writing(user_id) as connection:
             return store_fact(connection, stamp, fact, similar, now, dated=at is not None)
 
     def export(self, user_id: str) -> Iterator[str]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import fields
 from datetime import datetime, timedelta
-from functools import cache
-from typing import Any
+from typing import Any, get_args
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -19,14 +19,21 @@ LEASE = timedelta(seconds=60)
 FIRST_RETRY = timedelta(seconds=0.5)
 """Waiting times double from this one to ``LAST_RETRY``."""
 
+OPS: tuple[OutboxOp, ...] = get_args(OutboxOp)
+_FIELDS = tuple(field.name for field in fields(OutboxItem))
 _ERROR_CHARACTERS = 200
 
 # Built once: building a statement takes as long as running it.
 _INSERT = sa.insert(outbox)
 _DONE = sa.delete(outbox).where(outbox.c.id == sa.bindparam("item"))
 _MOMENT = outbox.c.next_at.type
-_DEPTH = sa.select(
-    sa.func.count(), sa.func.min(outbox.c.created_at, type_=outbox.c.created_at.type)
+_WANTED = outbox.c.op.in_(sa.bindparam("ops", expanding=True))
+_DUE = sa.case((_WANTED, outbox.c.next_at))
+_BACKLOG = sa.select(
+    sa.func.count(),
+    sa.func.min(outbox.c.created_at, type_=_MOMENT),
+    sa.func.min(_DUE, type_=_MOMENT),
+    sa.func.max(_DUE, type_=_MOMENT),
 )
 _WAITS = (
     sa.select(outbox.c.id)
@@ -53,8 +60,8 @@ def put(
     index_id: str | None = None,
     erasure_id: str | None = None,
 ) -> None:
-    """Adds an entry. An update that is already waiting is not put twice."""
-    if op == "update" and _waits(connection, fact_id, ("add", "update")):
+    """Adds an entry. An update that waits already is put twice only for an erasure's sake."""
+    if op == "update" and erasure_id is None and waits(connection, fact_id, ("add", "update")):
         return
     connection.execute(
         _INSERT,
@@ -72,6 +79,32 @@ def put(
     )
 
 
+def _claimable() -> sa.Select[Any]:
+    """What may be leased: of each fact the oldest entry."""
+
+    def moment(name: str) -> sa.BindParameter[datetime]:
+        return sa.bindparam(name, type_=_MOMENT)
+
+    earlier = outbox.alias("earlier")
+    first_of_fact = sa.select(sa.func.min(earlier.c.id)).where(
+        earlier.c.fact_id == outbox.c.fact_id
+    )
+    # What is further ahead than it is ever put was put there by a clock that has gone back since.
+    due = sa.or_(outbox.c.next_at <= moment("now"), outbox.c.next_at > moment("too_far"))
+    until = outbox.c.leased_until
+    free = sa.or_(until.is_(None), until <= moment("now"), until > moment("too_long"))
+    return (
+        sa.select(outbox)
+        .where(due, free, _WANTED, outbox.c.id == first_of_fact.scalar_subquery())
+        .order_by(outbox.c.id)
+        .limit(sa.bindparam("most", type_=sa.Integer()))
+        .with_for_update(skip_locked=True)
+    )
+
+
+_CLAIMABLE = _claimable()
+
+
 def claim(
     connection: Connection,
     owner: str,
@@ -79,58 +112,18 @@ def claim(
     limit: int,
     ops: Collection[OutboxOp] | None = None,
 ) -> list[OutboxItem]:
-    """Leases entries that are due.
-
-    Args:
-        connection: A writing connection.
-        owner: Id of the recorder.
-        now: The present moment.
-        limit: Entries at most.
-        ops: Only these operations; None is all.
+    """Leases entries that are due, of all operations or of some.
 
     Returns:
         Entries in order; of a fact only the oldest one.
     """
-    given: dict[str, Any] = {
-        "now": now,
-        "too_far": now + LAST_RETRY,
-        "too_long": now + LEASE,
-        "most": limit,
-    }
-    if ops is not None:
-        given["ops"] = list(ops)
-    items = [_item(row) for row in connection.execute(_claimable(some=ops is not None), given)]
+    given = {"now": now, "too_far": now + LAST_RETRY, "too_long": now + LEASE, "most": limit}
+    rows = connection.execute(_CLAIMABLE, {**given, "ops": list(ops or OPS)}).all()
+    items = [OutboxItem(**{name: row._mapping[name] for name in _FIELDS}) for row in rows]
     if items:
         ids = [item.id for item in items]
         connection.execute(_LEASE, {"items": ids, "owner": owner, "until": now + LEASE})
     return items
-
-
-@cache
-def _claimable(*, some: bool) -> sa.Select[Any]:
-    """What may be leased, the oldest entry of each fact; ``some``: only of some operations."""
-
-    def moment(name: str) -> sa.BindParameter[datetime]:
-        return sa.bindparam(name, type_=outbox.c.next_at.type)
-
-    earlier = outbox.alias("earlier")
-    first_of_fact = (
-        sa.select(sa.func.min(earlier.c.id))
-        .where(earlier.c.fact_id == outbox.c.fact_id)
-        .scalar_subquery()
-    )
-    # What is further ahead than it is ever put was put there by a clock that has gone back since.
-    due = sa.or_(outbox.c.next_at <= moment("now"), outbox.c.next_at > moment("too_far"))
-    until = outbox.c.leased_until
-    free = sa.or_(until.is_(None), until <= moment("now"), until > moment("too_long"))
-    query = (
-        sa.select(outbox)
-        .where(due, free, outbox.c.id == first_of_fact)
-        .order_by(outbox.c.id)
-        .limit(sa.bindparam("most", type_=sa.Integer()))
-        .with_for_update(skip_locked=True)
-    )
-    return query.where(outbox.c.op.in_(sa.bindparam("ops", expanding=True))) if some else query
 
 
 def done(connection: Connection, item_id: int) -> None:
@@ -169,44 +162,9 @@ def release(connection: Connection, *, owner: str | None = None) -> None:
     connection.execute(change)
 
 
-def depth(connection: Connection) -> tuple[int, datetime | None]:
-    """Number of entries, and when the oldest was put in."""
-    row = connection.execute(_DEPTH).one()
-    return int(row[0]), row[1]
-
-
 def backlog(connection: Connection, ops: Collection[OutboxOp] | None = None) -> Backlog:
     """What waits, with when the entries of some operations are due (None: of all)."""
-    given = {} if ops is None else {"ops": list(ops)}
-    row = connection.execute(_backlog(some=ops is not None), given).one()
-    return Backlog(*row)
-
-
-@cache
-def _backlog(*, some: bool) -> sa.Select[int, Any, Any, Any]:
-    due: sa.ColumnElement[datetime | None] = outbox.c.next_at
-    if some:
-        ours = outbox.c.op.in_(sa.bindparam("ops", expanding=True))
-        due = sa.case((ours, outbox.c.next_at))
-    return sa.select(
-        sa.func.count(),
-        sa.func.min(outbox.c.created_at, type_=_MOMENT),
-        sa.func.min(due, type_=_MOMENT),
-        sa.func.max(due, type_=_MOMENT),
-    )
-
-
-def next_due(connection: Connection, ops: Collection[OutboxOp] | None = None) -> datetime | None:
-    """When the next entry (of these operations) is due, or None when there is none."""
-    given = {} if ops is None else {"ops": list(ops)}
-    moment: datetime | None = connection.execute(_next_due(some=ops is not None), given).scalar()
-    return moment
-
-
-@cache
-def _next_due(*, some: bool) -> sa.Select[Any]:
-    query = sa.select(sa.func.min(outbox.c.next_at, type_=outbox.c.next_at.type))
-    return query.where(outbox.c.op.in_(sa.bindparam("ops", expanding=True))) if some else query
+    return Backlog(*connection.execute(_BACKLOG, {"ops": list(ops or OPS)}).one())
 
 
 def drop_for_fact(connection: Connection, fact_id: str) -> int:
@@ -216,16 +174,6 @@ def drop_for_fact(connection: Connection, fact_id: str) -> int:
     ).rowcount
 
 
-def waits(connection: Connection, fact_id: str) -> bool:
-    """Whether anything waits for a fact."""
-    return _waits(connection, fact_id, ("add", "update", "delete", "purge", "raw"))
-
-
-def _waits(connection: Connection, fact_id: str, ops: tuple[OutboxOp, ...]) -> bool:
+def waits(connection: Connection, fact_id: str, ops: Collection[OutboxOp]) -> bool:
+    """Whether one of some operations waits for a fact."""
     return connection.execute(_WAITS, {"fact": fact_id, "ops": list(ops)}).first() is not None
-
-
-def _item(row: sa.Row[Any]) -> OutboxItem:
-    return OutboxItem(
-        row.id, row.op, row.user_id, row.fact_id, row.index_id, row.erasure_id, row.attempts
-    )

@@ -15,12 +15,13 @@ class Outcome:
     added: list[StoredFact] = field(default_factory=list)
     confirmed: list[StoredFact] = field(default_factory=list)
     ended: list[Ended] = field(default_factory=list)
-    changed: list[StoredFact] = field(default_factory=list)
     conflicts: list[StoredFact] = field(default_factory=list)
     unmatched: list[Fact] = field(default_factory=list)
     suppressed: list[Fact] = field(default_factory=list)
     forgotten: dict[str, StoredFact] = field(default_factory=dict)
-    forgotten_scope: str = "value"
+    """What is erased with the turn."""
+    topics: list[str] = field(default_factory=list)
+    """What was asked to be forgotten, in words."""
     pending: PendingErasure | None = None
     again: bool = False
     """The turn was recorded before: it is reprocessed."""
@@ -32,7 +33,6 @@ class Outcome:
             added=tuple(self.added),
             confirmed=tuple(self.confirmed),
             ended=tuple(self.ended),
-            changed=tuple(self.changed),
             conflicts=tuple(self.conflicts),
             pending_erasure=self.pending,
             receipt=receipt,

@@ -11,9 +11,11 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from bmo.ids import new_id
+from bmo.ledger.database import Database
 from bmo.ledger.records import JudgedItem
 from bmo.ledger.schema import facts, feedback, recall_items, recalls, turns
 from bmo.ledger.values import stems
+from bmo.settings import checked_user_id
 from bmo.turn import Recall, RecalledMemory, ScoreParts, StoredFact, Turn
 
 # Built once: building a statement takes longer than running it.
@@ -23,8 +25,7 @@ _INSERT_FEEDBACK = sa.insert(feedback)
 _COUNT_USE = (
     sa.update(facts)
     .where(
-        facts.c.user_id == sa.bindparam("user"),
-        facts.c.id.in_(sa.bindparam("ids", expanding=True)),
+        facts.c.user_id == sa.bindparam("user"), facts.c.id.in_(sa.bindparam("ids", expanding=True))
     )
     .values(use_count=facts.c.use_count + 1, last_used_at=sa.bindparam("at"))
 )
@@ -43,12 +44,14 @@ _NEWEST_FEEDBACK = (
 )
 
 
-def write_recall(connection: Connection, turn: Turn, recall: Recall) -> str:
-    """Writes plan, result and scores of one recall; returns its id."""
-    recall_id = new_id()
-    connection.execute(
-        _INSERT_RECALL,
-        {
+class RecallLog(Database):
+    """The ledger's side for recalls: what was given for a turn, and whether it helped."""
+
+    def record_recall(self, turn: Turn, recall: Recall) -> str:
+        """Writes what was given for a turn, with scores; returns the recall's id."""
+        checked_user_id(turn.user_id)
+        recall_id = new_id()
+        row = {
             "id": recall_id,
             "user_id": turn.user_id,
             "turn_id": turn.id,
@@ -60,22 +63,102 @@ def write_recall(connection: Connection, turn: Turn, recall: Recall) -> str:
             "elapsed_ms": recall.elapsed_ms,
             "fallback": recall.fallback,
             "reason": recall.reason,
-        },
-    )
-    considered = {memory.fact.id: (memory, False) for memory in recall.left_out}
-    considered |= {memory.fact.id: (memory, True) for memory in recall.memories}
-    # A fact may have been erased between its retrieval and this moment.
-    left = _own(connection, turn.user_id, considered)
-    items = [_item(recall_id, *considered[fact_id]) for fact_id in considered if fact_id in left]
-    if items:
-        connection.execute(_INSERT_ITEMS, items)
-    return recall_id
+        }
+        considered = {memory.fact.id: (memory, False) for memory in recall.left_out}
+        considered |= {memory.fact.id: (memory, True) for memory in recall.memories}
+        with self.writing() as connection:
+            connection.execute(_INSERT_RECALL, row)
+            # A fact may have been erased between its retrieval and this moment.
+            left = _own(connection, turn.user_id, considered)
+            items = [_item(recall_id, *considered[one]) for one in considered if one in left]
+            if items:
+                connection.execute(_INSERT_ITEMS, items)
+        return recall_id
 
+    def mark_used(self, user_id: str, ids: Collection[str], at: datetime) -> None:
+        """Counts a use of each fact."""
+        checked_user_id(user_id)
+        if ids:
+            with self.writing() as connection:
+                connection.execute(_COUNT_USE, {"user": user_id, "ids": list(ids), "at": at})
 
-def mark_used(connection: Connection, user_id: str, ids: Collection[str], at: datetime) -> None:
-    """Counts a use of each fact of a user."""
-    if ids:
-        connection.execute(_COUNT_USE, {"user": user_id, "ids": list(ids), "at": at})
+    def note_helpfulness(
+        self,
+        user_id: str,
+        ids: Collection[str],
+        *,
+        turn_id: str,
+        helpful: bool,
+        at: datetime,
+        source: str,
+    ) -> int:
+        """Writes for several facts whether they helped with a turn; a helpful one counts as used.
+
+        Args:
+            user_id: Whose facts; what is gone meanwhile is left out.
+            ids: Facts that were given for the turn.
+            turn_id: The turn.
+            helpful: Whether they helped.
+            at: When it showed.
+            source: "reply" (the reply used them) or "correction" (the user said they are wrong).
+
+        Returns:
+            Number of facts noted.
+        """
+        checked_user_id(user_id)
+        with self.writing() as connection:
+            left = sorted(_own(connection, user_id, ids))
+            if left:
+                said = turn_id if _is_own_turn(connection, user_id, turn_id) else None
+                rows = [_judged(user_id, one, said, helpful, at, source) for one in left]
+                connection.execute(_INSERT_FEEDBACK, rows)
+                if helpful:
+                    connection.execute(_COUNT_USE, {"user": user_id, "ids": left, "at": at})
+        return len(left)
+
+    def feedback(
+        self,
+        user_id: str,
+        *,
+        fact_id: str | None,
+        turn_id: str | None,
+        helpful: bool,
+        at: datetime,
+        source: str = "user",
+    ) -> None:
+        """Writes whether a memory helped.
+
+        Raises:
+            ValueError: Fact or turn are not this user's.
+        """
+        checked_user_id(user_id)
+        with self.writing() as connection:
+            if fact_id is not None and not _own(connection, user_id, [fact_id]):
+                raise ValueError(f"user {user_id!r} has no fact {fact_id!r}")
+            if turn_id is not None and not _is_own_turn(connection, user_id, turn_id):
+                raise ValueError(f"user {user_id!r} has no turn {turn_id!r}")
+            row = _judged(user_id, fact_id, turn_id, helpful, at, source)
+            connection.execute(_INSERT_FEEDBACK, [row])
+
+    def judged_items(self, user_id: str, *, limit: int) -> list[JudgedItem]:
+        """The newest judgements on a user's memories, oldest first, with the scores they had.
+
+        A judgement without a turn (``bmo feedback``) is about the last time the memory was given;
+        one of a memory that was never given says nothing of scores and is left out.
+        """
+        checked_user_id(user_id)
+        found: list[JudgedItem] = []
+        with self.reading() as connection:
+            given = {"user": user_id, "most": limit}
+            for row in connection.execute(_NEWEST_FEEDBACK, given).all():
+                given_for = _given_for(some_turn=row.turn_id is not None)
+                asked = {"fact": row.fact_id, "turn": row.turn_id}
+                item = connection.execute(given_for, asked).first()
+                if item is not None:
+                    scores = (item.semantic, item.recency, item.domain, item.usage, item.kind)
+                    parts = ScoreParts(*scores)
+                    found.append(JudgedItem(row.fact_id, row.fact_kind, parts, row.helpful))
+        return found[::-1]
 
 
 def words_used(fact: StoredFact, reply: str) -> bool:
@@ -85,79 +168,6 @@ def words_used(fact: StoredFact, reply: str) -> bool:
     if fact.value:
         return bool(told) and told <= said
     return bool(told) and 2 * len(told & said) >= len(told)
-
-
-def write_feedback(
-    connection: Connection,
-    user_id: str,
-    *,
-    fact_id: str | None,
-    turn_id: str | None,
-    helpful: bool,
-    at: datetime,
-    source: str,
-) -> None:
-    """Writes whether a memory helped.
-
-    Raises:
-        ValueError: Fact or turn are not this user's.
-    """
-    if fact_id is not None and not _own(connection, user_id, [fact_id]):
-        raise ValueError(f"user {user_id!r} has no fact {fact_id!r}")
-    if turn_id is not None:
-        if not _is_own_turn(connection, user_id, turn_id):
-            raise ValueError(f"user {user_id!r} has no turn {turn_id!r}")
-    rows = [_feedback_row(user_id, fact_id, turn_id, helpful, at, source)]
-    connection.execute(_INSERT_FEEDBACK, rows)
-
-
-def note_helpfulness(
-    connection: Connection,
-    user_id: str,
-    ids: Collection[str],
-    *,
-    turn_id: str,
-    helpful: bool,
-    at: datetime,
-    source: str,
-) -> int:
-    """Writes for several facts whether they helped; what is gone meanwhile is left out.
-
-    Args:
-        connection: An open connection.
-        user_id: Whose facts.
-        ids: Facts that were given for the turn.
-        turn_id: The turn they were given for.
-        helpful: Whether they helped.
-        at: When it showed.
-        source: "reply" (the reply used them) or "correction" (the user said they are wrong).
-
-    Returns:
-        Number of rows written.
-    """
-    left = sorted(_own(connection, user_id, ids))
-    if left:
-        said = turn_id if _is_own_turn(connection, user_id, turn_id) else None
-        rows = [_feedback_row(user_id, fact_id, said, helpful, at, source) for fact_id in left]
-        connection.execute(_INSERT_FEEDBACK, rows)
-    return len(left)
-
-
-def judged_items(connection: Connection, user_id: str, limit: int) -> list[JudgedItem]:
-    """The newest judgements of a user with the score each memory was given with, oldest first.
-
-    A judgement without a turn (``bmo feedback``) is about the last time the memory was given; one
-    of a memory that was never given says nothing of scores and is left out.
-    """
-    found: list[JudgedItem] = []
-    for row in connection.execute(_NEWEST_FEEDBACK, {"user": user_id, "most": limit}).all():
-        given_for = _given_for(some_turn=row.turn_id is not None)
-        asked = {"fact": row.fact_id, "turn": row.turn_id}
-        item = connection.execute(given_for, asked).first()
-        if item is not None:
-            parts = ScoreParts(item.semantic, item.recency, item.domain, item.usage, item.kind)
-            found.append(JudgedItem(row.fact_id, row.fact_kind, parts, row.helpful))
-    return found[::-1]
 
 
 @cache
@@ -184,13 +194,8 @@ def _is_own_turn(connection: Connection, user_id: str, turn_id: str) -> bool:
     return connection.execute(_OWN_TURN, {"turn": turn_id, "user": user_id}).first() is not None
 
 
-def _feedback_row(
-    user_id: str,
-    fact_id: str | None,
-    turn_id: str | None,
-    helpful: bool,
-    at: datetime,
-    source: str,
+def _judged(
+    user_id: str, fact_id: str | None, turn_id: str | None, helpful: bool, at: datetime, source: str
 ) -> dict[str, object]:
     return {
         "user_id": user_id,

@@ -1,359 +1,187 @@
-"""What a new fact does to the facts that are live: pure planning, no database.
+"""What a new memory does to the live ones: pure planning, no database, no language.
 
-A new fact confirms what is known, merges with a near duplicate, supersedes (one value per slot,
-the opposite of the same value, a correction), renames a person, ends what is past, or stands
-beside the others. Two values that cannot be ordered in time are a conflict and both stay.
+It confirms what says the same, ends what it names by id, supersedes the other value of a slot that
+holds one and the opposite of its own value, or stands beside the others. Two values of one slot
+that cannot be ordered in time are a conflict, and both stay.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
-from bmo.ledger.ages import outgrown
-from bmo.ledger.changes import also_ended
-from bmo.ledger.fact_plan import End, Plan
-from bmo.ledger.otherwise import otherwise_now
-from bmo.ledger.positions import held_before
-from bmo.ledger.renaming import plan_names
-from bmo.ledger.subjects import speaks_of_several
-from bmo.ledger.values import (
-    adds_to,
-    changes_as_a_whole,
-    content_words,
-    denies_whole,
-    ended_with,
-    goes_on,
-    is_negated,
-    kind_of,
-    opposite_slot,
-    says_more,
-    stems,
-    text_key,
-    topic_of,
-    value_key,
-    words_agree,
-)
-from bmo.turn import Fact, StoredFact
+from bmo.ledger.records import EndReason
+from bmo.ledger.values import denies, text_key, value_key
+from bmo.quotation import answered
+from bmo.turn import Fact, Polarity, StoredFact
 
 MERGE_COSINE = 0.95
-"""Above this, with the same entities, two texts say the same."""
+"""Above this, with the same names and numbers, two texts say the same."""
 
-CHANGE_COSINE = 0.5
-"""Above this a goal, decision or policy that "is now" otherwise is the same one as before."""
+OPPOSITE_SLOTS: Final[Mapping[str, str]] = {"dislikes": "likes", "hates": "loves"}
+"""Slot -> the slot whose values it denies."""
 
-OPPOSITE_COSINE = 0.6
-"""Above this a slotless memory of the other polarity speaks of the same thing."""
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """A live memory ends; ``why`` says how."""
+
+    fact: StoredFact
+    why: EndReason
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be done for one new memory.
+
+    Attributes:
+        confirm: The live memory that already says it; nothing is added then.
+        ends: Live memories that end, each once; what says it from now on takes their place.
+        conflicts: Live memories that the new one contradicts without order in time.
+        ended_by: A newer live memory that took the new one's place before it was recorded.
+    """
+
+    confirm: StoredFact | None = None
+    ends: tuple[End, ...] = ()
+    conflicts: tuple[StoredFact, ...] = ()
+    ended_by: StoredFact | None = None
 
 
 def plan_fact(
     fact: Fact,
     *,
+    user_id: str,
     at: datetime,
     live: Sequence[StoredFact],
     near: Mapping[str, float],
+    turn_id: str | None = None,
     dated: bool = True,
-    change: bool = False,
 ) -> Plan:
-    """Decides what a new assertion or correction does.
+    """Decides what a new memory does.
 
     Args:
-        fact: The new fact (``op`` assert or correct).
-        at: When it was said.
-        live: Live facts it may touch: those of its slot and linked slots, for a person all of
-            the relation, for a slotless fact those with its text and its near ones.
+        fact: The new memory (``op`` assert).
+        user_id: Whose it is; rows of others are left alone.
+        at: When it was said. What was said later is never ended by it.
+        live: Live memories it may touch (see ``touched``).
         near: Fact id -> cosine similarity to the new text.
+        turn_id: The turn it comes from: what the same turn said before is merged into it.
         dated: False when nobody knows when it was said (an import): it orders with nothing.
-        change: The turn says that something is different from before.
-
-    Returns:
-        The plan; it never touches a fact that is not in ``live``.
     """
-    if fact.tense == "past":
-        return _plan_past(fact, [row for row in live if row.valid_from <= at])
-    several = speaks_of_several(fact.text, fact.subject)
-    live = [row for row in live if speaks_of_several(row.text, row.subject) == several]
-    rewrites, gone = plan_names(fact, at, live)
-    rewritten = {rewrite.fact.id for rewrite in rewrites} | {end.fact.id for end in gone}
-    rest = [row for row in live if row.id not in rewritten]
-    if fact.op == "correct":
-        gone = [*gone, *(End(row, "corrected") for row in _corrected(fact, rest, bool(rewritten)))]
-    elif fact.replaces:
-        gone = [*gone, *(End(row, "superseded") for row in _replaced(fact, at, rest))]
-    ended = {end.fact.id for end in gone}
-    rest = [row for row in rest if row.id not in ended]
-    plan = (
-        _plan_slotted(fact, at, rest, dated)
-        if fact.slot is not None
-        else _plan_slotless(fact, at, rest, near)
-    )
-    is_new = plan.confirm is None
-    merged = _near_duplicate(fact, rest, near) if is_new and not gone else None
-    ends = _Ends([*gone, *plan.ends], settled=plan.confirm)
-    if change and is_new and not merged and fact.slot is None:
-        ends.add(_of_one_thing(fact, at, rest))
-    if change and is_new and not merged and not ends.found and plan.ended_by is None:
-        ends.add(otherwise_now(fact, at, rest) or _nearest_before(fact, at, rest, near))
-    ends.add(also_ended(fact, at, rest), by_new=False)
-    if change and is_new:
-        ends.add(held_before(fact, at, rest))
-    if is_new and not merged and plan.ended_by is None and dated:
-        ends.add(outgrown(fact, at, rest, change=change))
-    only_ends = bool(plan.ends) and fact.category == "goals" and fact.polarity == "negative"
+    live = [row for row in live if row.user_id == user_id and row.valid_until is None]
+    confirm = _same(fact, live) or _near_duplicate(fact, live, near)
+    fills = confirm is None or confirm.slot == fact.slot
+    ends: dict[str, End] = {}
+    conflicts: list[StoredFact] = []
+    newer: list[StoredFact] = []
+    for row in live:
+        if row is confirm or row.id == fact.id:
+            continue
+        contrary, other = _is_opposite(fact, row), fills and _is_other_value(fact, row)
+        if row.id in fact.ends and row.valid_from <= at:
+            same_turn = turn_id is not None and row.turn_id == turn_id
+            ends[row.id] = End(row, "merged" if same_turn else "superseded")
+        elif not contrary and not other:
+            continue
+        elif not dated or (other and row.valid_from == at):
+            conflicts.append(row)
+        elif row.valid_from > at:
+            newer.append(row)
+        else:
+            ends[row.id] = End(row, "contradicted" if contrary else "superseded")
+    if confirm is not None:
+        return Plan(confirm=confirm, ends=tuple(ends.values()))
     return Plan(
-        only_ends=only_ends and is_new,
-        confirm=plan.confirm or merged,
-        ends=tuple(ends.found),
-        rewrites=tuple(rewrites),
-        conflicts=() if merged else plan.conflicts,
-        ended_by=plan.ended_by,
+        ends=tuple(ends.values()),
+        conflicts=() if newer else tuple(conflicts),
+        ended_by=min(newer, key=lambda row: (row.valid_from, row.id), default=None),
     )
 
 
-class _Ends:
-    """What a new fact ends: each old one once, for the first reason found.
-
-    Attributes:
-        found: The ends so far.
-    """
-
-    def __init__(self, found: Sequence[End], settled: StoredFact | None) -> None:
-        """Begins with ends that are found already; ``settled`` is not to end at all."""
-        self.found = list(found)
-        self._told = {end.fact.id for end in found} | ({settled.id} if settled else set())
-
-    def add(self, rows: Iterable[StoredFact], *, by_new: bool = True) -> None:
-        """Ends these rows too, as superseded (by the new fact, unless ``by_new`` is False)."""
-        for row in rows:
-            if row.id not in self._told:
-                self._told.add(row.id)
-                self.found.append(End(row, "superseded", by_new=by_new))
+def statement_key(fact: Fact | StoredFact) -> tuple[str, ...]:
+    """What a memory states, to be compared: subject, slot, value or words, polarity."""
+    what = value_key(fact.value) if fact.slot is not None and fact.value else text_key(fact.text)
+    return (fact.subject, fact.slot or "", what, fact.polarity)
 
 
-def _plan_past(fact: Fact, live: Sequence[StoredFact]) -> Plan:
-    """The live fact ends ("used to", "not any more"); an unknown one is stored as ended."""
+def slot_family(slot: str | None, polarity: Polarity) -> tuple[str, bool]:
+    """A slot and whether it is affirmed: who dislikes something does not like it."""
+    affirmed = polarity == "positive"
+    family = OPPOSITE_SLOTS.get(slot or "", slot or "")
+    return family, affirmed == (family == (slot or ""))
+
+
+def slots_of_family(slot: str) -> tuple[str, ...]:
+    """A slot and those that deny it, or that it denies."""
+    family = OPPOSITE_SLOTS.get(slot, slot)
+    return (family, *(other for other, denied in OPPOSITE_SLOTS.items() if denied == family))
+
+
+def _same(fact: Fact, live: Sequence[StoredFact]) -> StoredFact | None:
+    """The oldest live memory that says the very same."""
+    key, words = statement_key(fact), text_key(fact.text)
     same = [
         row
         for row in live
-        # A team's decision for a thing and its use of it end together.
-        if (row.slot == fact.slot or (fact.value and fact.subject == row.subject == "team"))
-        and _same_statement(fact, row)
+        if statement_key(row) == key
+        or (row.subject, text_key(row.text), row.polarity) == (fact.subject, words, fact.polarity)
     ]
-    if not same and fact.slot is None:
-        same = [
-            row
-            for row in live
-            if row.subject == fact.subject
-            and words_agree(_words_of(fact) - {"used"}, content_words([row.text]))
-        ]
-    return Plan(ends=tuple(End(row, "past", by_new=False) for row in same), past=not same)
-
-
-def _plan_slotted(fact: Fact, at: datetime, live: Sequence[StoredFact], dated: bool) -> Plan:
-    of_subject = [row for row in live if row.subject == fact.subject]
-    kind = kind_of(fact.slot, fact.value)
-    slot_rows = [
-        row for row in of_subject if row.slot == fact.slot and kind_of(row.slot, row.value) == kind
-    ]
-    same = [row for row in slot_rows if _same_statement(fact, row)]
-    alike = [row for row in same if row.polarity == fact.polarity]
-    contrary = [r for r in same if r.polarity != fact.polarity and not _is_narrower(fact, r)]
-    other_slot = opposite_slot(fact.slot or "")
-    contrary += [
-        row
-        for row in of_subject
-        if other_slot is not None
-        and row.slot == other_slot
-        and row.polarity == fact.polarity
-        and value_key(row.value) == value_key(fact.value)
-    ]
-    if fact.polarity == "negative" and not contrary:
-        contrary = [
-            row
-            for row in slot_rows
-            if row.polarity == "positive"
-            and denies_whole(fact.value, row.value)
-            and not _is_narrower(fact, row)
-        ]
-    ends = [End(row, "contradicted") for row in contrary if row.valid_from <= at]
-    newer: list[StoredFact] = [row for row in contrary if row.valid_from > at]
-    conflicts: list[StoredFact] = []
-    if fact.cardinality == "one" and fact.polarity == "positive":
-        for row in slot_rows:
-            if row in same or row.polarity == "negative":
-                continue
-            if not alike and fact.op == "assert" and says_more(row.slot, row.value, fact.value):
-                alike = [row]
-            elif not dated or (row.valid_from == at and fact.op == "assert"):
-                conflicts.append(row)
-            elif row.valid_from > at:
-                newer.append(row)
-            else:
-                ends.append(End(row, "superseded"))
-        if ends and not alike:
-            linked = ended_with(fact.slot or "")
-            ends += [
-                End(row, "superseded", by_new=False)
-                for row in of_subject
-                if row.slot in linked and row.valid_from < at
-            ]
-    ended_by = min(newer, key=lambda row: row.valid_from, default=None)
-    return Plan(
-        confirm=alike[0] if alike else None,
-        ends=tuple(ends),
-        conflicts=() if alike else tuple(conflicts),
-        ended_by=ended_by,
-    )
-
-
-def _plan_slotless(
-    fact: Fact, at: datetime, live: Sequence[StoredFact], near: Mapping[str, float]
-) -> Plan:
-    key = text_key(fact.text)
-    of_subject = [row for row in live if row.subject == fact.subject]
-    for row in of_subject:
-        if text_key(row.text) == key and row.polarity == fact.polarity:
-            return Plan(confirm=row)
-    opposite = [
-        row
-        for row in of_subject
-        if near.get(row.id, 0.0) >= OPPOSITE_COSINE and _opposite(fact, row)
-    ]
-    newer = [row for row in opposite if row.valid_from > at]
-    return Plan(
-        ends=tuple(End(row, "contradicted") for row in opposite if row.valid_from <= at),
-        ended_by=min(newer, key=lambda row: row.valid_from, default=None),
-    )
-
-
-def _nearest_before(
-    fact: Fact, at: datetime, live: Sequence[StoredFact], near: Mapping[str, float]
-) -> list[StoredFact]:
-    """The goal, decision or policy that a new one of the kind takes the place of."""
-    if not changes_as_a_whole(fact.category) or fact.polarity == "negative":
-        return []
-    candidates = [
-        row
-        for row in live
-        if near.get(row.id, 0.0) >= CHANGE_COSINE
-        and row.subject == fact.subject
-        and row.category == fact.category
-        and row.valid_from < at
-    ]
-    return [max(candidates, key=lambda row: near[row.id])] if candidates else []
-
-
-def _of_one_thing(fact: Fact, at: datetime, live: Sequence[StoredFact]) -> list[StoredFact]:
-    """Memories that say of one thing what a new one says otherwise ("stand-up is at ten")."""
-    topic = topic_of(fact.text)
-    return [
-        row
-        for row in live
-        if topic
-        and row.subject == fact.subject
-        and row.valid_from < at
-        and (
-            topic_of(row.text) == topic
-            if row.slot is None
-            else row.slot == "schedule" and words_agree(topic, content_words([row.text]))
-        )
-    ]
+    same = [row for row in same if _answers_the_same(fact, row)]
+    return min(same, key=lambda row: (row.valid_from, row.id), default=None)
 
 
 def _near_duplicate(
     fact: Fact, live: Sequence[StoredFact], near: Mapping[str, float]
 ) -> StoredFact | None:
-    candidates = [
+    """The nearest live memory that says the same in other words."""
+    found = [
         row
         for row in live
         if near.get(row.id, 0.0) > MERGE_COSINE
-        and row.subject == fact.subject
-        and row.polarity == fact.polarity
+        and row.id not in fact.ends
+        and (row.subject, row.polarity) == (fact.subject, fact.polarity)
         and (fact.slot is None or row.slot is None or row.slot == fact.slot)
-        and is_negated(fact.text) == is_negated(row.text)
-        and _entities(fact.entities, fact.text) == _entities(row.entities, row.text)
+        and _names(fact) == _names(row)
+        and denies(fact.text) == denies(row.text)
+        and _answers_the_same(fact, row)
     ]
-    return max(candidates, key=lambda row: near[row.id], default=None)
+    return max(found, key=lambda row: (near[row.id], row.id), default=None)
 
 
-def _corrected(fact: Fact, live: Sequence[StoredFact], renamed: bool) -> list[StoredFact]:
-    """The live facts a correction takes the place of."""
-    rows = [row for row in live if row.subject == fact.subject]
-    if fact.slot is not None and fact.replaces and fact.replaces == fact.value:
-        # What is put right stands beside the value: "goes swimming on tuesdays", "no, mondays".
-        said = text_key(fact.text)
-        rows = [row for row in rows if row.slot == fact.slot and _same_statement(fact, row)]
-        return _latest([row for row in rows if text_key(row.text) != said])
-    if fact.slot is not None:
-        kind = kind_of(fact.slot, fact.value)
-        rows = [row for row in rows if row.slot == fact.slot and not _same_statement(fact, row)]
-        rows = [row for row in rows if kind_of(row.slot, row.value) == kind]
-    elif fact.replaces is None:
-        return []
-    if fact.replaces:
-        wrong = value_key(fact.replaces)
-        words = content_words([fact.replaces])
-        named = [
-            row
-            for row in rows
-            if value_key(row.value) == wrong or words_agree(words, content_words([row.text]))
-        ]
-        return named if named or fact.cardinality == "many" else _latest(rows)
-    return [] if renamed else _latest(rows)
+def _answers_the_same(fact: Fact, row: StoredFact) -> bool:
+    """False for words that need their question where two were asked: "the second one"."""
+    one, other = text_key(answered(fact)), text_key(answered(row))
+    return fact.slot is not None or not one or not other or one == other
 
 
-def _replaced(fact: Fact, at: datetime, live: Sequence[StoredFact]) -> list[StoredFact]:
-    """The live fact whose place a new one takes by its words ("Has a yaris", a fiesta before)."""
-    words = text_key(fact.replaces or "")
-    return [
-        row
-        for row in live
-        if row.subject == fact.subject and row.valid_from <= at and text_key(row.text) == words
-    ]
+def _is_other_value(fact: Fact, row: StoredFact) -> bool:
+    """Whether both fill a slot that holds one value, with different ones."""
+    return (
+        fact.slot is not None
+        and fact.cardinality == "one"
+        and fact.polarity == row.polarity == "positive"
+        and (row.subject, row.slot) == (fact.subject, fact.slot)
+        and statement_key(row) != statement_key(fact)
+    )
 
 
-def _latest(rows: Sequence[StoredFact]) -> list[StoredFact]:
-    return [max(rows, key=lambda row: row.valid_from)] if rows else []
-
-
-def _same_statement(fact: Fact, row: StoredFact) -> bool:
-    if fact.value or row.value:
-        return value_key(fact.value) == value_key(row.value)
-    return text_key(fact.text) == text_key(row.text)
-
-
-def _is_narrower(fact: Fact, row: StoredFact) -> bool:
-    """Whether a fact of the other polarity is so only somewhere or sometimes.
-
-    "Does not work at lidl on Mondays" says nothing against "Works at lidl", and who has kids in
-    their class has none at home.
-    """
-    more = goes_on(fact.text, fact.value, row.text).casefold()
-    if fact.polarity == "positive":
-        return fact.slot == "has" and more.startswith(("in ", "at "))
-    return bool(more)
-
-
-def _opposite(fact: Fact, row: StoredFact) -> bool:
-    """Whether two slotless memories deny each other: other polarity, most words in common.
-
-    A new one that says more than the old one ("drives to work", "does not drive at night") is
-    about something narrower, and denies nothing.
-    """
-    negated = fact.polarity == "negative" or is_negated(fact.text)
-    if negated == (row.polarity == "negative" or is_negated(row.text)):
+def _is_opposite(fact: Fact, row: StoredFact) -> bool:
+    """Whether a row says of the same value that it is not so."""
+    if fact.slot is None or row.slot is None or row.subject != fact.subject:
         return False
-    new, old = stems([fact.text]), stems([row.text])
-    if not new or not old or len(new & old) < 0.5 * min(len(new), len(old)):
-        return False
-    return not (old < new and adds_to(fact.text, row.text))
+    slot, affirmed = slot_family(fact.slot, fact.polarity)
+    other_slot, other_affirmed = slot_family(row.slot, row.polarity)
+    said = value_key(fact.value)
+    return (
+        bool(said)
+        and (slot, said) == (other_slot, value_key(row.value))
+        and affirmed != other_affirmed
+    )
 
 
-def _words_of(fact: Fact) -> frozenset[str]:
-    return content_words([fact.text])
-
-
-def _entities(entities: Sequence[str], text: str) -> frozenset[str]:
-    """Entities for the merge test; numbers in the text always count."""
-    numbers = {word for word in content_words([text]) if any(c.isdigit() for c in word)}
-    return frozenset({value_key(entity) for entity in entities} | numbers)
+def _names(memory: Fact | StoredFact) -> frozenset[str]:
+    """Names and numbers in which two texts that say the same must agree."""
+    numbers = {word for word in text_key(memory.text).split() if any(c.isdigit() for c in word)}
+    return frozenset({value_key(entity) for entity in memory.entities} | numbers)

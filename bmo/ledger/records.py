@@ -17,9 +17,9 @@ EndReason = Literal[
 - ``superseded``: a newer value of a slot that holds one.
 - ``corrected``, ``edited``: it was never true.
 - ``contradicted``: the opposite was said of the same value.
-- ``past``: "used to", "not any more".
-- ``retracted``: taken back.
-- ``merged``: two rows said the same.
+- ``past``: "used to" (written by versions before).
+- ``retracted``: it is over, or was taken back.
+- ``merged``: another row says the same, or more.
 """
 
 LAST_RETRY = timedelta(minutes=5)
@@ -82,10 +82,12 @@ class Receipt:
     Attributes:
         id: Id of the erasure.
         user_id: Whose memories.
-        scope: "value", "slot", "subject", "last", "all" or "fact".
+        scope: "memory", "subject", "all" or "fact".
         at: When it was asked for.
         places: Place -> number of entries removed there.
         complete: False while the index or the vacuum is still to come.
+        fact_ids: What was erased, so that it can be erased again from a restored backup; empty for
+            all of a user.
     """
 
     id: str
@@ -94,6 +96,7 @@ class Receipt:
     at: datetime
     places: Mapping[str, int]
     complete: bool
+    fact_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +105,9 @@ class Recorded:
 
     Attributes:
         turn_id: The turn.
-        added: New facts, past ones included.
+        added: New facts, also those that a newer one had ended already.
         confirmed: Facts that were known already.
         ended: Facts that are no longer live, with the reason.
-        changed: Facts whose words changed in place (an unnamed person got a name), or whose end was
-            taken back.
         conflicts: Live facts that contradict each other and cannot be ordered.
         pending_erasure: A wide request to forget, to be confirmed.
         receipt: What was erased at once.
@@ -118,7 +119,6 @@ class Recorded:
     added: tuple[StoredFact, ...] = ()
     confirmed: tuple[StoredFact, ...] = ()
     ended: tuple[Ended, ...] = ()
-    changed: tuple[StoredFact, ...] = ()
     conflicts: tuple[StoredFact, ...] = ()
     pending_erasure: PendingErasure | None = None
     receipt: Receipt | None = None

@@ -1,99 +1,190 @@
-"""Taking words out of turns: which words an erased fact leaves behind, and where they stand."""
+"""Taking words out of the ledger: what an erased fact leaves behind, and where it stands."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from bmo.ledger.schema import fact_turns, fact_words, turns
+from bmo.ledger import fact_writing
+from bmo.ledger.facts import fetch, select_facts, stored
+from bmo.ledger.schema import fact_turns, fact_words, facts, turns
 from bmo.ledger.subjects import name_of
 from bmo.ledger.values import content_words, mask_words, spelt_with
 from bmo.turn import StoredFact
 
 MASK = "[forgotten]"
-"""Stands in a turn's text where erased words stood."""
+"""Stands in a text where erased words stood."""
 
 _CHUNK = 400
-
 _MOST_SPELLINGS = 60
 """Pieces of words looked for at a time; SQLite takes expressions of limited depth."""
 
+_LEAST_WORD = 2
+"""Letters that a word to be taken out has at least: "Jo" and "Al" are names."""
 
-def empty_turns(connection: Connection, user_id: str, turn_ids: Sequence[str]) -> None:
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What is to be taken out.
+
+    Attributes:
+        all: Words of the erased facts that no other fact has, as of ``content_words``.
+        names: Those of them by which somebody or something was to be forgotten: where one
+            stands, all goes that became no other fact.
+    """
+
+    all: frozenset[str]
+    names: frozenset[str] = frozenset()
+
+
+def forgettable(
+    connection: Connection,
+    user_id: str,
+    gone: Sequence[StoredFact],
+    topics: Sequence[str],
+    *,
+    of_somebody: bool,
+) -> Words:
+    """The words that go with erased facts: their own, and of their questions what was named."""
+    wanted: set[str] = set()
+    named: set[str] = set()
+    for fact in gone:
+        told = [fact.value, name_of(fact.subject), *fact.entities]
+        wanted |= content_words(told if any(told) else [fact.text])
+        named |= content_words([name_of(fact.subject)])
+        named |= content_words(topics) & content_words([fact.text, fact.value, fact.asked])
+    others = {fact.id for fact in gone}
+    found = frozenset(
+        word
+        for word in sorted(wanted | named)
+        if len(word) >= _LEAST_WORD and not _is_held(connection, user_id, word, others)
+    )
+    return Words(found, found & named if of_somebody else frozenset())
+
+
+def empty_turns(connection: Connection, user_id: str, turn_ids: Collection[str]) -> None:
     """Takes all words out of turns; their decisions stay."""
-    for start in range(0, len(turn_ids), _CHUNK):
+    wanted = sorted(turn_ids)
+    for start in range(0, len(wanted), _CHUNK):
         connection.execute(
             sa.update(turns)
-            .where(turns.c.user_id == user_id, turns.c.id.in_(turn_ids[start : start + _CHUNK]))
+            .where(turns.c.user_id == user_id, turns.c.id.in_(wanted[start : start + _CHUNK]))
             .values(text="", assistant_before="", assistant_after="", redacted=True)
         )
 
 
-def forgettable_words(
-    connection: Connection, user_id: str, gone: Sequence[StoredFact]
-) -> frozenset[str]:
-    """The words to take out of the turns: those of the erased facts that no other fact has."""
-    wanted: set[str] = set()
-    for fact in gone:
-        told = [fact.value, name_of(fact.subject), *fact.entities]
-        wanted |= content_words(told if any(told) else [fact.text])
-    wanted = {word for word in wanted if len(word) > 2}
-    if not wanted:
-        return frozenset()
-    ids = {fact.id for fact in gone}
-    rows = connection.execute(
-        sa.select(fact_words.c.word, fact_words.c.fact_id).where(
-            fact_words.c.user_id == user_id, fact_words.c.word.in_(sorted(wanted))
-        )
-    )
-    return frozenset(wanted - {row.word for row in rows if row.fact_id not in ids})
-
-
 def redact_turns(
-    connection: Connection,
-    user_id: str,
-    ids: Sequence[str],
-    words: frozenset[str],
-    turn_id: str | None,
+    connection: Connection, user_id: str, ids: Sequence[str], words: Words, turn_id: str | None
 ) -> dict[str, int]:
     """Takes words out of turns.
 
-    The turn that asked and turns from which nothing else is known lose all their words; in all
-    other turns of the user the erased words are masked.
+    The turn that asked, turns from which nothing else is known, and turns that name who was to be
+    forgotten and told nothing else lose all their words; in all others the words are masked.
     """
-    touched = _linked_turns(connection, ids)
-    kept = _turns_with_other_facts(connection, touched, ids)
-    emptied = [*(touched - kept), *([turn_id] if turn_id is not None else [])]
-    empty_turns(connection, user_id, emptied)
+    columns = (turns.c.text, turns.c.assistant_before, turns.c.assistant_after)
+    holding = _holding(connection, turns, columns, user_id, words.all)
+    linked = _linked_turns(connection, ids)
+    kept = _turns_with_other_facts(connection, {*linked, *(row.id for row in holding)}, ids)
+    emptied = (linked - kept) | ({turn_id} if turn_id is not None else set())
     masked = 0
-    if words:
-        columns = (turns.c.text, turns.c.assistant_before, turns.c.assistant_after)
-        query = sa.select(turns.c.id, *columns).where(turns.c.user_id == user_id)
-        rows = connection.execute(query.where(_may_hold(connection, columns, words)))
-        for row in rows.all():
-            before = {column.name: row._mapping[column.name] for column in columns}
-            after = {name: mask_words(text, words, MASK) for name, text in before.items()}
-            if after != before:
-                masked += 1
-                connection.execute(
-                    sa.update(turns).where(turns.c.id == row.id).values(redacted=True, **after)
-                )
+    for row in holding:
+        named = bool(words.names & content_words([row.text]))
+        if named and row.id not in kept:
+            emptied.add(row.id)
+        if row.id in emptied:
+            continue
+        masked += 1
+        after = {column.name: _without(row._mapping[column.name], words, "") for column in columns}
+        if named:
+            after["text"] = _kept_text(connection, row.id, ids)
+        connection.execute(
+            sa.update(turns).where(turns.c.id == row.id).values(redacted=True, **after)
+        )
+    empty_turns(connection, user_id, emptied)
     return {"turns": len(emptied), "turns_masked": masked}
 
 
-def _may_hold(
-    connection: Connection, columns: Sequence[sa.ColumnElement[str]], words: frozenset[str]
-) -> sa.ColumnElement[bool]:
-    """Turns in which one of ``words`` may stand: the database reads the others past quickly.
+def redact_facts(
+    connection: Connection, user_id: str, ids: Sequence[str], words: Words
+) -> list[StoredFact]:
+    """Takes words out of what other facts came from and what they answer.
 
-    Args:
-        connection: An open connection.
-        columns: Where it may stand.
-        words: Result of ``content_words``.
+    A question that holds one goes whole; of the words that a fact came from nothing is left
+    beside its text where they name who was to be forgotten.
+
+    Returns:
+        The facts that changed.
     """
-    pieces = sorted({piece for word in words for piece in spelt_with(word)})
+    changed: list[StoredFact] = []
+    gone = set(ids)
+    held = _holding(connection, facts, (facts.c.said, facts.c.asked), user_id, words.all)
+    query = select_facts().where(facts.c.user_id == user_id)
+    touched = [row.id for row in held if row.id not in gone]
+    for start in range(0, len(touched), _CHUNK):
+        chunk = touched[start : start + _CHUNK]
+        for fact in fetch(connection, query.where(facts.c.id.in_(chunk))):
+            said = _without(fact.said, words, fact.text)
+            asked = "" if words.all & content_words([fact.asked]) else fact.asked
+            new = replace(fact, said=said, asked=asked)
+            fact_writing.change(connection, fact.id, {"said": said, "asked": asked})
+            fact_writing.write_words(connection, new)
+            changed.append(new)
+    return changed
+
+
+def _kept_text(connection: Connection, turn_id: str, ids: Sequence[str]) -> str:
+    """What became facts of a turn, without some of them."""
+    query = (
+        sa.select(facts.c.id, facts.c.text)
+        .join(fact_turns, fact_turns.c.fact_id == facts.c.id)
+        .where(fact_turns.c.turn_id == turn_id)
+        .order_by(facts.c.id)
+    )
+    return "; ".join(row.text for row in connection.execute(query) if row.id not in set(ids))
+
+
+def _without(text: str, words: Words, instead: str) -> str:
+    """A text with words masked; ``instead`` where it names who was to be forgotten."""
+    if words.names & content_words([text]):
+        return instead
+    return mask_words(text, words.all, MASK)
+
+
+def _is_held(connection: Connection, user_id: str, word: str, gone: Collection[str]) -> bool:
+    """Whether a fact that stays has a word itself, not only in the question it answers."""
+    query = (
+        select_facts()
+        .join(fact_words, fact_words.c.fact_id == facts.c.id)
+        .where(fact_words.c.user_id == user_id, fact_words.c.word == word)
+    )
+    with connection.execute(query, execution_options={"yield_per": _CHUNK}) as found:
+        others = (fact for fact in map(stored, found) if fact.id not in gone)
+        return any(word in fact_writing.own_words(fact) for fact in others)
+
+
+def _holding(
+    connection: Connection,
+    table: sa.Table,
+    columns: Sequence[sa.Column[str]],
+    user_id: str,
+    words: frozenset[str],
+) -> list[sa.Row[tuple[str, ...]]]:
+    """Rows of a user in which one of some words stands."""
+    if not words:
+        return []
+    query = sa.select(table.c.id, *columns).where(table.c.user_id == user_id)
+    found = connection.execute(query.where(_may_hold(connection, columns, words))).all()
+    return [row for row in found if words & content_words(row[1:])]
+
+
+def _may_hold(
+    connection: Connection, columns: Sequence[sa.Column[str]], words: frozenset[str]
+) -> sa.ColumnElement[bool]:
+    """Rows in which one of ``words`` may stand: the database reads the others past quickly."""
+    pieces = sorted({spelt_with(word) for word in words})
     if len(pieces) > _MOST_SPELLINGS:
         return sa.true()
     return sa.or_(
@@ -108,7 +199,7 @@ def _may_hold(
     )
 
 
-def _bytes_of(connection: Connection, column: sa.ColumnElement[str]) -> sa.ColumnElement[int]:
+def _bytes_of(connection: Connection, column: sa.Column[str]) -> sa.ColumnElement[int]:
     """Length in bytes; SQLite knows ``octet_length`` only since 3.43."""
     if connection.dialect.name == "sqlite":
         return sa.func.length(sa.cast(column, sa.LargeBinary))
@@ -125,7 +216,7 @@ def _linked_turns(connection: Connection, ids: Sequence[str]) -> set[str]:
 
 
 def _turns_with_other_facts(
-    connection: Connection, turn_ids: Iterable[str], ids: Sequence[str]
+    connection: Connection, turn_ids: Collection[str], ids: Sequence[str]
 ) -> set[str]:
     gone = set(ids)
     kept: set[str] = set()

@@ -13,13 +13,13 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from bmo.ledger import erasure
+from bmo.ledger import erasure, fact_writing
 from bmo.ledger import facts as rows
-from bmo.ledger.ending import end_fact
+from bmo.ledger.reconcile import statement_key
 from bmo.ledger.recording import record_turn
 from bmo.ledger.schema import fact_turns, facts
 from bmo.ledger.subjects import relation_of
-from bmo.ledger.values import text_key, value_key
+from bmo.ledger.values import text_key
 from bmo.turn import Decision, Fact, StoredFact, Turn
 
 
@@ -49,13 +49,7 @@ class Restated:
 
 
 def compare_pass(connection: Connection, turn: Turn, decision: Decision) -> Restated:
-    """Compares a new decision with what the turn left behind.
-
-    Args:
-        connection: An open connection.
-        turn: A logged turn.
-        decision: The present gate's word on it.
-    """
+    """Compares a new decision with what the turn left behind."""
     left = _left_behind(connection, turn)
     told = [f for f in decision.facts if f.op != "retract"] if decision.verdict == "allow" else []
     new = [fact for fact in told if not any(_agree(fact, old) for old in left)]
@@ -80,17 +74,11 @@ def compare_pass(connection: Connection, turn: Turn, decision: Decision) -> Rest
 
 
 def write_pass(connection: Connection, restated: Restated, now: datetime) -> None:
-    """Writes what a pass changes: new facts with the turn's date, the others ended.
-
-    Args:
-        connection: A writing connection.
-        restated: From ``compare_pass`` on the same ledger.
-        now: The present moment, for the outbox.
-    """
+    """Writes what a pass changes: new facts with the turn's date, the others ended."""
     turn = restated.turn
     for old in (*restated.removed, *(old for old, _ in restated.changed)):
         # "corrected" is: never true. As-of questions no longer show it.
-        end_fact(connection, turn.user_id, old, "corrected", now, at=turn.at)
+        fact_writing.end(connection, old, "corrected", now, at=turn.at)
     new = (*restated.added, *(fact for _, fact in restated.changed))
     record_turn(connection, turn, replace(restated.decision, facts=new), {}, now)
 
@@ -101,8 +89,7 @@ def _left_behind(connection: Connection, turn: Turn) -> list[StoredFact]:
         fact_turns.c.turn_id == turn.id, fact_turns.c.role.in_(["stated", "confirmed"])
     )
     query = rows.select_facts().where(
-        facts.c.user_id == turn.user_id,
-        sa.or_(facts.c.turn_id == turn.id, facts.c.id.in_(linked)),
+        facts.c.user_id == turn.user_id, sa.or_(facts.c.turn_id == turn.id, facts.c.id.in_(linked))
     )
     return rows.fetch(connection, query.order_by(facts.c.id))
 
@@ -117,16 +104,9 @@ def _said_elsewhere(connection: Connection, fact: StoredFact, turn: Turn) -> boo
 
 
 def _agree(fact: Fact, old: StoredFact) -> bool:
-    """Whether both say the same, also after an unnamed person got a name."""
-    if text_key(fact.text) == text_key(old.text):
-        return True
-    return (
-        fact.slot is not None
-        and fact.slot == old.slot
-        and relation_of(fact.subject) == relation_of(old.subject)
-        and value_key(fact.value) == value_key(old.value)
-        and fact.polarity == old.polarity
-    )
+    """Whether both say the same."""
+    same_words = text_key(fact.text) == text_key(old.text)
+    return same_words or statement_key(fact) == statement_key(old)
 
 
 def _same_slot(fact: Fact, old: StoredFact) -> bool:

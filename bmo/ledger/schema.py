@@ -88,6 +88,14 @@ meta = sa.Table(
 )
 """Small facts about the ledger itself: salt of the tombstones, progress of a rebuild."""
 
+user_versions = sa.Table(
+    "user_versions",
+    metadata,
+    sa.Column("user_id", _user, primary_key=True),
+    sa.Column("version", sa.BigInteger, nullable=False),
+)
+"""How often memories of a user ended, changed or were erased (see ``versions``)."""
+
 turns = sa.Table(
     "turns",
     metadata,
@@ -168,6 +176,9 @@ facts = sa.Table(
     sa.Column("value_key", CleanText, nullable=False),
     sa.Column("text", CleanText, nullable=False),
     sa.Column("text_key", CleanText, nullable=False),
+    # The user's words it came from, and the assistant's before them; "" in rows of versions before.
+    sa.Column("said", CleanText, nullable=False, default="", server_default=""),
+    sa.Column("asked", CleanText, nullable=False, default="", server_default=""),
     sa.Column("category", sa.String(32), nullable=False),
     sa.Column("kind", sa.String(16), nullable=False),
     sa.Column("cardinality", sa.String(8), nullable=False),

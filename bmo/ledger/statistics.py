@@ -278,11 +278,7 @@ def duplicates(connection: Connection, user_id: str | None) -> int:
         sa.select(extra.label("extra"))
         .where(*mine, facts.c.slot.is_not(None), facts.c.value_key != "")
         .group_by(
-            facts.c.user_id,
-            facts.c.subject,
-            facts.c.slot,
-            facts.c.value_key,
-            facts.c.polarity,
+            facts.c.user_id, facts.c.subject, facts.c.slot, facts.c.value_key, facts.c.polarity
         )
         .having(sa.func.count() > 1)
     )
@@ -293,10 +289,9 @@ def duplicates(connection: Connection, user_id: str | None) -> int:
 
 
 def conflicting(connection: Connection, user_id: str | None) -> int:
-    """Live memories that contradict another one and cannot be ordered."""
-    query = sa.select(sa.func.count()).where(
-        rows.is_live(), facts.c.conflict.is_(True), *Span(user_id).conditions(facts, "valid_from")
-    )
+    """Live memories that contradict another one, two values of a slot that holds one as well."""
+    mine = Span(user_id).conditions(facts, "valid_from")
+    query = sa.select(sa.func.count()).select_from(facts).where(rows.contradicts(), *mine)
     return int(connection.execute(query).scalar_one())
 
 

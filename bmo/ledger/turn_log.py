@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import fields
 from datetime import datetime
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from bmo.ledger.records import HeldResolution, LoggedTurn
-from bmo.ledger.schema import decisions, fact_turns, facts, model_queue, turns
+from bmo.ledger.schema import decisions, fact_turns, model_queue, turns
 from bmo.turn import Decision, Turn
 
 # Built once: building a statement takes as long as running it.
@@ -127,98 +128,80 @@ def latest_moment(connection: Connection) -> datetime | None:
     return moment
 
 
-def logged(
-    connection: Connection,
-    user_id: str | None = None,
-    *,
-    verdict: str | None = None,
-    resolution: str | None = None,
-    gate_version: str | None = None,
-    since: datetime | None = None,
-    turn_ids: Sequence[str] | None = None,
-    newest_first: bool = False,
-    limit: int | None = None,
-) -> list[LoggedTurn]:
-    """Turns with the latest decision on each, in the order they were said.
+class Narrowed(TypedDict, total=False):
+    """Which turns are asked for.
 
-    Args:
-        connection: An open connection.
-        user_id: Whose turns; None for everybody's.
-        verdict: Only turns the gate last gave this verdict.
-        resolution: Only turns with this resolution ("" is: none yet).
-        gate_version: Only turns last decided by this version.
-        since: Only turns said at or after this moment.
-        turn_ids: Only these turns.
+    Attributes:
+        verdict: Those the gate last gave this verdict.
+        resolution: Those with this resolution ("" is: none yet).
+        gate_version: Those last decided by this version.
+        since: Those said at or after this moment.
+        turn_ids: Only these.
         newest_first: Turns the order round.
-        limit: Turns at most.
+        limit: So many at most.
     """
+
+    verdict: str | None
+    resolution: str | None
+    gate_version: str | None
+    since: datetime | None
+    turn_ids: Sequence[str] | None
+    newest_first: bool
+    limit: int | None
+
+
+_EVERY = decisions.alias("every")
+_NEWEST = sa.select(sa.func.max(_EVERY.c.id)).where(_EVERY.c.turn_id == turns.c.id)
+_LOGGED = (
+    sa.select(
+        turns,
+        *(
+            decisions.c[name]
+            for name in (
+                "verdict",
+                "signals",
+                "reason",
+                "rule_id",
+                "gate_version",
+                "fallback",
+                "resolution",
+                "extraction_method",
+            )
+        ),
+        decisions.c.confidence.label("decision_confidence"),
+    )
+    .join(decisions, decisions.c.turn_id == turns.c.id)
     # Asked turn by turn through the index: grouped over all turns it would read every decision.
-    every = decisions.alias("every")
-    newest = sa.select(sa.func.max(every.c.id)).where(every.c.turn_id == turns.c.id)
-    order = turns.c.seq.desc() if newest_first else turns.c.seq.asc()
-    query = (
-        sa.select(
-            turns,
-            decisions.c.verdict,
-            decisions.c.signals,
-            decisions.c.reason,
-            decisions.c.rule_id,
-            decisions.c.confidence.label("decision_confidence"),
-            decisions.c.gate_version,
-            decisions.c.fallback,
-            decisions.c.resolution,
-            decisions.c.extraction_method,
-        )
-        .join(decisions, decisions.c.turn_id == turns.c.id)
-        .where(decisions.c.id == newest.scalar_subquery())
-        .order_by(order)
-        .limit(limit)
-    )
-    conditions = (
-        (user_id, turns.c.user_id == user_id),
-        (verdict, decisions.c.verdict == verdict),
-        (resolution, decisions.c.resolution == resolution),
-        (gate_version, decisions.c.gate_version == gate_version),
-        (since, turns.c.at >= since if since is not None else sa.true()),
-        (turn_ids, turns.c.id.in_(turn_ids) if turn_ids is not None else sa.true()),
-    )
-    for given, condition in conditions:
-        if given is not None:
-            query = query.where(condition)
-    return [_logged(row) for row in connection.execute(query)]
+    .where(decisions.c.id == _NEWEST.scalar_subquery())
+)
 
 
-def stated(connection: Connection, turn_id: str) -> list[str]:
-    """Ids of the facts a turn stated."""
+def logged(
+    connection: Connection, user_id: str | None = None, **narrowed: Unpack[Narrowed]
+) -> list[LoggedTurn]:
+    """Turns of a user (None: of everybody) with the latest decision on each, as they were said."""
+    conditions: dict[str, Callable[[Any], sa.ColumnElement[bool]]] = {
+        "verdict": lambda wanted: decisions.c.verdict == wanted,
+        "resolution": lambda wanted: decisions.c.resolution == wanted,
+        "gate_version": lambda wanted: decisions.c.gate_version == wanted,
+        "since": lambda wanted: turns.c.at >= wanted,
+        "turn_ids": lambda wanted: turns.c.id.in_(wanted),
+    }
+    query = _LOGGED if user_id is None else _LOGGED.where(turns.c.user_id == user_id)
+    for name, wanted in narrowed.items():
+        if name in conditions and wanted is not None:
+            query = query.where(conditions[name](wanted))
+    order = turns.c.seq.desc() if narrowed.get("newest_first") else turns.c.seq.asc()
+    found = connection.execute(query.order_by(order).limit(narrowed.get("limit")))
+    return [_logged(row) for row in found]
+
+
+def told(connection: Connection, turn_id: str) -> list[str]:
+    """Ids of the facts a turn stated or confirmed."""
     query = sa.select(fact_turns.c.fact_id).where(
-        fact_turns.c.turn_id == turn_id, fact_turns.c.role == "stated"
+        fact_turns.c.turn_id == turn_id, fact_turns.c.role.in_(["stated", "confirmed"])
     )
     return [str(fact_id) for fact_id in connection.execute(query).scalars()]
-
-
-def ended(connection: Connection, turn_id: str) -> list[str]:
-    """Ids of the facts a turn ended."""
-    query = sa.select(fact_turns.c.fact_id).where(
-        fact_turns.c.turn_id == turn_id, fact_turns.c.role == "ended"
-    )
-    return [str(fact_id) for fact_id in connection.execute(query).scalars()]
-
-
-def turn_before(connection: Connection, turn: Turn) -> str | None:
-    """Id of the session's turn just before this one."""
-    own = sa.select(turns.c.seq).where(turns.c.id == turn.id).scalar_subquery()
-    query = (
-        sa.select(turns.c.id)
-        .where(
-            turns.c.user_id == turn.user_id,
-            turns.c.session_id == turn.session_id,
-            turns.c.seq < own,
-        )
-        .order_by(turns.c.seq.desc())
-        .limit(1)
-    )
-    found = connection.execute(query).scalar()
-    return None if found is None else str(found)
 
 
 def resolve(connection: Connection, user_id: str, turn_id: str, resolution: HeldResolution) -> None:
@@ -235,43 +218,9 @@ def resolve(connection: Connection, user_id: str, turn_id: str, resolution: Held
     connection.execute(sa.delete(model_queue).where(model_queue.c.turn_id == turn_id))
 
 
-def latest_stored(connection: Connection, turn: Turn) -> list[str]:
-    """Ids of the facts the latest turn of the session before this one stored or confirmed."""
-    own = sa.select(turns.c.seq).where(turns.c.id == turn.id).scalar_subquery()
-    row = connection.execute(
-        sa.select(turns.c.id)
-        .join(fact_turns, fact_turns.c.turn_id == turns.c.id)
-        .join(facts, facts.c.id == fact_turns.c.fact_id)
-        .where(
-            turns.c.user_id == turn.user_id,
-            turns.c.session_id == turn.session_id,
-            turns.c.seq < own,
-            fact_turns.c.role.in_(["stated", "confirmed"]),
-        )
-        .order_by(turns.c.seq.desc())
-        .limit(1)
-    ).first()
-    if row is None:
-        return []
-    query = sa.select(fact_turns.c.fact_id).where(
-        fact_turns.c.turn_id == row.id, fact_turns.c.role.in_(["stated", "confirmed"])
-    )
-    return [str(fact_id) for fact_id in connection.execute(query).scalars()]
-
-
 def as_turn(logged: LoggedTurn) -> Turn:
     """A logged turn as it was said, but for words that were taken out since."""
-    return Turn(
-        text=logged.text,
-        user_id=logged.user_id,
-        session_id=logged.session_id,
-        at=logged.at,
-        assistant_before=logged.assistant_before,
-        assistant_after=logged.assistant_after,
-        language=logged.language,
-        confidence=logged.confidence,
-        id=logged.id,
-    )
+    return Turn(**{field.name: getattr(logged, field.name) for field in fields(Turn)})
 
 
 def _logged(row: sa.Row[Any]) -> LoggedTurn:

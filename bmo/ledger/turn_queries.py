@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Unpack
 
-from bmo.ledger import recall_log, turn_log
+from bmo.ledger import turn_log
 from bmo.ledger.database import Database
 from bmo.ledger.provenance import outcomes_of
 from bmo.ledger.recording import record_turn
-from bmo.ledger.records import (
-    JudgedItem,
-    LoggedTurn,
-    Recorded,
-    TurnOutcome,
-)
+from bmo.ledger.records import LoggedTurn, Recorded, TurnOutcome
 from bmo.ledger.restating import Restated, compare_pass, write_pass
 from bmo.ledger.retention import drop_words
-from bmo.ledger.turn_log import as_turn
+from bmo.ledger.turn_log import Narrowed, as_turn
 from bmo.ledger.values import content_words
 from bmo.settings import checked_user_id
-from bmo.turn import Decision, Fact, Recall, Turn, utc_now
+from bmo.turn import Decision, Fact, Turn, utc_now
 
 
 class TurnQueries(Database):
@@ -32,31 +28,12 @@ class TurnQueries(Database):
         with self.writing() as connection:
             turn_log.write_reply(connection, user_id, turn_id, text)
 
-    def turns(
-        self,
-        user_id: str | None = None,
-        *,
-        since: datetime | None = None,
-        gate_version: str | None = None,
-        verdict: str | None = None,
-        turn_ids: Sequence[str] | None = None,
-        limit: int | None = None,
-        newest_first: bool = False,
-    ) -> list[LoggedTurn]:
+    def turns(self, user_id: str | None = None, **narrowed: Unpack[Narrowed]) -> list[LoggedTurn]:
         """Logged turns with the latest decision on each, in the order they were said."""
         if user_id is not None:
             checked_user_id(user_id)
         with self.reading() as connection:
-            return turn_log.logged(
-                connection,
-                user_id,
-                since=since,
-                gate_version=gate_version,
-                verdict=verdict,
-                turn_ids=turn_ids,
-                limit=limit,
-                newest_first=newest_first,
-            )
+            return turn_log.logged(connection, user_id, **narrowed)
 
     def said_before(self, turn: Turn, limit: int) -> list[str]:
         """A user's words in the turns before one, oldest first; erased ones are left out."""
@@ -78,15 +55,7 @@ class TurnQueries(Database):
     def held(self, user_id: str, *, limit: int | None = None) -> list[LoggedTurn]:
         """Turns the gate held and nobody has decided on, newest first."""
         checked_user_id(user_id)
-        with self.reading() as connection:
-            return turn_log.logged(
-                connection,
-                user_id,
-                verdict="hold",
-                resolution="",
-                limit=limit,
-                newest_first=True,
-            )
+        return self.turns(user_id, verdict="hold", resolution="", newest_first=True, limit=limit)
 
     def search_held(self, user_id: str, query: str, limit: int) -> list[tuple[LoggedTurn, float]]:
         """Held turns that share words with ``query``, best first, with the share 0..1."""
@@ -126,7 +95,7 @@ class TurnQueries(Database):
             extraction_method="manual",
             text=held.text,
         )
-        with self.writing() as connection:
+        with self.writing(user_id) as connection:
             turn_log.resolve(connection, user_id, turn_id, "allowed")
             return record_turn(
                 connection, as_turn(held), decision, {}, utc_now(), source_type="manual"
@@ -162,7 +131,8 @@ class TurnQueries(Database):
 
     def write_passes(self, passes: Sequence[Restated], now: datetime) -> None:
         """Writes what ``compare_passes`` found, all of it or nothing."""
-        with self.writing() as connection:
+        users = {restated.turn.user_id for restated in passes}
+        with self.writing(*sorted(users)) as connection:
             for restated in passes:
                 checked_user_id(restated.turn.user_id)
                 write_pass(connection, restated, now)
@@ -177,92 +147,12 @@ class TurnQueries(Database):
         with self.writing() as connection:
             return drop_words(connection, moment - timedelta(days=keep_days))
 
-    def record_recall(self, turn: Turn, recall: Recall) -> str:
-        """Writes what was given for a turn, with scores; returns the recall's id."""
-        checked_user_id(turn.user_id)
-        with self.writing() as connection:
-            return recall_log.write_recall(connection, turn, recall)
-
-    def mark_used(self, user_id: str, ids: Collection[str], at: datetime) -> None:
-        """Counts a use of each fact."""
-        checked_user_id(user_id)
-        with self.writing() as connection:
-            recall_log.mark_used(connection, user_id, ids, at)
-
-    def note_helpfulness(
-        self,
-        user_id: str,
-        ids: Collection[str],
-        *,
-        turn_id: str,
-        helpful: bool,
-        at: datetime,
-        source: str,
-    ) -> int:
-        """Writes for several facts whether they helped with a turn; a helpful one counts as used.
-
-        Args:
-            user_id: Whose facts; what is gone meanwhile is left out.
-            ids: Facts that were given for the turn.
-            turn_id: The turn.
-            helpful: Whether they helped.
-            at: When it showed.
-            source: "reply" or "correction".
-
-        Returns:
-            Number of facts noted.
-        """
-        checked_user_id(user_id)
-        with self.writing() as connection:
-            if helpful:
-                recall_log.mark_used(connection, user_id, ids, at)
-            return recall_log.note_helpfulness(
-                connection,
-                user_id,
-                ids,
-                turn_id=turn_id,
-                helpful=helpful,
-                at=at,
-                source=source,
-            )
-
-    def judged_items(self, user_id: str, *, limit: int) -> list[JudgedItem]:
-        """The newest judgements on a user's memories, oldest first, with the scores they had."""
-        checked_user_id(user_id)
-        with self.reading() as connection:
-            return recall_log.judged_items(connection, user_id, limit)
-
-    def feedback(
-        self,
-        user_id: str,
-        *,
-        fact_id: str | None,
-        turn_id: str | None,
-        helpful: bool,
-        at: datetime,
-        source: str = "user",
-    ) -> None:
-        """Writes whether a memory helped.
-
-        Raises:
-            ValueError: Fact or turn are not this user's.
-        """
-        checked_user_id(user_id)
-        with self.writing() as connection:
-            recall_log.write_feedback(
-                connection,
-                user_id,
-                fact_id=fact_id,
-                turn_id=turn_id,
-                helpful=helpful,
-                at=at,
-                source=source,
-            )
-
 
 def _as_said(logged: LoggedTurn) -> Fact:
     return Fact(
         text=logged.text,
+        said=logged.text,
+        asked=logged.assistant_before,
         category="personal_facts",
         confidence=1.0,
         extraction_method="manual",

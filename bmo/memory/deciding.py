@@ -45,7 +45,7 @@ async def decide(service: MemoryService, turn: Turn, context: DialogueContext) -
     settings = service.settings
     if settings.mem0_setting == "NORMAL":
         return raw_decision(turn, settings)
-    from bmo.gate import Ruled, wants_judge
+    from bmo.gate import Ruled
     from bmo.judge import JudgeBusy
 
     gate, one_by_one = service.write_gate, service.turnstile.through
@@ -54,17 +54,16 @@ async def decide(service: MemoryService, turn: Turn, context: DialogueContext) -
         with telemetry.memory_span("bmo.gate.rules"):
             rules = partial(gate.rule, turn, context)
             said = await _asked(service.gate_pool, one_by_one(rules), Ruled, RULES_DEADLINE_S)
+            judged = settings.effective_mode in JUDGED_MODES and service.judge is not None
+            if not said.open or not judged:
+                last = one_by_one(partial(gate.decide_ruled, said))
+                return await _asked(service.gate_pool, last, Decision, RULES_DEADLINE_S)
     except TimeoutError:
         logger.error("rules missed their deadline", extra={"turn_id": turn.id})
         return _unjudged(service, turn, "the rules missed their deadline")
     except Exception as error:  # a turn must leave its row, whatever a rule does
         logger.exception("rules failed", extra={"turn_id": turn.id})
         return _unjudged(service, turn, f"the gate failed: {type(error).__name__}")
-    ruled = said.decision
-    if not wants_judge(ruled):
-        return ruled
-    if service.judge is None:  # its file is missing, unless the mode does without
-        return replace(ruled, fallback=settings.effective_mode in JUDGED_MODES)
     try:
         with telemetry.memory_span("bmo.gate.judge"):
             judge = partial(gate.decide_ruled, said)
@@ -76,7 +75,7 @@ async def decide(service: MemoryService, turn: Turn, context: DialogueContext) -
     except Exception as error:  # the rules' word stands, whatever the judge does
         logger.warning("judge failed", extra={"error": repr(error)})
     telemetry.note_fault("judge")
-    return replace(ruled, fallback=True)
+    return replace(said.decision, fallback=True)
 
 
 async def _asked(
@@ -105,11 +104,11 @@ async def _asked(
 
 def _unjudged(service: MemoryService, turn: Turn, reason: str) -> Decision:
     """The gate failed: the turn is held, without words when nothing could scan them for secrets."""
-    from bmo.gate import scan_sensitive
+    from bmo.gate import mask
 
     telemetry.note_fault("gate")
     try:
-        text: object = scan_sensitive(turn.text, service.settings.bmo_sensitive).masked
+        text: object = mask(turn.text, service.settings.bmo_sensitive)[0]
     except Exception as error:  # the scan is a part of the gate, and may be what failed
         logger.error("words not scanned and not kept", extra={"error": type(error).__name__})
         text = ""
@@ -118,6 +117,7 @@ def _unjudged(service: MemoryService, turn: Turn, reason: str) -> Decision:
         signals=("other",),
         reason=reason,
         confidence=0.0,
+        gate_version=service.write_gate.version,
         fallback=True,
         text=text if isinstance(text, str) else "",
     )

@@ -41,7 +41,6 @@ class Gating:
         self._recent_ids: deque[str] = deque(maxlen=RECORDED_KEPT)
         self._answered: tuple[str, Recall, str] | None = None
         self._hides_reply = False
-        self._undecided: set[str] = set()
         self._early_replies: dict[str, tuple[str, Recall | None]] = {}
 
     def submit(self, turn: Turn) -> asyncio.Task[Decision]:
@@ -51,8 +50,12 @@ class Gating:
             assistant_before=self._visit.masked(turn.assistant_before),
             assistant_after=self._visit.masked(turn.assistant_after),
         )
-        self._undecided.add(own.id)
-        return self._visit.start(self._gate_and_note(own))
+        # Now, and not when its turn comes: by then what follows may have switched back.
+        switched = self._requests.switched(wish_of(own.text))
+        on_record = not self._visit.off_record
+        task = self._visit.start(self._gate_and_note(own, switched, on_record))
+        self._visit.deciding[own.id] = task
+        return task
 
     async def recorded(self, turn_id: str) -> Recorded | None:
         """Waits until a turn of this session is in the ledger.
@@ -78,7 +81,7 @@ class Gating:
             given: What was recalled for the turn.
         """
         text = self._visit.masked(text)
-        if turn_id in self._undecided:
+        if turn_id in self._visit.deciding:
             # A reply can be faster than the judge: it is noted once its turn is.
             _, already = self._early_replies.get(turn_id, ("", None))
             self._early_replies[turn_id] = (text, given or already)
@@ -93,24 +96,25 @@ class Gating:
             if given is not None:
                 self._answered = (turn_id, given, text)
 
-    async def _gate_and_note(self, turn: Turn) -> Decision:
+    async def _gate_and_note(self, turn: Turn, switched: bool, on_record: bool) -> Decision:
         """Gates a turn, then notes the reply that came before its decision, if one did."""
         try:
-            return await self._gate_and_record(turn)
+            return await self._gate_and_record(turn, switched, on_record)
         finally:
-            self._undecided.discard(turn.id)
+            self._visit.deciding.pop(turn.id, None)
             early = self._early_replies.pop(turn.id, None)
             if early is not None:
                 self._note_reply(turn.id, *early)
 
-    async def _gate_and_record(self, turn: Turn) -> Decision:
+    async def _gate_and_record(self, turn: Turn, switched: bool, on_record: bool) -> Decision:
         async with self._one_by_one:
             with telemetry.memory_span("bmo.gate", "upsert_memory") as span:
                 await self._visit.load_dialogue()
                 if self._hides_reply:
                     # It answered words that are not kept, and may repeat them.
                     turn = replace(turn, assistant_before="")
-                decision, kept = await self._decided(turn)
+                decision, kept = await self._decided(turn, switched, on_record)
+                self._requests.decided(turn.id, decision)
                 shown = decision if kept else replace(decision, text="", facts=())
                 telemetry.describe_decision(span, turn, shown)
                 telemetry.note_decision(
@@ -123,14 +127,15 @@ class Gating:
                     self._visit.dialogue.note_turn(turn, decision)
             return decision
 
-    async def _decided(self, turn: Turn) -> tuple[Decision, bool]:
+    async def _decided(self, turn: Turn, switched: bool, on_record: bool) -> tuple[Decision, bool]:
         """What becomes of a turn, and whether anything of it is kept."""
         if keeps_nothing(turn.text):
             return own_word(turn, "command", "off the record, this turn"), False
-        decision = self._requests.granted(wish_of(turn.text), turn)
+        decision = self._requests.granted(wish_of(turn.text), turn, switched)
         if decision is None:
-            decision = await decide(self._visit.service, turn, self._visit.dialogue.context())
-        return decision, not self._visit.off_record
+            context = await self._visit.context_of(turn)
+            decision = await decide(self._visit.service, turn, context)
+        return decision, on_record
 
     def _note_wrong(self, turn: Turn, decision: Decision) -> None:
         """Counts a correction against what was recalled for the turn before."""
@@ -168,7 +173,6 @@ class Gating:
             pending = recorded.pending_erasure if recorded is not None else None
             self._requests.recorded(turn.id, pending)
         gone = {ended.fact.id for ended in recorded.ended}
-        gone |= {fact.id for fact in recorded.changed}
         if recorded.pending_erasure is not None:
             # They are out of recall from now on, whatever the answer will be.
             gone |= {fact.id for fact in recorded.pending_erasure.facts}

@@ -20,9 +20,9 @@ NORMAL_THRESHOLD = 0.1
 
 def raw_decision(turn: Turn, settings: Settings) -> Decision:
     """The turn as it was said, but for secrets, which are written under no setting."""
-    from bmo.gate import scan_sensitive
+    from bmo.gate import mask
 
-    masked = scan_sensitive(turn.text, settings.bmo_sensitive).masked
+    masked, _ = mask(turn.text, settings.bmo_sensitive, turn.assistant_before)
     empty = not masked.strip()
     return Decision(
         verdict="discard" if empty else "allow",

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from bmo import telemetry
+from bmo.language import spoken
 from bmo.memory.normal import raw_recall
 from bmo.memory.visit import Visit
-from bmo.memory.wishes import spoken
-from bmo.turn import Recall, RecallPlan, Turn
+from bmo.turn import Recall, RecallPlan, StoredFact, Turn
 
 if TYPE_CHECKING:
-    from bmo.recall import Familiarity, Weights
+    from bmo.ledger import Version
+    from bmo.recall import Weights
 
 logger = logging.getLogger("bmo.memory")
 
@@ -34,12 +35,14 @@ class _Talk:
         previous: The plan of the turn before.
         turns: User turns so far.
         subjects: Lower-case name -> subject of the people who are known.
+        before: The user's words of the turn before.
         ruled: The rules' word on the turn, once they were asked.
     """
 
     previous: RecallPlan | None
     turns: int
     subjects: Mapping[str, str]
+    before: str
     ruled: RecallPlan | None = None
 
 
@@ -58,6 +61,9 @@ class Reading:
         self._visit = visit
         self._profile: asyncio.Task[Recall] | None = None
         self._reads: dict[str, asyncio.Task[Recall]] = {}
+        self._shared = visit.service.shares_ledger
+        self._version: Version | None = None  # nothing that is cached is older
+        self._profile_checked: Version | None = None
         self._weights: Weights | None = None
         deadline_s = visit.service.settings.bmo_recall_deadline_ms / 1000
         self._patience_s = deadline_s * WRITES_SHARE
@@ -65,7 +71,7 @@ class Reading:
     async def recall(self, turn: Turn, deadline_s: float) -> Recall:
         """What memory has for a turn of this visit, within the deadline. Never raises."""
         try:
-            read: object = await asyncio.wait_for(asyncio.shield(self._read(turn)), deadline_s)
+            read: object = await asyncio.wait_for(self._read_as_it_stands(turn), deadline_s)
             if not isinstance(read, Recall):
                 raise TypeError(f"recall answered with {type(read).__name__}, not a Recall")
             return read
@@ -99,6 +105,7 @@ class Reading:
 
     async def profile(self) -> Recall:
         """The profile of this visit, loaded once. Never raises."""
+        await self.look_elsewhere()
         if self._profile is None:
             self._profile = self._visit.start(self._load_profile())
         return await asyncio.shield(self._profile)
@@ -108,6 +115,49 @@ class Reading:
         if self._profile is not None and _may_show(self._profile, gone):
             self._profile = None
             self.profile_version += 1
+
+    async def look_elsewhere(self) -> None:
+        """Drops what is cached if another worker ended or erased memories meanwhile.
+
+        Never raises: a ledger that does not answer now lets nothing cached be used.
+        """
+        if not self._shared:
+            return
+        service, profile = self._visit.service, self._profile
+        shown: tuple[StoredFact, ...] | None = None
+        if profile is not None and profile.done() and not profile.cancelled():
+            shown = tuple(memory.fact for memory in profile.result().memories)
+        look = service.turnstile.through(telemetry.carried(self._look))
+        try:
+            version, gone = await asyncio.get_running_loop().run_in_executor(
+                service.recall_pool, look, shown
+            )
+        except Exception as error:  # whatever the ledger raises, the reply must go out
+            logger.warning("the ledger was not looked at", extra={"error": repr(error)})
+            self.drop()
+            return
+        if version != self._version:
+            self.drop()
+            self._version = version
+        if shown is not None and profile is self._profile:
+            self._profile_checked = version
+            if gone:
+                self.renew_profile(gone)
+
+    def _look(self, shown: Sequence[StoredFact] | None) -> tuple[Version, Collection[str]]:
+        """The version of the user's memory, and which facts of his profile are no longer so."""
+        ledger, user_id = self._visit.service.ledger, self._visit.user_id
+        with ledger.one_view():
+            version = ledger.version(user_id)
+            if version == self._profile_checked or not shown:
+                return version, ()
+            live = ledger.live_by_ids(user_id, [fact.id for fact in shown])
+        stands = {(fact.id, fact.text) for fact in live}
+        return version, {fact.id for fact in shown if (fact.id, fact.text) not in stands}
+
+    async def _read_as_it_stands(self, turn: Turn) -> Recall:
+        await self.look_elsewhere()
+        return await asyncio.shield(self._read(turn))
 
     def _read(self, turn: Turn, span: str = "bmo.recall.read") -> asyncio.Task[Recall]:
         """The task that recalls for these words: the prefetched one if there is one."""
@@ -123,9 +173,11 @@ class Reading:
             await self._visit.load_dialogue()
             # As it is before this turn is gated, whichever of the two is faster: who is named
             # for the first time here is nobody to ask about.
-            talk = _Talk(self.plan, self._visit.dialogue.turns, self._visit.dialogue.subjects)
-            unwritten = self._visit.unwritten()
-            if not unwritten:
+            dialogue = self._visit.dialogue
+            talk = _Talk(
+                self.plan, dialogue.turns, dialogue.subjects, dialogue.words_before(turn.id)
+            )
+            if not self._visit.is_behind(turn.id):
                 # In one go: each way to another thread and back waits for the event loop.
                 return await self._in_pool(self._plan_and_recall_blocking, turn, talk)
             if self._visit.service.settings.mem0_setting == "GATED":
@@ -134,7 +186,7 @@ class Reading:
                     return Recall(plan=ruled)
                 talk = replace(talk, ruled=ruled)
             with telemetry.memory_span("bmo.recall.wait_for_writes"):
-                await asyncio.wait(unwritten, timeout=self._patience_s)
+                await self._visit.catch_up(turn.id, self._patience_s)
             return await self._in_pool(self._recall_blocking, turn, talk)
 
     async def _in_pool(self, call: Callable[[Turn, _Talk], _R], turn: Turn, talk: _Talk) -> _R:
@@ -165,10 +217,10 @@ class Reading:
                 subjects=talk.subjects,
             )
 
-    def _familiar(self, text: str) -> Familiarity | None:
-        """How much of some words is in this user's memory; None where it is large."""
+    def _nearest(self, text: str) -> float | None:
+        """Similarity of this user's memory nearest to a text; None when the index cannot say."""
         recaller = self._visit.service.recaller
-        return recaller.familiarity(text, self._visit.user_id, self._visit.clock())
+        return recaller.nearest_similarity(text, self._visit.user_id, self._visit.clock())
 
     def _recall_blocking(self, turn: Turn, talk: _Talk) -> Recall:
         settings = self._visit.service.settings
@@ -197,7 +249,8 @@ class Reading:
             previous=talk.previous,
             conversation_turns=talk.turns,
             subjects=talk.subjects,
-            familiar=self._familiar,
+            nearest=self._nearest,
+            before=talk.before,
         )
 
     async def _load_profile(self) -> Recall:

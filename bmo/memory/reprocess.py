@@ -8,12 +8,15 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from bmo.ledger.redaction import MASK
-from bmo.memory.dialogue import Dialogue, KnownUser
+from bmo.memory.dialogue import Dialogue
 from bmo.turn import Decision, Turn, utc_now
 
 if TYPE_CHECKING:
     from bmo.gate import WriteGate
     from bmo.ledger import Ledger, LoggedTurn, Restated
+
+KNOWN = 60
+"""Memories of its time that a turn is read with, newest first."""
 
 Progress = Callable[[int, int], None]
 """(turns done, turns in all)"""
@@ -98,9 +101,6 @@ def _passes(
     dialogues: dict[str, Dialogue] = {}
     for said in logged:
         dialogue = dialogues.setdefault(said.session_id, Dialogue())
-        known = ledger.live_facts(user_id, at=said.at)
-        people = {f.subject.rpartition(":")[2]: f.subject for f in known if ":" in f.subject}
-        dialogue.know(KnownUser.of(people, known))
         turn = Turn(
             text=said.text,
             user_id=user_id,
@@ -112,7 +112,8 @@ def _passes(
             confidence=said.confidence,
             id=said.id,
         )
-        decision = gate.decide(turn, dialogue.context())
+        known = ledger.live_facts(user_id, at=said.at, limit=KNOWN)
+        decision = gate.decide(turn, dialogue.context(known))
         dialogue.note_turn(turn, decision)
         yield said, turn, decision
 

@@ -46,14 +46,27 @@ class Requests:
         self.pending: PendingErasure | None = None
         self._visit = visit
         self._on_disk: dict[str, asyncio.Event] = {}
+        self._wide: deque[str] = deque(maxlen=WRITTEN_KEPT)
         self._written: deque[str] = deque(maxlen=WRITTEN_KEPT)
         self._asking: dict[str, asyncio.Task[str]] = {}
 
-    def granted(self, wish: Wish | None, turn: Turn) -> Decision | None:
-        """Does what a short utterance asks of memory itself; None when it asks for nothing."""
-        pending, self.pending = self.pending, None
+    def switched(self, wish: Wish | None) -> bool:
+        """Goes off the record or back on it, where that is wished; says whether it did."""
         if wish == "off_record" or (wish == "on_record" and self._visit.off_record):
             self._visit.off_record = wish == "off_record"
+            return True
+        return False
+
+    def granted(self, wish: Wish | None, turn: Turn, switched: bool) -> Decision | None:
+        """Does what a short utterance asks of memory itself; None when it asks for nothing.
+
+        Args:
+            wish: What it asks for.
+            turn: The utterance.
+            switched: Whether it went off the record or back on it, when it was submitted.
+        """
+        pending, self.pending = self.pending, None
+        if wish is not None and switched:
             return own_word(turn, "command", wish.replace("_", " "))
         if pending is None or wish not in ("yes", "no"):
             return None
@@ -62,6 +75,11 @@ class Requests:
         answered = recorder.call(answer, self._visit.user_id, pending.id)
         self._visit.start(self._after_answer(answered, pending, gone=wish == "yes"))
         return own_word(turn, "forget", f"erasure {'confirmed' if wish == 'yes' else 'cancelled'}")
+
+    def decided(self, turn_id: str, decision: Decision) -> None:
+        """What the gate decided on a turn; told before it is written."""
+        if _forgets_much(decision):
+            self._wide.append(turn_id)
 
     def recorded(self, turn_id: str, pending: PendingErasure | None) -> None:
         """A turn is in the ledger, or could not be written.
@@ -132,15 +150,15 @@ class Requests:
 
     async def _asks_to_forget_much(self, turn: Turn) -> bool:
         service = self._visit.service
+        context = await self._visit.context_of(turn)
         ruled = await asyncio.get_running_loop().run_in_executor(
             service.gate_pool,
             service.turnstile.through(service.write_gate.decide_by_rules),
             turn,
-            self._visit.dialogue.context(),
+            context,
         )
-        return any(
-            fact.op == "retract" and fact.scope in ("subject", "all") for fact in ruled.facts
-        )
+        # Where it is written already, what it means is withdrawn, and the rules find nothing.
+        return _forgets_much(ruled) or turn.id in self._wide
 
     async def _after_answer(
         self, answered: Future[Any], pending: PendingErasure, *, gone: bool
@@ -154,6 +172,10 @@ class Requests:
             self._visit.dialogue.forget(pending.facts)
         self._visit.service.wrote(self._visit.user_id, None)
         await self._visit.refresh_dialogue()
+
+
+def _forgets_much(decision: Decision) -> bool:
+    return any(fact.op == "retract" and fact.scope in ("subject", "all") for fact in decision.facts)
 
 
 def own_word(turn: Turn, signal: Signal, reason: str) -> Decision:

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from bmo.ids import new_id
+from bmo.ids import as_user_id, new_id
 from bmo.memory.batches import AIMS
 from bmo.memory.session import MemorySession
 from bmo.memory.settling import Settler
 from bmo.memory.steady_clock import SteadyClock
 from bmo.memory.turnstile import Turnstile
 from bmo.memory.warming import RECALL_THREADS, warm_up
-from bmo.settings import Settings, checked_user_id, load_settings, quiet_third_parties
+from bmo.settings import Settings, load_settings, quiet_third_parties
 
 if TYPE_CHECKING:
     from bmo.gate import WriteGate
@@ -116,7 +116,7 @@ class MemoryService:
         self.read_gate: ReadGate = ReadGate.from_settings(settings, judge=judge, load_judge=False)
         wrong = self.write_gate.custom_rules.problems
         self.notices += tuple(ServiceNotice("rules", str(problem)) for problem in wrong)
-        self.recaller = Recaller(ledger, index, settings)
+        self.recaller = Recaller(ledger, index, settings, judge)
         self.clock = SteadyClock(ledger.latest_moment())
         if self.clock.behind > CLOCK_BEHIND:
             self.notices += (ServiceNotice("clock", _clock_sentence(self.clock)),)
@@ -151,7 +151,7 @@ class MemoryService:
         with contextlib.ExitStack() as opened:
             ledger = open_ledger(settings)
             opened.callback(ledger.close)
-            index = open_index(settings, notices)
+            index = open_index(settings, notices, ledger)
             if index is not None:
                 opened.callback(index.close)
             judge = _open_judge(settings, notices)
@@ -168,6 +168,12 @@ class MemoryService:
         _collect_less_at_a_time()
         return service
 
+    @property
+    def shares_ledger(self) -> bool:
+        """Whether other processes may write to the ledger; an embedded store has one owner."""
+        shared = self.settings.ledger_url.startswith("postgresql")
+        return shared or self.settings.qdrant_url is not None
+
     def session(
         self,
         *,
@@ -178,15 +184,16 @@ class MemoryService:
         """Starts one visit of one user.
 
         Args:
-            user_id: 1-128 characters of ``[A-Za-z0-9._:@-]``.
+            user_id: Whose: a user id, or an identity that one is made from. What a stranger may
+                choose belongs through ``user_id_for`` first: a made id is taken as it is.
             session_id: Id of the visit; None makes one.
             clock: Tells the time, timezone-aware; None uses the service's.
 
         Raises:
-            ValueError: The user id has other characters.
+            ValueError: The user id is empty.
         """
         session = MemorySession(
-            self, checked_user_id(user_id), session_id or new_id(), clock or self.clock
+            self, as_user_id(user_id), session_id or new_id(), clock or self.clock
         )
         self._sessions.add(session)
         if self.index is not None and self.settings.mem0_setting == "GATED":
@@ -322,12 +329,16 @@ def open_ledger(settings: Settings) -> Ledger:
         ) from error
 
 
-def open_index(settings: Settings, notices: list[ServiceNotice]) -> MemoryIndex | None:
+def open_index(
+    settings: Settings, notices: list[ServiceNotice], ledger: Ledger, *, take_over: bool = False
+) -> MemoryIndex | None:
     """Opens the index alone, with its embedder.
 
     Args:
         settings: Settings of this process.
-        notices: Gets a sentence when the index cannot be reached.
+        notices: Gets a sentence when the index cannot be reached, or is another ledger's.
+        ledger: Whose copy it is.
+        take_over: Make it this ledger's, whoever it belongs to.
 
     Returns:
         The index, or None when it cannot be opened now.
@@ -338,13 +349,15 @@ def open_index(settings: Settings, notices: list[ServiceNotice]) -> MemoryIndex 
     quiet_third_parties(settings.bmo_home)
     from bmo.index import (
         EmbedderUnavailable,
+        IndexOwner,
         IndexUnavailable,
         MemoryIndex,
         StoreInUse,
     )
 
     try:
-        index = MemoryIndex.open(settings)
+        owner = IndexOwner(ledger.identity(), ledger.knows, take_over)
+        index = MemoryIndex.open(settings, owner=owner)
         if index.unavailable:
             notices.append(ServiceNotice("index", f"{index.unavailable} {UNTIL_THE_INDEX}"))
         elif index.notice:

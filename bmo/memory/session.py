@@ -26,6 +26,7 @@ from bmo.turn import Decision, Recall, Turn
 if TYPE_CHECKING:
     from bmo.ledger import Recorded
     from bmo.memory.service import MemoryService
+    from bmo.settings import Settings
 
 logger = logging.getLogger("bmo.memory")
 
@@ -41,6 +42,7 @@ class MemorySession:
         user_id: Whose memory it is.
         session_id: Which visit it is.
         clock: Tells the time.
+        participant: The user's identity in the room of the visit; None where there is no room.
         shared_by_agents: What the agents of the visit share (``bmo.agent``), or None. It stands
             here and in no table, so that the visit and what is known of its turns go together.
     """
@@ -57,6 +59,7 @@ class MemorySession:
         self.user_id = user_id
         self.session_id = session_id
         self.clock = clock
+        self.participant: str | None = None
         self.shared_by_agents: object | None = None
         self._visit = Visit(service, user_id, session_id, clock)
         self._requests = Requests(self._visit)
@@ -64,6 +67,16 @@ class MemorySession:
         self._gating = Gating(self._visit, self._requests)
         self._given: Recall | None = None
         self._closed = False
+
+    @property
+    def is_open(self) -> bool:
+        """True; what stands for a session while memory opens (``bmo.agent.late``) says False."""
+        return True
+
+    @property
+    def settings(self) -> Settings:
+        """Settings of the process."""
+        return self.service.settings
 
     @property
     def off_record(self) -> bool:
@@ -98,6 +111,9 @@ class MemorySession:
 
     def submit_turn(self, turn: Turn) -> asyncio.Task[Decision]:
         """Starts gating a turn and returns at once; the task ends with the decision."""
+        if self.service.shares_ledger:
+            # A model that is told the profile once, and asks for nothing, must learn of it too.
+            self._visit.start(self._reading.look_elsewhere())
         return self._gating.submit(self._own(turn))
 
     async def recorded(self, turn_id: str) -> Recorded | None:

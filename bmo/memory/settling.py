@@ -15,9 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from bmo.ledger import as_fact
 from bmo.memory.batches import AFTER, AIMS, BEFORE, next_batch
-from bmo.memory.dialogue import KNOWN_FACTS
 from bmo.telemetry import note_model_call, note_settled
 from bmo.turn import Decision, Turn, utc_now
 
@@ -27,6 +25,9 @@ if TYPE_CHECKING:
     from bmo.ledger import Aim, Ledger, Recorded, WaitingTurn
     from bmo.recorder import Recorder
     from bmo.settings import Settings
+
+KNOWN_FACTS = 300
+"""Live memories that an answer may only echo, newest first."""
 
 LOOK_S = 30.0
 """How often the thread looks for turns whose next try is due, in seconds."""
@@ -318,14 +319,12 @@ class Settler:
             for said in self._ledger.around(turn, before=BEFORE, after=AFTER)
         }
         asked = {turn.id for turn in turns}
-        live = self._ledger.live_facts(user_id, limit=KNOWN_FACTS)
         recalled = self._ledger.outcomes(user_id, [*asked, *around]).values()
         # The profile is in no log of recalls: whatever was known then may have been in it.
         known_then = self._ledger.live_facts(user_id, at=turns[0].at, limit=KNOWN_FACTS)
         given = [*(fact for one in recalled for fact in one.given), *known_then]
         return Known(
             subjects=self._ledger.known_subjects(user_id),
-            facts=tuple(as_fact(fact) for fact in live),
             neighbours=tuple(turn for turn in around.values() if turn.id not in asked),
             # What a turn told itself is no echo in it, though it was recalled later in the visit.
             injected=tuple(dict.fromkeys(f.text for f in given if f.turn_id not in asked)),

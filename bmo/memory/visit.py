@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bmo import telemetry
-from bmo.memory.dialogue import KNOWN_FACTS, Dialogue, KnownUser
+from bmo.memory.candidates import find_candidates
+from bmo.memory.dialogue import Dialogue
+from bmo.turn import Decision, DialogueContext, Turn
 
 if TYPE_CHECKING:
     from bmo.ledger import Recorded
@@ -34,6 +38,7 @@ class Visit:
         clock: Tells the time.
         dialogue: What was said, and what the ledger knows of the user.
         off_record: While true nothing of what is said is written.
+        deciding: Turn id -> the task that decides on it, for the turns that are not decided yet.
         recorded: Turn id -> what the recorder made of it, for the latest turns.
     """
 
@@ -51,6 +56,7 @@ class Visit:
         self.clock = clock
         self.dialogue = Dialogue()
         self.off_record = False
+        self.deciding: dict[str, asyncio.Task[Decision]] = {}
         self.recorded: dict[str, Future[Recorded]] = {}
         self._dialogue_loaded: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -73,6 +79,26 @@ class Visit:
             asyncio.wrap_future(future) for future in self.recorded.values() if not future.done()
         }
 
+    def is_behind(self, turn_id: str) -> bool:
+        """Whether a turn other than this one is not decided, or any is not in the ledger yet."""
+        return bool(self.unwritten()) or any(other != turn_id for other in self.deciding)
+
+    async def catch_up(self, turn_id: str, patience_s: float) -> None:
+        """Waits until what was said so far is in the ledger, or the patience is over.
+
+        Args:
+            turn_id: The turn that waits: its own decision is not waited for.
+            patience_s: Longest wait, in seconds.
+        """
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(patience_s):
+                others = [task for other, task in self.deciding.items() if other != turn_id]
+                if others:
+                    await asyncio.wait(others)
+                unwritten = self.unwritten()
+                if unwritten:
+                    await asyncio.wait(unwritten)
+
     def begin_dialogue(self) -> asyncio.Task[None]:
         """Starts reading what the ledger knows of the user, once; the task ends when it is read."""
         if self._dialogue_loaded is None:
@@ -90,28 +116,42 @@ class Visit:
             telemetry.note_fault("ledger")
 
     async def refresh_dialogue(self) -> None:
-        """Reads people and the newest live facts of the user, for the gate's context."""
+        """Reads who is known, for both gates."""
         loop, service = asyncio.get_running_loop(), self.service
         try:
-            known = await loop.run_in_executor(
-                service.dialogue_pool, service.turnstile.through(read_known), service, self.user_id
+            self.dialogue.subjects = await loop.run_in_executor(
+                service.dialogue_pool,
+                service.turnstile.through(service.ledger.known_subjects),
+                self.user_id,
             )
-        except Exception as error:  # the gate can do without
+        except Exception as error:  # the gates can do without
             logger.warning("dialogue context not loaded", extra={"error": repr(error)})
-            return
-        self.dialogue.know(known)
+
+    async def context_of(self, turn: Turn) -> DialogueContext:
+        """What the write gate may know beside a turn; without memories if they come too late."""
+        service = self.service
+        if service.settings.mem0_setting != "GATED":
+            return self.dialogue.context()
+        loop = asyncio.get_running_loop()
+        unwritten = self.unwritten()
+        if unwritten:
+            await asyncio.wait(unwritten, timeout=DIALOGUE_DEADLINE_S)
+        try:
+            async with asyncio.timeout(DIALOGUE_DEADLINE_S):
+                candidates, near = await loop.run_in_executor(
+                    service.dialogue_pool,
+                    service.turnstile.through(
+                        partial(find_candidates, service.ledger, service.index, turn)
+                    ),
+                )
+        except Exception as error:  # a turn is gated whatever the ledger or the index does
+            logger.warning("candidates not found", extra={"error": repr(error)})
+            telemetry.note_fault("ledger")
+            return self.dialogue.context()
+        return self.dialogue.context(candidates, near)
 
     def masked(self, text: str) -> str:
         """An assistant may repeat a secret: its words are written down masked as well."""
-        from bmo.gate import scan_sensitive
+        from bmo.gate import mask
 
-        return scan_sensitive(text, self.service.settings.bmo_sensitive).masked if text else ""
-
-
-def read_known(service: MemoryService, user_id: str) -> KnownUser:
-    """What the ledger knows of a user, as the write gate is told it. Blocking."""
-    ledger = service.ledger
-    with ledger.one_view():
-        return KnownUser.of(
-            ledger.known_subjects(user_id), ledger.live_facts(user_id, limit=KNOWN_FACTS)
-        )
+        return mask(text, self.service.settings.bmo_sensitive)[0] if text else ""

@@ -14,14 +14,12 @@ from threading import Barrier
 from typing import TYPE_CHECKING
 
 from bmo import telemetry
-from bmo.gate.beside_known import beside_cues
-from bmo.gate.taken_back import taking_back
-from bmo.gate.word_tables import load_word_tables
+from bmo.gate.secrets import load as load_secrets
 from bmo.language import LANGUAGES, LanguageCode
-from bmo.ledger.otherwise import words_of_now
-from bmo.memory.visit import read_known
+from bmo.language.identification import warm_up as load_identification
+from bmo.memory.candidates import find_candidates
 from bmo.memory.wishes import wish_of
-from bmo.turn import DialogueContext, Fact, Turn
+from bmo.turn import Turn
 
 if TYPE_CHECKING:
     from bmo.memory.service import MemoryService
@@ -39,39 +37,13 @@ WHO = "warm-up"
 
 ASKS = "what do you know about my brother"
 TELLS = "my brother is called sam"
-OPEN = "nobody said this aloud"
 FORGETS = "forget that my brother is called sam"
-SAID: dict[LanguageCode, tuple[str, ...]] = {
-    "en": (TELLS, OPEN, FORGETS, "she lives in kiel"),
-    "de": (
-        "mein bruder heißt sam",
-        "das hat keiner laut gesagt",
-        "vergiss das mit sam",
-        "sie wohnt in kiel",
-    ),
-    "fr": (
-        "mon frère s'appelle sam",
-        "personne ne l'a dit",
-        "oublie ce que j'ai dit sur sam",
-        "elle habite à lille",
-    ),
-    "es": (
-        "mi hermano se llama sam",
-        "nadie lo dijo en voz alta",
-        "olvida lo de sam",
-        "ella vive en lugo",
-    ),
+SAID: dict[LanguageCode, str] = {
+    "en": "she lives in kiel now",
+    "de": "sie wohnt jetzt in kiel",
+    "fr": "elle habite à lille maintenant",
+    "es": "ella vive ahora en lugo",
 }
-"""The last of each asks whom a pronoun means, in the turns before."""
-KNOWN = Fact(
-    text="Has a brother named Sam",
-    category="relationships",
-    slot="name",
-    value="Sam",
-    subject="user.brother:sam",
-    entities=("Sam",),
-)
-"""With something known the gate asks what a turn changes of it, in tables of their own."""
 
 
 def warm_up(service: MemoryService) -> None:
@@ -102,39 +74,28 @@ def _threads(service: MemoryService) -> None:
 
 
 def _gates(service: MemoryService) -> None:
-    known = DialogueContext(
-        recent_facts=(KNOWN,),
-        recent_turns=((TELLS, "Sam, nice."),),
-        subjects={"sam": KNOWN.subject},
-        known=(KNOWN,),
-    )
-    load_word_tables()
+    load_identification()
+    load_secrets()
     for language in LANGUAGES:
-        beside_cues(language)
-        taking_back(language)
-        for text in SAID[language]:
-            turn = Turn(text, user_id=WHO, language=language, assistant_before="And who is Sam?")
-            service.write_gate.decide(turn, known)
+        turn = Turn(SAID[language], user_id=WHO, language=language)
+        service.write_gate.decide(turn)
         service.read_gate.plan(Turn(ASKS, user_id=WHO, language=language))
-    service.read_gate.warm_up()
     wish_of(ASKS)
 
 
 def _recall(service: MemoryService) -> None:
     turn = Turn(ASKS, user_id=WHO)
-    plan = service.read_gate.plan(turn, subjects={"sam": KNOWN.subject})
+    plan = service.read_gate.plan(turn)
     service.recaller.profile(WHO, turn.at)
-    service.recaller.familiarity(turn.text, WHO, turn.at)
     service.recaller.rehearse(plan, WHO, turn.at)
     service.recaller.weights_of(WHO)
 
 
 def _ledger(service: MemoryService) -> None:
-    words_of_now()
     try:
-        read_known(service, WHO)
         for text in (TELLS, FORGETS):
             told = Turn(text, user_id=WHO)
+            find_candidates(service.ledger, service.index, told)
             service.ledger.rehearse(told, service.write_gate.decide(told))
     except Exception as error:  # the first real turn will say so again
         logger.warning("ledger not warmed up", extra={"error": type(error).__name__})

@@ -9,7 +9,7 @@ from functools import lru_cache
 from importlib import resources
 from typing import Literal, get_args
 
-from bmo.language import clean
+from bmo.language import spoken
 
 Wish = Literal["yes", "no", "off_record", "on_record"]
 
@@ -67,12 +67,6 @@ def _by_word(phrases: Iterable[str], place: int) -> Mapping[str, tuple[list[str]
         words = phrase.split()
         found[words[place]] = (*found.get(words[place], ()), words)
     return found
-
-
-def spoken(text: str) -> str:
-    """The words of a transcript without case and punctuation: what LiveKit compares as well."""
-    kept = clean(text).replace("'", "").replace("’", "")
-    return " ".join("".join(c if c.isalnum() else " " for c in kept.casefold()).split())
 
 
 @lru_cache(maxsize=_LATEST)

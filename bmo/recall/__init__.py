@@ -1,13 +1,11 @@
 """The read gate and recall: exactly the memory that makes this reply better, and nothing more."""
 
-from bmo.recall.assembly import assemble
+from bmo.recall.assembly import assemble, block
 from bmo.recall.budget import tokens_of
 from bmo.recall.calibration import Calibration, calibration_for
-from bmo.recall.explaining import Explanation, explain, render
 from bmo.recall.feedback import Judgement, adjusted, counts_against
 from bmo.recall.gate import OPEN, ReadGate
-from bmo.recall.recaller import PROFILE_PLAN, Recaller, cache_key
-from bmo.recall.relevance import Familiarity
+from bmo.recall.recaller import PROFILE_PLAN, Recaller
 from bmo.recall.scoring import DEFAULT_WEIGHTS, Weights, score
 
 __all__ = [
@@ -15,19 +13,15 @@ __all__ = [
     "OPEN",
     "PROFILE_PLAN",
     "Calibration",
-    "Explanation",
-    "Familiarity",
     "Judgement",
     "ReadGate",
     "Recaller",
     "Weights",
     "adjusted",
     "assemble",
-    "cache_key",
+    "block",
     "calibration_for",
     "counts_against",
-    "explain",
-    "render",
     "score",
     "tokens_of",
 ]

@@ -1,19 +1,8 @@
-"""What a cosine means: raw similarities of an embedder mapped to 0..1.
+"""What a cosine means: other embedders' similarities put on the local embedder's scale.
 
-Embedders spread their cosines differently: for MiniLM the right memory of a question has .34 at
-the median and the wrong ones stay under .18 (p95); for others right answers begin at .6. The
-score's semantic part is therefore the calibrated share: the probability that a memory with this
-cosine answers the question, fitted on ``training/calibration_pairs.jsonl`` by
-``training/calibrate_embedder.py`` (logistic regression, one feature). So .3 means the same
-whichever embedder is used. Thresholds that are cosines (near duplicates, what a request to forget
-means) were chosen with the local embedder; another one's cosines are put on its scale first.
-
-The row of Gemini's embedder was not measured (``"pairs": 0``; no key was at hand): it is the local
-curve, moved and stretched so that the three cosines printed in the example of Google's embeddings
-guide (.948 for two ways to ask the same, .747 and .737 for unrelated questions, semantic
-similarity; quoted from memory) fall on the local embedder's for the same texts (.641, .126, .065).
-Run the script with a key to measure it: ``python training/calibrate_embedder.py --embedder gemini
---write``.
+Embedders spread their cosines differently, and every threshold here was chosen with the local one.
+Another one's cosines are moved and stretched until the same share of them answers, by one logistic
+curve an embedder (``calibration.json``; Gemini's was not measured, see its row).
 """
 
 from __future__ import annotations
@@ -23,6 +12,9 @@ import math
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+
+KNEE = 0.999
+"""Share above which two texts say the same and the curve tells nothing any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,21 +31,17 @@ class Calibration:
     midpoint: float
     slope: float
 
-    def share(self, cosine: float) -> float:
-        """Calibrated similarity of ``cosine``, 0..1."""
-        return 1.0 / (1.0 + math.exp(-self.slope * (cosine - self.midpoint)))
-
     def cosine(self, share: float) -> float:
         """The cosine at which the share is ``share`` (0 < share < 1)."""
         return self.midpoint + math.log(share / (1.0 - share)) / self.slope
 
     def on_reference(self, cosine: float) -> float:
-        """What ``cosine`` would be for the embedder that every other threshold was chosen with.
+        """What ``cosine`` would be for the local embedder.
 
-        The same share of this curve and of the reference's; from the share ``KNEE`` on straight
-        up to 1, so that the same text is 1 with every embedder and near duplicates stay near it.
+        The same share of both curves; from the share ``KNEE`` on straight up to 1, so that the
+        same text is 1 with every embedder.
         """
-        reference = reference_calibration()
+        reference = calibration_for("")
         if self == reference:
             return cosine
         knee = self.cosine(KNEE)
@@ -61,20 +49,6 @@ class Calibration:
             return reference.midpoint + (cosine - self.midpoint) * self.slope / reference.slope
         top = reference.cosine(KNEE)
         return top + (cosine - knee) * (1.0 - top) / (1.0 - knee)
-
-    @property
-    def floor(self) -> float:
-        """Cosine below which a hit is not worth asking the index for (share under 5%)."""
-        return max(0.0, self.cosine(0.05))
-
-
-KNEE = 0.999
-"""Share above which two texts say the same and the curve tells nothing any more."""
-
-
-def reference_calibration() -> Calibration:
-    """The local embedder's curve, the first of the table: thresholds are cosines of its scale."""
-    return next(iter(_table().values()))
 
 
 @cache
@@ -93,4 +67,4 @@ def calibration_for(embedder: str) -> Calibration:
     """
     table = _table()
     fitting = [name for name in table if embedder.startswith(name)]
-    return table[max(fitting, key=len)] if fitting else reference_calibration()
+    return table[max(fitting, key=len)] if fitting else next(iter(table.values()))

@@ -1,15 +1,13 @@
-"""What kind of request a turn is: complexity, intent, history, topics. Rules only, no model.
+"""What kind of request a turn is: complexity, intent, history. Rules only, no model.
 
-The classes and their meaning are those of the published relevance-gating design (trivial, simple,
-moderate, complex, deep; question, generation, analysis, discussion, continuation).
+The classes and their meaning are those of the published relevance-gating design.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
-from bmo.recall.lexer import Words
+from bmo.recall.cues import Cues
 from bmo.turn import Complexity, Intent
 
 _SIMPLE_WORDS = 14
@@ -34,60 +32,41 @@ class Classification:
     has_code: bool
 
 
-def classify(words: Words, text: str) -> Classification:
+def classify(cues: Cues, text: str, *, trivial: bool = False) -> Classification:
     """Classifies one turn.
 
     Args:
-        words: The turn, read by its language's lexer.
+        cues: What the turn says in so many words.
         text: The turn as it was said.
+        trivial: Nothing but small talk.
     """
-    classes = words.classes
-    has_code = "```" in text or "codeword" in classes
+    has_code = "```" in text or "code" in cues.seen
     return Classification(
-        complexity=_complexity(words, has_code),
-        intent=_intent(words),
-        references_history=_references_history(words),
+        complexity=_complexity(cues, has_code, trivial),
+        intent=_intent(cues),
+        references_history="history" in cues.seen or "prompt" in cues.seen,
         has_code=has_code,
     )
 
 
-def _complexity(words: Words, has_code: bool) -> Complexity:
-    count, classes = len(words.words), words.classes
-    if count == 0 or words.smalltalk_only:
+def _complexity(cues: Cues, has_code: bool, trivial: bool) -> Complexity:
+    count = len(cues.text.split())
+    if trivial or count == 0:
         return "trivial"
-    if "deepword" in classes:
+    if "deep" in cues.seen:
         return "deep" if count > 8 else "complex"
-    if "analysis" in classes:
+    if "analysis" in cues.seen or count > _COMPLEX_WORDS:
         return "complex"
-    if count > _COMPLEX_WORDS:
-        return "complex"
-    if "generation" in classes or has_code or count > _MODERATE_WORDS:
+    if "generation" in cues.seen or has_code or count > _MODERATE_WORDS:
         return "moderate"
-    if count <= _SIMPLE_WORDS or words.asked or "q" in classes:
-        return "simple"
-    return "moderate"
+    return "simple" if count <= _SIMPLE_WORDS or cues.asks else "moderate"
 
 
-def _intent(words: Words) -> Intent:
-    classes = words.classes
-    if "analysis" in classes or "deepword" in classes:
+def _intent(cues: Cues) -> Intent:
+    if cues.seen & {"analysis", "deep"}:
         return "analysis"
-    if ("generation" in classes and not _asks_for_make(words)) or "suggest" in classes:
+    if "generation" in cues.seen:
         return "generation"
-    if "continue" in classes:
+    if "continuation" in cues.seen:
         return "continuation"
-    if words.asked or "q" in classes:
-        return "question"
-    return "discussion"
-
-
-def _asks_for_make(words: Words) -> bool:
-    """Whether "make" or "design" is the thing asked for ("what make are my binoculars")."""
-    return any(
-        before in ("what", "which") and word in ("make", "design", "build")
-        for before, word in pairwise(words.words)
-    )
-
-
-def _references_history(words: Words) -> bool:
-    return "history" in words.classes or "talked" in words.classes
+    return "question" if cues.asks else "discussion"

@@ -95,23 +95,24 @@ def counts_against(given: Recall, reply: str, turn: str, decision: Decision) -> 
 
     Returns:
         Ids of facts. A correction or a wish to forget that names something is about the memories
-        it names; a bare "that's wrong" about those the reply used, or all that were given if it
-        used none.
+        it names; one that names none ("that's wrong") about those the reply used, or all.
     """
     from bmo.ledger import words_used
 
     if not _CORRECTIONS & set(decision.signals):
         return []
-    if decision.facts:
-        return [
-            memory.fact.id
-            for memory in given.memories
-            if any(_about(memory.fact, fact) for fact in decision.facts)
-            or words_used(memory.fact, turn)
-        ]
+    named = [
+        memory.fact.id
+        for memory in given.memories
+        if any(_about(memory.fact, fact) for fact in decision.facts)
+        or (decision.facts and words_used(memory.fact, turn))
+    ]
+    if named or any(fact.slot for fact in decision.facts):
+        return named
     used = [memory.fact.id for memory in given.memories if words_used(memory.fact, reply)]
     return used or [memory.fact.id for memory in given.memories]
 
 
 def _about(known: StoredFact, said: Fact) -> bool:
-    return said.slot is not None and (known.subject, known.slot) == (said.subject, said.slot)
+    same_slot = said.slot is not None and (known.subject, known.slot) == (said.subject, said.slot)
+    return same_slot or known.id in said.ends

@@ -2,63 +2,80 @@
 
 from __future__ import annotations
 
-import math
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from bmo.recall.assembly import assemble
 from bmo.recall.budget import tokens_of
-from bmo.recall.calibration import calibration_for
-from bmo.recall.candidates import Candidate
 from bmo.recall.feedback import REMEMBERED, Judgement, adjusted
-from bmo.recall.profile import choose_profile, importance
-from bmo.recall.question_map import question_map
-from bmo.recall.relevance import SMALL, Evidence, Familiarity, familiarity, log_odds
-from bmo.recall.retrieval import Retriever
+from bmo.recall.profile import by_importance, choose_profile, importance
+from bmo.recall.retrieval import WHOLE, Candidate, Retriever
 from bmo.recall.scoring import DEFAULT_WEIGHTS, Weights, score
-from bmo.recall.search import MemorySearch
-from bmo.recall.selection import select
+from bmo.recall.selection import CERTAIN, select
+from bmo.recall.withholding import withheld
 from bmo.settings import Settings
 from bmo.telemetry import memory_span
-from bmo.turn import Recall, RecalledMemory, RecallPlan, ScoreParts, StoredFact
+from bmo.turn import (
+    WITHHOLD_RULE,
+    Recall,
+    RecalledMemory,
+    RecallPlan,
+    ScoreParts,
+    StoredFact,
+)
 
 if TYPE_CHECKING:
     from bmo.index import MemoryIndex
+    from bmo.judge import Judge
     from bmo.ledger import Ledger
 
 PROFILE_PLAN = RecallPlan(recall=True, trigger="profile", include_all=True)
 """The plan that a profile is shown under."""
 
-_COUNT_LARGE = 500
-_COUNT_S = 600.0
-"""A count of at least ``_COUNT_LARGE`` live facts is believed for so many seconds."""
+DOZEN: Final = 8
+"""Memories that the pair head weighs for a turn, 3 ms each."""
 
-_PROFILE_READ = 2000
+ANSWERS: Final = 0.03
+"""P(answers) below which a memory is not given: a model can pass over a line that it does not need,
+and cannot answer from one that it was not given."""
+
+ANSWERS_SHARE: Final = 0.5
+"""What P(answers) counts beside the similarity of the vectors."""
+
+_PROFILE_READ: Final = 2000
 """Live facts read for a profile, at most."""
+
+_COUNT_LARGE, _COUNT_S = 500, 600.0
+"""A count of at least so many live facts is believed for so many seconds."""
 
 
 class Recaller:
     """Answers plans from memory."""
 
-    def __init__(self, ledger: Ledger, index: MemoryIndex | None, settings: Settings) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        index: MemoryIndex | None,
+        settings: Settings,
+        judge: Judge | None = None,
+    ) -> None:
         """Reads from these.
 
         Args:
             ledger: Facts and their validity.
-            index: The search index, or None when it is unavailable: slots and words of the
-                ledger answer alone.
+            index: The search index, or None: words and slots of the ledger answer alone.
             settings: Top k, threshold, profile tokens.
+            judge: The encoder, for its pair head; without one the nearest by score are given.
         """
         self._ledger = ledger
         self._settings = settings
+        self._judge = judge
         self._counts: dict[str, tuple[int, float]] = {}
-        self._embedder = index.embedder.name if index is not None else settings.bmo_embedder
-        calibration = calibration_for(self._embedder)
-        search = MemorySearch(ledger, index, calibration, settings.bmo_recall_top_k)
-        self._retriever = Retriever(ledger, search)
+        self._retriever = Retriever(ledger, index, settings.bmo_recall_top_k)
+        self._has_index = index is not None
 
     def recall(
         self,
@@ -74,11 +91,11 @@ class Recaller:
             plan: The read gate's plan.
             user_id: Whose memory; nothing of anybody else is read.
             now: The session's moment.
-            weights: The user's weights (``bmo.recall.feedback``).
+            weights: The user's weights (``weights_of``).
 
         Returns:
-            Memories, what was left out and why, and the block for the model. Where the index
-            fails, the ledger's answer with ``fallback`` set.
+            Memories, what was left out and why, and the block for the model. Where index or
+            encoder fail, the answer without them, with ``fallback`` set.
         """
         started = time.perf_counter()
         if not plan.recall or plan.budget_tokens <= 0:
@@ -88,16 +105,26 @@ class Recaller:
             if not live and not plan.include_past:
                 return replace(Recall(plan, reason="no memories"), elapsed_ms=_since(started))
             with memory_span("bmo.recall.retrieve"):
-                retrieved = self._retriever.retrieve(plan, user_id, now, live)
+                found, failure = self._retriever.candidates(plan, user_id, now, live)
+                facts = [candidate.fact for candidate in found]
+                hidden = withheld(facts, self._orders(user_id, now, facts, live), plan.query)
         with memory_span("bmo.recall.score"):
-            scored = [_scored(c, plan, now, weights) for c in retrieved.candidates]
-        if plan.include_all:
-            scored.sort(
-                key=lambda m: (importance(m.fact), -m.fact.valid_from.timestamp(), m.fact.text)
-            )
-            scored = [replace(m, score=1.0 - n * 1e-6) for n, m in enumerate(scored)]
+            unlikely: list[RecalledMemory] = []
+            shown = [_scored(c, plan, now, weights) for c in found if c.fact.id not in hidden]
+            if plan.include_all:
+                ranks = {f.id: n for n, f in enumerate(by_importance(m.fact for m in shown))}
+                shown = [replace(m, score=1.0 - ranks[m.fact.id] * 1e-6) for m in shown]
+            elif (judge := self._judge) is not None and judge.has_pairs:
+                shown, unlikely, doubt = _weighed(judge, shown, plan, weights)
+                failure = failure or doubt
         with memory_span("bmo.recall.select"):
-            given, left = select(scored, plan, self._settings.bmo_recall_threshold, weights)
+            given, left = select(shown, plan, self._settings.bmo_recall_threshold)
+            left += unlikely
+            left += [
+                RecalledMemory(c.fact, 0.0, ScoreParts(), "withheld")
+                for c in found
+                if c.fact.id in hidden
+            ]
         with memory_span("bmo.recall.assemble"):
             context = assemble([memory.fact for memory in given])
         return Recall(
@@ -107,67 +134,70 @@ class Recaller:
             context=context,
             tokens=tokens_of(context),
             elapsed_ms=_since(started),
-            fallback=bool(retrieved.failure),
-            reason=retrieved.failure,
+            fallback=bool(failure),
+            reason=failure,
         )
 
-    def close(self) -> None:
-        """Ends its threads. Safe to call twice; one that is not closed ends them when it goes."""
-        self._retriever.close()
+    def profile(self, user_id: str, now: datetime) -> Recall:
+        """The once-per-session profile of a user, at the session's start."""
+        started = time.perf_counter()
+        budget = self._settings.bmo_profile_tokens
+        plan = replace(PROFILE_PLAN, budget_tokens=budget)
+        if budget <= 0:
+            return Recall(plan)
+        facts = self._ledger.live_facts(user_id, at=now, limit=_PROFILE_READ)
+        hidden = withheld(facts, _orders_of(facts), "")
+        chosen, left = choose_profile([f for f in facts if f.id not in hidden], budget, now)
+        context = assemble(chosen, profile=True)
+        return Recall(
+            plan=plan,
+            memories=_listed(chosen, "profile"),
+            left_out=_listed(left, "budget spent")
+            + _listed((f for f in facts if f.id in hidden), "withheld"),
+            context=context,
+            tokens=tokens_of(context),
+            elapsed_ms=_since(started),
+        )
 
-    def rehearse(self, plan: RecallPlan, user_id: str, now: datetime) -> None:
-        """Looks for what a user without memories has, as in a large memory.
+    def nearest(self, plan: RecallPlan, user_id: str, now: datetime) -> list[StoredFact]:
+        """Memories by nearness to the plan's query, nothing left out: what evaluation measures."""
+        asked = replace(plan, trigger="judge")
+        found, _ = self._retriever.candidates(asked, user_id, now, self._live(user_id))
+        return [candidate.fact for candidate in found]
 
-        A recall for him would end before it; what is compiled on the way stays for the others.
-        """
-        for live in (1, _COUNT_LARGE):
-            self._retriever.retrieve(plan, user_id, now, live=live)
-        question_map(self._embedder)
-        words = "one two three four five six seven eight nine ten".split()
-        for number in (1, 2, 4, 8, 10):
-            counts = dict.fromkeys(words[:number], 1)
-            self._ledger.search_words(user_id, " ".join(counts), 1, counts=counts)
-        self._ledger.facts_by_id(user_id, ["none"], live_at=now)
+    def nearest_similarity(self, text: str, user_id: str, now: datetime) -> float | None:
+        """Cosine of the memory nearest to a turn; 0 without memories, None without an index."""
+        if not self._has_index:
+            return None
+        if not self._live(user_id):
+            return 0.0
+        cosines, failure = self._retriever.cosines(user_id, text)
+        return None if failure else max(cosines.values(), default=0.0)
 
     def weights_of(self, user_id: str) -> Weights:
         """The user's weights: the defaults, moved by what helped and what was wrong so far."""
         judged = self._ledger.judged_items(user_id, limit=REMEMBERED)
         return adjusted(Judgement(item.parts, item.kind, item.helpful) for item in judged)
 
-    def nearest(self, plan: RecallPlan, user_id: str, now: datetime) -> list[StoredFact]:
-        """Memories in the order of their nearness to the plan's query, nothing left out.
+    def rehearse(self, plan: RecallPlan, user_id: str, now: datetime) -> None:
+        """Looks for what a user without memories has, so that what that compiles is there."""
+        for live, past in ((1, True), (WHOLE + 1, False)):
+            asked = replace(plan, include_all=False, include_past=past)
+            self._retriever.candidates(asked, user_id, now, live)
+            self._orders(user_id, now, (), live)
+        self._ledger.facts_by_id(user_id, ["none"], live_at=now)
 
-        What evaluation measures: retrieval without slots, scores, threshold and budget.
-        """
-        live = self._live(user_id)
-        candidates, _ = self._retriever.search(plan, user_id, now, live)
-        return [candidate.fact for candidate in candidates]
+    def close(self) -> None:
+        """Lets go of the encoder; safe to call twice."""
+        self._judge = None
 
-    def familiarity(self, text: str, user_id: str, now: datetime) -> Familiarity | None:
-        """How much of ``text`` is in the user's memory; None for a large one.
-
-        Args:
-            text: A turn.
-            user_id: Whose memory.
-            now: The session's moment.
-        """
-        if self._live(user_id) > SMALL:
-            return None
-        facts = self._ledger.live_facts(user_id, at=now, limit=SMALL)
-        return familiarity(text, facts, partial(self._closest, text, user_id, now))
-
-    def _closest(self, text: str, user_id: str, now: datetime) -> float:
-        """Log odds of the memory for which most speaks; of none, minus infinity."""
-        plan = RecallPlan(recall=True, trigger="judge", query=text)
-        weighed = self.weighed(plan, user_id, now)
-        return max((log_odds(row) for _, row in weighed), default=-math.inf)
-
-    def weighed(
-        self, plan: RecallPlan, user_id: str, now: datetime
-    ) -> list[tuple[StoredFact, Evidence]]:
-        """Every memory with what speaks for it: what the weights are fitted on."""
-        asked = self._retriever.people(plan, user_id)
-        return self._retriever.weighed(plan, asked, user_id, now)[0]
+    def _orders(
+        self, user_id: str, now: datetime, facts: Iterable[StoredFact], live: int
+    ) -> list[StoredFact]:
+        """Live orders never to bring something up; in a large memory they are asked for."""
+        if live > WHOLE:
+            facts = self._ledger.live_facts(user_id, rules=(WITHHOLD_RULE,), at=now)
+        return _orders_of(facts)
 
     def _live(self, user_id: str) -> int:
         """Number of live facts; a large one is only a scale and is not counted anew each turn."""
@@ -181,63 +211,47 @@ class Recaller:
             self._counts.pop(user_id, None)
         return count
 
-    def profile(self, user_id: str, now: datetime) -> Recall:
-        """The once-per-session profile.
 
-        Args:
-            user_id: Whose memory.
-            now: The session's start.
-        """
-        started = time.perf_counter()
-        budget = self._settings.bmo_profile_tokens
-        plan = replace(PROFILE_PLAN, budget_tokens=budget)
-        if budget <= 0:
-            return Recall(plan)
-        facts = self._ledger.live_facts(user_id, at=now, limit=_PROFILE_READ)
-        chosen, left = choose_profile(facts, budget, now)
-        context = assemble(chosen, profile=True)
-        return Recall(
-            plan=plan,
-            memories=tuple(
-                RecalledMemory(f, 10.0 - importance(f), ScoreParts(), "profile") for f in chosen
-            ),
-            left_out=tuple(
-                RecalledMemory(f, 10.0 - importance(f), ScoreParts(), "budget spent") for f in left
-            ),
-            context=context,
-            tokens=tokens_of(context),
-            elapsed_ms=_since(started),
-        )
-
-
-def cache_key(plan: RecallPlan, user_id: str) -> tuple[object, ...]:
-    """What two turns must share for one recall to serve both; pure.
-
-    The session drops its cache on writes, so the ledger's state is not part of it.
-    """
-    return (
-        user_id,
-        plan.slots,
-        plan.soft_slots,
-        plan.subjects,
-        plan.categories,
-        plan.domains,
-        " ".join(plan.query.casefold().split()),
-        plan.budget_tokens,
-        plan.include_past,
-        plan.include_all,
-        plan.prefer_accuracy,
-        plan.depth,
-    )
+def _orders_of(facts: Iterable[StoredFact]) -> list[StoredFact]:
+    return [fact for fact in facts if fact.rule_id == WITHHOLD_RULE and fact.valid_until is None]
 
 
 def _scored(
     candidate: Candidate, plan: RecallPlan, now: datetime, weights: Weights
 ) -> RecalledMemory:
     parts = score(candidate.fact, plan, candidate.similarity, now, weights)
-    if candidate.similarity <= 0.0:
-        return RecalledMemory(candidate.fact, 0.0, ScoreParts(), candidate.why)
     return RecalledMemory(candidate.fact, parts.total, parts, candidate.why)
+
+
+def _weighed(
+    judge: Judge, memories: list[RecalledMemory], plan: RecallPlan, weights: Weights
+) -> tuple[list[RecalledMemory], list[RecalledMemory], str]:
+    """Those of the first few that may answer, P(answers) in their score; the others; a failure."""
+    from bmo.judge import JudgeUnavailable
+
+    ranked = sorted(memories, key=lambda m: (-m.score, m.fact.text, m.fact.id))
+    first, others = ranked[:DOZEN], ranked[DOZEN:]
+    pairs = [(memory.fact.asked, memory.fact.text) for memory in first]
+    try:
+        chances = judge.answers(("", plan.query), pairs)
+    except JudgeUnavailable as error:
+        return memories, [], f"encoder: {error}"
+    weighed: list[RecalledMemory] = []
+    left = [replace(memory, why=f"not among the {DOZEN} nearest") for memory in others]
+    for memory, chance in zip(first, chances, strict=True):
+        certain = memory.why in CERTAIN or memory.fact.kind == "hard_rule"
+        if not certain and chance < ANSWERS:
+            left.append(replace(memory, why=f"P(answers) {chance:.2f} under {ANSWERS:.2f}"))
+            continue
+        nearness = ANSWERS_SHARE * weights.semantic * chance
+        nearness += (1.0 - ANSWERS_SHARE) * memory.parts.semantic
+        parts = replace(memory.parts, semantic=nearness)
+        weighed.append(memory if certain else replace(memory, parts=parts, score=parts.total))
+    return weighed, left, ""
+
+
+def _listed(facts: Iterable[StoredFact], why: str) -> tuple[RecalledMemory, ...]:
+    return tuple(RecalledMemory(fact, 10.0 - importance(fact), ScoreParts(), why) for fact in facts)
 
 
 def _since(started: float) -> float:

@@ -1,302 +1,211 @@
-"""Candidates for a plan: slots by key from the ledger first, then what the search finds."""
+"""Candidates for a plan: by vector, by words of the ledger, by slot and by person."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+import logging
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from bmo.recall.calibration import reference_calibration
-from bmo.recall.candidates import NAMED, Asked, Candidate, Retrieved
-from bmo.recall.relevance import SMALL, Evidence, evidence, words_of
-from bmo.recall.search import MemorySearch, Search, alive
-from bmo.recall.small_memory import fitting
-from bmo.recall.subjects import belongs
-from bmo.recall.words_in_common import is_named, share_a_word
+from bmo.language import spoken
+from bmo.ledger.values import content_words
+from bmo.recall.calibration import calibration_for
+from bmo.recall.people import speaks_of
+from bmo.telemetry import memory_span
 from bmo.turn import RecallPlan, StoredFact
 
 if TYPE_CHECKING:
+    from bmo.index import MemoryIndex
     from bmo.ledger import Ledger
 
-SLOT_LIMIT: Final = 25
-"""Facts read by key for one plan, at most."""
+logger = logging.getLogger(__name__)
+
+WHOLE: Final = 200
+"""Up to so many memories are all candidates; of more, what index, words and slots find."""
+
+FETCH: Final = 3
+"""Times ``top_k`` that index and words are asked for."""
 
 ALL_LIMIT: Final = 400
-"""Facts read for a wide question ("what do you know about me"), at most."""
+"""Memories read for a wide question ("what do you know about me"), or of one slot."""
 
-NAMED_SHARE: Final = 0.9
-"""Least similarity of a memory whose name stands in the question ("k8s")."""
+PAST_LIMIT: Final = 40
+"""Ended memories that are compared when the past is asked for, newest first: a vector is made of
+each then, since the index holds live ones only."""
 
-WORDLESS: Final = 0.2
-"""Cosine that a memory loses which shares no telling word with a question of which nothing says
-that memory is needed (a forced plan): what is only near is then a matter like it, and not it."""
+NEAR: Final = 0.5
+"""Scale of similarity, tanh(cosine / NEAR): a memory that answers has a cosine of .42 at the
+median, and the nearest are still told apart."""
 
-SOFT_BONUS: Final = 0.08
-"""Cosine that a memory of a slot that may matter gains."""
+WORD_WEIGHT: Final = 0.3
+"""Cosine that a memory gains when it holds all of a question's rare words."""
 
-OF_THE_ASKED: Final = 0.6
-"""Least similarity of what is known of a person for whom something is sought (a gift)."""
+FORCED_LEAST: Final = 0.25
+FORCED_GAP: Final = 0.15
+NAMED: Final = 0.2
+WORDLESS: Final = 0.1
+"""A search that no need stands behind (``bmo recall``, benchmarks) gives what has at least this
+cosine and is so much less near than the nearest, at most; what is named in the question gains,
+and what shares no telling word with it loses."""
 
-SLOT_MOST: Final = 5
-"""Facts taken from the named slots, at most; beyond, those nearest in meaning."""
+COMMON_SHARE: Final = 0.05
+COMMON_LEAST: Final = 15
+"""A word in more than this share of a large memory, and in more than this many, is left out of the
+search text: the name of the one who is always talked of."""
 
-OTHERS_PENALTY: Final = 0.55
-"""Share of its similarity that a memory of somebody who was not asked about keeps."""
-
-INTRODUCTION_SHARE: Final = 0.4
-"""Share of its similarity that "Has a brother named Tom" keeps when no name was asked for: what
-else is given of Tom names him too."""
-
-ABSTAIN: Final = 0.8
-"""Similarity that a memory needs when the slot or person asked for is not known."""
-
-
-_DEPENDS: Final = frozenset({"indirect_need", "command_needs_fact", "judge", "forced"})
-"""Triggers whose slots are what a good reply depends on, and not what is asked for."""
+UNSEEN: Final = 0.15
+"""Cosine taken for a memory of which the index tells nothing."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
-    """What the ledger knows by itself, without the index.
+class Candidate:
+    """A memory that may serve a plan.
 
     Attributes:
-        asked: Who is asked about.
-        by_key: Facts in the slots that the plan names.
-        about: Facts about the people for whom something is sought.
-        worded: Facts that share rare words with the query, with the share they have.
+        fact: The ledger's row.
+        similarity: 0..1; 1 where it stands in a slot or is about a person that is asked for.
+        why: "slot", "person", "search", "words" or "everything".
     """
 
-    asked: Asked
-    by_key: list[StoredFact]
-    about: list[StoredFact]
-    worded: list[tuple[StoredFact, float]]
+    fact: StoredFact
+    similarity: float
+    why: str
 
 
 class Retriever:
     """Reads candidates; synchronous, to be called in an executor."""
 
-    def __init__(self, ledger: Ledger, search: MemorySearch) -> None:
-        """Reads from these.
-
-        Args:
-            ledger: Where the truth is.
-            search: Finds by meaning and words; closed with this.
-        """
+    def __init__(self, ledger: Ledger, index: MemoryIndex | None, top_k: int) -> None:
+        """Reads from these; ``top_k`` memories are asked of the index, at least."""
         self._ledger = ledger
-        self._reference = reference_calibration()
-        self._search = search
+        self._index = index
+        self._top_k = top_k
 
-    def retrieve(self, plan: RecallPlan, user_id: str, now: datetime, live: int) -> Retrieved:
-        """Candidates for ``plan``.
+    def candidates(
+        self, plan: RecallPlan, user_id: str, now: datetime, live: int
+    ) -> tuple[list[Candidate], str]:
+        """Every memory that may serve ``plan``, nearest first; why the index did not answer, or "".
 
         Args:
             plan: A plan that wants memory.
             user_id: Whose memory.
-            now: The session's moment: facts must be true then.
-            live: Number of the user's live facts.
+            now: The session's moment: memories must be true then.
+            live: Number of the user's live memories.
         """
         if plan.include_all:
-            return Retrieved(tuple(self._everything(plan, user_id, now)))
-        small = live <= SMALL and plan.trigger != "forced"
-        if small:
-            # A forced plan says nothing of what is wanted; nearness and words alone decide.
-            asked = self.people(plan, user_id)
-            weighed, failure = self.weighed(plan, asked, user_id, now)
-            return Retrieved(tuple(fitting(plan, asked, weighed)), self._search.has_index, failure)
-        begun = self._search.begin(plan, user_id, live)
-        read, cosines, failure = self._search.with_ledger(self._read, begun, user_id, now)
-        asked, by_key = read.asked, read.by_key
-        searched = self._search.found(begun, read.worded, cosines, user_id, now)
-        searched = [self._named_or_near(candidate, begun) for candidate in searched]
-        named = _nearest(
-            [fact for fact in by_key if asked.allows(fact)],
-            searched,
+            every = self._ledger.live_facts(user_id, at=now, limit=ALL_LIMIT)
+            return [Candidate(fact, 1.0, "everything") for fact in _unexpired(every, now)], ""
+        whole = live <= WHOLE
+        query = plan.query if whole else self._telling(plan.query, user_id, live)
+        cosines, failure = self.cosines(user_id, query, 2 * live if whole else 0)
+        worded = self._ledger.search_words(user_id, plan.query, self._top_k * FETCH)
+        shares = {fact.id: share for fact, share in worded}
+        known = {fact.id: fact for fact, _ in worded}
+        for fact in self._read(plan, user_id, now, None if whole else known.keys() | cosines):
+            known[fact.id] = fact
+        if plan.include_past:
+            past = self._ended(user_id, now)
+            known |= {fact.id: fact for fact in past}
+            cosines |= self._compared(plan.query, past)
+        found = [
+            _candidate(fact, plan, cosines.get(fact.id), shares.get(fact.id, 0.0))
+            for fact in _unexpired(known.values(), now)
+            if plan.include_past or fact.valid_until is None or fact.valid_until > now
+        ]
+        found.sort(
+            key=lambda c: (-c.similarity, -c.fact.valid_from.timestamp(), c.fact.text, c.fact.id)
         )
-        found = {fact.id: Candidate(fact, 1.0, "slot") for fact in named}
-        if asked.people and not named and "user" in plan.subjects:
-            # "the business i want to open with my sister" may stand under the user alone.
-            plans = [f for f in by_key if f.category == "goals" and f.subject == "user"]
-            for fact in _nearest(plans, searched, most=1):
-                _keep(found, Candidate(fact, 1.0, "a plan with them"))
-        soft = {
-            candidate.fact.id
-            for candidate in searched
-            if candidate.fact.slot in plan.soft_slots and asked.allows(candidate.fact)
+        return _only_named_or_near(found) if plan.trigger == "forced" else found, failure
+
+    def cosines(self, user_id: str, text: str, most: int = 0) -> tuple[dict[str, float], str]:
+        """Memories near ``text``, at least ``most``: id -> cosine on the local embedder's scale."""
+        from bmo.index import IndexUnavailable
+
+        index = self._index
+        if index is None:
+            return {}, ""
+        scale = calibration_for(index.embedder.name)
+        top_k = max(most, self._top_k * FETCH)
+        try:
+            with memory_span("bmo.recall.search", "search_memory"):
+                near = index.near(user_id, text, top_k=top_k, threshold=0.0)
+            return {str(key): scale.on_reference(float(cosine)) for key, cosine in near}, ""
+        except (IndexUnavailable, OSError, RuntimeError) as error:
+            return {}, f"search index: {error}"
+        except Exception as error:  # whatever a store raises, words and slots are left
+            logger.exception("the search index failed", extra={"type": type(error).__name__})
+            return {}, f"search index: {type(error).__name__}"
+
+    def _telling(self, query: str, user_id: str, live: int) -> str:
+        """The query without words that so many memories hold that they tell none from another."""
+        counts = self._ledger.word_counts(user_id, content_words([query]))
+        most = max(COMMON_LEAST, int(COMMON_SHARE * live))
+        common = {word for word, count in counts.items() if count > most}
+        kept = [word for word in query.split() if common.isdisjoint(content_words([word]))]
+        return " ".join(kept) or query
+
+    def _read(
+        self, plan: RecallPlan, user_id: str, now: datetime, ids: Iterable[str] | None
+    ) -> list[StoredFact]:
+        """The rows to weigh: all that is live, or those with ``ids`` and those of the plan."""
+        ledger = self._ledger
+        if ids is None:
+            return ledger.live_facts(user_id, at=now, limit=WHOLE)
+        found = ledger.facts_by_id(user_id, sorted(ids), live_at=now)
+        if plan.slots:
+            found += ledger.live_facts(user_id, slots=plan.slots, at=now, limit=self._top_k)
+        if plan.subjects:
+            found += ledger.live_facts(user_id, subjects=plan.subjects, at=now, limit=self._top_k)
+        return found
+
+    def _ended(self, user_id: str, now: datetime) -> list[StoredFact]:
+        every = self._ledger.live_facts(user_id, include_past=True, at=now, limit=ALL_LIMIT)
+        return [f for f in every if f.valid_until is not None and f.valid_until <= now][:PAST_LIMIT]
+
+    def _compared(self, query: str, facts: list[StoredFact]) -> dict[str, float]:
+        if self._index is None or not facts:
+            return {}
+        embedder = self._index.embedder
+        scale = calibration_for(embedder.name)
+        vectors = embedder.embed([query, *(fact.text for fact in facts)])
+        cosines = vectors[1:] @ vectors[0]
+        return {
+            fact.id: scale.on_reference(float(cosine))
+            for fact, cosine in zip(facts, cosines, strict=True)
         }
-        answered = bool(named) or not (plan.slots or asked.people)
-        sure = plan.trigger not in _DEPENDS and bool(plan.slots)
-        for candidate in searched:
-            _keep(found, self._judged(candidate, plan, asked, soft, answered, sure=sure))
-        for fact in read.about:
-            if fact.slot is None or fact.slot in plan.soft_slots:
-                _keep(found, Candidate(fact, OF_THE_ASKED, "about them"))
-        return Retrieved(tuple(found.values()), self._search.has_index, failure)
-
-    def weighed(
-        self, plan: RecallPlan, asked: Asked, user_id: str, now: datetime
-    ) -> tuple[list[tuple[StoredFact, Evidence]], str]:
-        """Every memory of a small store with what speaks for it.
-
-        Args:
-            plan: Its query and whether the past counts.
-            asked: Who is asked about.
-            user_id: Whose memory.
-            now: The session's moment.
-
-        Returns:
-            ((fact, evidence) in the ledger's order, "" or why the index could not answer).
-        """
-        from bmo.ledger.values import content_words
-
-        facts = self._ledger.live_facts(
-            user_id, include_past=plan.include_past, at=now, limit=ALL_LIMIT
-        )
-        facts = alive(facts, plan, now)
-        held = frozenset().union(*(words_of(fact) for fact in facts))
-        spelt = self._search.spelt(plan.query, content_words([plan.query]) - held, user_id)
-        plan = replace(plan, query=spelt)
-        near, failure = self._search.nearness(plan, user_id, len(facts))
-        rows = evidence(plan, facts, near, asked.allows)
-        return list(zip(facts, rows, strict=True)), failure
-
-    def search(
-        self, plan: RecallPlan, user_id: str, now: datetime, live: int
-    ) -> tuple[list[Candidate], str]:
-        """Memories near the plan's query in meaning and in rare words, best first.
-
-        Args:
-            plan: Its query, categories and whether the past counts.
-            user_id: Whose memory.
-            now: The session's moment.
-            live: Number of the user's live facts.
-
-        Returns:
-            (candidates, "" or why the index could not answer).
-        """
-        begun = self._search.begin(plan, user_id, live)
-        search = self._search
-        rows, cosines, failure = search.with_ledger(search.worded, begun, user_id, now)
-        return search.found(begun, rows, cosines, user_id, now), failure
-
-    def close(self) -> None:
-        """Ends the threads that read the ledger. Safe to call twice."""
-        self._search.close()
-
-    def _read(self, begun: Search, user_id: str, now: datetime) -> _Read:
-        plan = begun.plan
-        asked = self.people(plan, user_id)
-        sought = asked.people and plan.trigger == "indirect_need"
-        return _Read(
-            asked,
-            self._by_key(plan, asked, user_id, now),
-            self._about(asked, plan, user_id, now) if sought else [],
-            self._search.worded(begun, user_id, now),
-        )
-
-    def _named_or_near(self, candidate: Candidate, begun: Search) -> Candidate:
-        """Lifts what is named, and lowers what is only near where nothing asks for memory."""
-        fact, similarity = candidate.fact, candidate.similarity
-        # Where a slot is asked for, the name is of whom or what it is asked.
-        if not begun.plan.slots and is_named(fact, begun.counts):
-            return Candidate(fact, max(similarity, NAMED_SHARE), NAMED)
-        if begun.plan.trigger == "forced" and not share_a_word(fact, begun.counts):
-            similarity = self._reference.share(self._reference.cosine(similarity) - WORDLESS)
-            return Candidate(fact, similarity, candidate.why)
-        return candidate
-
-    def _everything(self, plan: RecallPlan, user_id: str, now: datetime) -> list[Candidate]:
-        facts = self._ledger.live_facts(
-            user_id,
-            subjects=[s for s in plan.subjects if s != "user"] or None,
-            categories=plan.categories or None,
-            include_past=plan.include_past,
-            at=now,
-            limit=ALL_LIMIT,
-        )
-        return [Candidate(fact, 1.0, "everything") for fact in alive(facts, plan, now)]
-
-    def people(self, plan: RecallPlan, user_id: str) -> Asked:
-        """Who a plan asks about, with the names that the user's memory has for them."""
-        people = tuple(s for s in plan.subjects if s not in ("user", "team"))
-        names: tuple[str, ...] = ()
-        if people:
-            known = self._ledger.known_subjects(user_id)
-            names = tuple(
-                name for name, subject in known.items() if any(belongs(subject, p) for p in people)
-            )
-        return Asked(plan.subjects, people, names)
-
-    def _by_key(
-        self, plan: RecallPlan, asked: Asked, user_id: str, now: datetime
-    ) -> list[StoredFact]:
-        if not plan.slots:
-            return []
-        # What the user plans with a person stands under the user: "open a bar with sister Ana".
-        subjects = {*plan.subjects, "user"} if asked.people else plan.subjects
-        facts = self._ledger.live_facts(
-            user_id,
-            subjects=sorted(subjects) or None,
-            slots=plan.slots,
-            include_past=plan.include_past,
-            at=now,
-            limit=SLOT_LIMIT,
-        )
-        return alive(facts, plan, now)
-
-    def _about(
-        self, asked: Asked, plan: RecallPlan, user_id: str, now: datetime
-    ) -> list[StoredFact]:
-        facts = self._ledger.live_facts(user_id, subjects=asked.people, at=now, limit=SLOT_LIMIT)
-        return alive(facts, plan, now)
-
-    def _judged(
-        self,
-        candidate: Candidate,
-        plan: RecallPlan,
-        asked: Asked,
-        soft: Collection[str],
-        answered: bool,
-        *,
-        sure: bool,
-    ) -> Candidate:
-        """Lowers what is about somebody else, and what cannot be the answer that is missing.
-
-        Args:
-            candidate: Found by the search.
-            plan: What is asked.
-            asked: About whom.
-            soft: Ids of facts whose slot may matter.
-            answered: The named slots hold something, or none is named.
-            sure: The slots are the very thing asked for, so that other memories must be near.
-        """
-        fact, similarity = candidate.fact, candidate.similarity
-        if fact.id in soft:
-            similarity = self._reference.share(self._reference.cosine(similarity) + SOFT_BONUS)
-        if fact.slot == "name" and plan.slots and "name" not in plan.slots:
-            similarity *= INTRODUCTION_SHARE
-        if not asked.allows(fact):
-            # "the business i want to open with my sister" may stand under the user alone.
-            if asked.people:
-                return Candidate(fact, 0.0, "about somebody else")
-            similarity *= OTHERS_PENALTY
-        if sure and fact.id not in soft and not asked.people and similarity < ABSTAIN:
-            why = "answered by its slot" if answered else "what was asked for is not known"
-            return Candidate(fact, 0.0, why)
-        return Candidate(fact, similarity, candidate.why)
 
 
-def _nearest(
-    facts: list[StoredFact], searched: Iterable[Candidate], *, most: int = SLOT_MOST
-) -> list[StoredFact]:
-    """The facts of the named slots; of too many those that the search put first."""
-    if len(facts) <= most:
-        return facts
-    rank = {candidate.fact.id: n for n, candidate in enumerate(searched)}
-    return sorted(facts, key=lambda fact: rank.get(fact.id, len(rank)))[:most]
+def _candidate(fact: StoredFact, plan: RecallPlan, cosine: float | None, share: float) -> Candidate:
+    if plan.slots and fact.slot in plan.slots and _of_the_asked(fact, plan):
+        return Candidate(fact, 1.0, "slot")
+    if plan.subjects and plan.trigger == "explicit_prompt" and speaks_of(fact, plan.subjects):
+        return Candidate(fact, 1.0, "person")
+    near = (UNSEEN if cosine is None else cosine) + WORD_WEIGHT * share
+    if plan.trigger == "forced":
+        named = any(f" {spoken(name)} " in f" {spoken(plan.query)} " for name in fact.entities)
+        near += NAMED if named else 0.0 if share else -WORDLESS
+    similarity = math.tanh(max(0.0, near) / NEAR)
+    return Candidate(fact, similarity, "words" if cosine is None else "search")
 
 
-def _keep(found: dict[str, Candidate], candidate: Candidate) -> None:
-    known = found.get(candidate.fact.id)
-    if known is None or candidate.similarity > known.similarity:
-        found[candidate.fact.id] = candidate
+def _only_named_or_near(found: list[Candidate]) -> list[Candidate]:
+    """What a search by its words alone finds: nothing said that memory is needed."""
+    best = NEAR * math.atanh(min(found[0].similarity, 1.0 - 1e-9)) if found else 0.0
+    floor = math.tanh(max(FORCED_LEAST, best - FORCED_GAP) / NEAR)
+    return [
+        one if one.similarity >= floor else Candidate(one.fact, 0.0, "not near enough")
+        for one in found
+    ]
+
+
+def _of_the_asked(fact: StoredFact, plan: RecallPlan) -> bool:
+    """Whether a slot's memory is of whoever is asked about; the user where nobody is named."""
+    if not plan.subjects:
+        return fact.subject == "user"
+    return speaks_of(fact, plan.subjects)
+
+
+def _unexpired(facts: Iterable[StoredFact], now: datetime) -> list[StoredFact]:
+    return [fact for fact in facts if fact.expires_at is None or fact.expires_at > now]

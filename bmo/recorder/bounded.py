@@ -22,11 +22,7 @@ class BoundedCalls:
     """
 
     def __init__(self, name: str) -> None:
-        """Starts no thread yet.
-
-        Args:
-            name: Of the thread.
-        """
+        """Starts no thread yet."""
         self._name = name
         self._work: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
@@ -34,10 +30,6 @@ class BoundedCalls:
 
     def call(self, fn: Callable[[], _T], timeout_s: float) -> _T:
         """Calls ``fn`` and returns what it returns, or raises what it raises. From one thread.
-
-        Args:
-            fn: The call.
-            timeout_s: Longest wait, in seconds.
 
         Raises:
             IndexUnavailable: It did not come back in time, or an earlier one still has not.

@@ -50,9 +50,6 @@ class InferenceThread:
     def flush(self, deadline: float) -> bool:
         """Waits until nothing is due; what failed and waits for later is not waited for.
 
-        Args:
-            deadline: As of ``time.monotonic``.
-
         Returns:
             Whether nothing is due any more.
         """

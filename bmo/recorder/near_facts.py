@@ -24,12 +24,7 @@ class NearFacts:
     """What the ledger asks while it records a turn. Used from the recorder's thread."""
 
     def __init__(self, index: MemoryIndex, bounded: BoundedCalls) -> None:
-        """Asks one index.
-
-        Args:
-            index: Whose entries.
-            bounded: Gives up calls that hang.
-        """
+        """Asks one index."""
         self._index = index
         self._bounded = bounded
 

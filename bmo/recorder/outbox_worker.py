@@ -72,6 +72,7 @@ class OutboxWorker:
                 self._index.try_again, WRITE_TIMEOUT_S
             ):
                 return 0
+            self._in_time(self._index.confirm_owner, WRITE_TIMEOUT_S)
         except IndexUnavailable as error:
             logger.warning("index unavailable", extra={"error": str(error)})
             return 0

@@ -53,6 +53,7 @@ def rebuild(
     done = len(ledger.indexable()) - len(wanted)
     total = done + len(wanted)
     for user_id, ids in _batches(wanted, batch):
+        index.confirm_owner()
         # Asked at each one: a fact may end or be erased while a long rebuild runs.
         live = ledger.live_by_ids(user_id, ids)
         said = ledger.gate_metadata(user_id, [fact.turn_id for fact in live])

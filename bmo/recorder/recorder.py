@@ -160,12 +160,7 @@ class Recorder:
         return self._writer.put(Job(lambda: fn(*args, **kwargs), Future()))
 
     def note_reply(
-        self,
-        turn_id: str,
-        text: str,
-        given: Recall | None = None,
-        *,
-        at: datetime | None = None,
+        self, turn_id: str, text: str, given: Recall | None = None, *, at: datetime | None = None
     ) -> None:
         """Writes what the assistant said after a turn, and which memories it used.
 
@@ -239,9 +234,6 @@ class Recorder:
 
     def flush(self, timeout_s: float) -> bool:
         """Waits until everything submitted is in the ledger, and in the index if it is up.
-
-        Args:
-            timeout_s: Longest wait, in seconds.
 
         Returns:
             Whether the outbox is empty and nothing waits.

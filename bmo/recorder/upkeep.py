@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
 
 from sqlalchemy.exc import DBAPIError
 
@@ -28,9 +27,6 @@ SETTLE_TIMEOUT_S = 300.0
 
 RETENTION_S = 24 * 3600.0
 """How often the words of old discarded turns are dropped, in seconds; first at the start."""
-
-CHECKPOINT_WRITES = 60
-"""Writing transactions (three or four a fact) after which the ledger's log is moved into it."""
 
 LAST_ERASURES_S = 10.0
 """Longest that closing waits for erased bytes to leave the files, in seconds; else the next start
@@ -75,8 +71,6 @@ class Upkeep:
             self._rewriting = FileRewriting(ledger, index)
         self._retention_at = 0.0
         self._settled = index is None
-        self._files = ThreadPoolExecutor(1, thread_name_prefix="bmo-recorder-files")
-        self._moved: Future[None] | None = None
         self._backlog: Backlog | None = None
 
     def free_leases(self) -> None:
@@ -107,7 +101,6 @@ class Upkeep:
         self._backlog = None
         if time.monotonic() >= self._retention_at:
             self.drop_old_words()
-        self._move_log()
         index, worker, rewriting = self._index, self._worker, self._rewriting
         if index is None or worker is None or rewriting is None:
             return
@@ -118,15 +111,12 @@ class Upkeep:
         if wanted and worker.apply():
             backlog = self._ledger.backlog(ops=self._ops)
         else:
-            rewriting.start()
             self._note_complete()
+        rewriting.start()
         self._note_backlog(backlog)
 
     def drain(self, deadline: float) -> bool:
         """Works until nothing is due.
-
-        Args:
-            deadline: As of ``time.monotonic``.
 
         Returns:
             Whether the outbox is empty.
@@ -139,35 +129,15 @@ class Upkeep:
         return self._ledger.outbox_depth()[0] == 0
 
     def finish_erasures(self, deadline: float) -> None:
-        """Waits until the files are rewritten that may hold erased bytes. From any thread.
-
-        Args:
-            deadline: As of ``time.monotonic``.
-        """
+        """Waits until the files are rewritten that may hold erased bytes. From any thread."""
         if self._rewriting is not None:
             self._rewriting.finish(deadline)
 
     def release(self) -> None:
-        """Gives the leases of this process back, and ends the threads beside."""
-        self._files.shutdown(wait=True)
+        """Gives the leases of this process back, and sees erasures to their end."""
         self.finish_erasures(time.monotonic() + LAST_ERASURES_S)
         if self._worker is not None:
             self._worker.release()
-
-    def _move_log(self) -> None:
-        """Has the ledger's log moved into it on a thread beside: no turn must wait for the disk."""
-        moved = self._moved
-        if moved is not None:
-            if not moved.done():
-                return
-            self._moved = None
-            error = moved.exception()
-            if error is not None:
-                logger.warning(
-                    "the ledger's log was not moved", extra={"error": type(error).__name__}
-                )
-        if self._ledger.written >= CHECKPOINT_WRITES:
-            self._moved = self._files.submit(self._ledger.checkpoint)
 
     def _settle_once(self) -> None:
         """After a start: what the last process left undone, or a new embedder's empty store."""

@@ -107,9 +107,6 @@ class WriterThread:
     def drain(self, deadline: float) -> bool:
         """Works until nothing is due. On the thread: as a job.
 
-        Args:
-            deadline: As of ``time.monotonic``.
-
         Returns:
             Whether nothing waits at all.
         """
@@ -121,11 +118,7 @@ class WriterThread:
         return drained and not self._deferred
 
     def close(self, timeout_s: float) -> bool:
-        """Does what was put, and ends; returns whether it was open.
-
-        Args:
-            timeout_s: Longest wait, in seconds.
-        """
+        """Does what was put, and ends; returns whether it was open."""
         with self._lock:
             if self._closed:
                 return False

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from bmo.quotation import exchange
 from bmo.replay.scenario import Ends, ExpectedFact, ScenarioSession, ScenarioTurn
 from bmo.turn import Decision, Recall, StoredFact
 
@@ -53,7 +54,7 @@ class TurnResult:
         stored: What it asserted.
         ended: What it ended.
         recall: What was given for it, or None.
-        profile: Texts of the profile; only on a visit's first turn.
+        profile: Memories of the profile; only on a visit's first turn.
         hook_ms: Milliseconds LiveKit measured in the hook.
         error: "" or what failed.
         mismatches: Differences from the scenario, a sentence each.
@@ -71,7 +72,7 @@ class TurnResult:
     stored: tuple[Stored, ...] = ()
     ended: tuple[EndedMemory, ...] = ()
     recall: Recall | None = None
-    profile: tuple[str, ...] | None = None
+    profile: tuple[StoredFact, ...] | None = None
     hook_ms: float = 0.0
     error: str = ""
     mismatches: tuple[str, ...] = ()
@@ -88,7 +89,7 @@ class ScenarioResult:
     Attributes:
         scenario: Its id.
         turns: Its turns.
-        live: Texts of the memories that are live at the end.
+        live: The memories that are live at the end.
         mismatches: Differences of the end state.
         elapsed_s: Seconds the replay took.
         about: What the scenario says of itself.
@@ -98,7 +99,7 @@ class ScenarioResult:
 
     scenario: str
     turns: tuple[TurnResult, ...]
-    live: tuple[str, ...]
+    live: tuple[StoredFact, ...]
     mismatches: tuple[str, ...]
     elapsed_s: float = 0.0
     about: str = ""
@@ -140,26 +141,27 @@ def turn_mismatches(
         said += [
             f"profile lacks {_all(wanted)}"
             for wanted in session.profile
-            if not _in_one(wanted, result.profile)
+            if not in_one(wanted, map(exchange, result.profile))
         ]
     return tuple(said)
 
 
-def end_mismatches(ends: Ends, live: Sequence[str]) -> tuple[str, ...]:
+def end_mismatches(ends: Ends, live: Sequence[StoredFact]) -> tuple[str, ...]:
     """Compares the end state.
 
     Args:
         ends: What the scenario says.
-        live: Texts of the live memories.
+        live: The live memories.
     """
+    told = [exchange(fact) for fact in live]
     lost = [
-        f"no live memory has {_all(wanted)}" for wanted in ends.keeps if not _in_one(wanted, live)
+        f"no live memory has {_all(wanted)}" for wanted in ends.keeps if not in_one(wanted, told)
     ]
     kept = [
-        f"live memory {text!r} has {unwanted!r}"
+        f"live memory {fact.text!r} has {unwanted!r}"
         for unwanted in ends.drops
-        for text in live
-        if _has(text, unwanted)
+        for fact in live
+        if has(fact.text, unwanted)
     ]
     return (*lost, *kept)
 
@@ -180,9 +182,9 @@ def _verdict(expected: ScenarioTurn, result: TurnResult) -> list[str]:
 def _facts(expected: Iterable[ExpectedFact], stored: Sequence[StoredFact]) -> list[str]:
     said = []
     for fact in expected:
-        fits = [s for s in stored if all(_has(s.text, part) for part in fact.contains)]
+        fits = [s for s in stored if all(has(exchange(s), part) for part in fact.contains)]
         right = [s for s in fits if s.category == fact.category]
-        clean = [s for s in right if not any(_has(s.text, part) for part in fact.lacks)]
+        clean = [s for s in right if not any(has(s.text, part) for part in fact.lacks)]
         if clean:
             continue
         if right:
@@ -199,34 +201,36 @@ def _recall(expected: ScenarioTurn, result: TurnResult) -> list[str]:
     recall = result.recall
     triggered = recall is not None and recall.plan.recall
     why = recall.plan.trigger if recall is not None else "no recall ran"
-    given = [m.fact.text for m in recall.memories] if recall is not None else []
+    given = [m.fact for m in recall.memories] if recall is not None else []
     said = []
     if triggered != expected.recall:
         said.append(
             f"recall {'ran' if triggered else 'did not run'} ({why}), "
             f"expected {'recall' if expected.recall else 'none'}"
         )
-    texts = ", ".join(repr(text) for text in given) or "nothing"
+    texts = ", ".join(repr(fact.text) for fact in given) or "nothing"
     said += [
         f"given {texts}, expected a memory with {_all(wanted)}"
         for wanted in expected.injects
-        if not _in_one(wanted, given)
+        if not in_one(wanted, map(exchange, given))
     ]
     said += [
-        f"given {text!r}, which has {unwanted!r}"
+        f"given {fact.text!r}, which has {unwanted!r}"
         for unwanted in expected.omits
-        for text in given
-        if _has(text, unwanted)
+        for fact in given
+        if has(fact.text, unwanted)
     ]
     return said
 
 
-def _in_one(wanted: Iterable[str], texts: Iterable[str]) -> bool:
+def in_one(wanted: Iterable[str], texts: Iterable[str]) -> bool:
+    """Whether one of some texts has all the parts."""
     parts = tuple(wanted)
-    return any(all(_has(text, part) for part in parts) for text in texts)
+    return any(all(has(text, part) for part in parts) for text in texts)
 
 
-def _has(text: str, part: str) -> bool:
+def has(text: str, part: str) -> bool:
+    """Whether a text has a part, whatever the case."""
     return part.casefold() in text.casefold()
 
 

@@ -15,7 +15,7 @@ from typing import get_args
 
 import yaml
 
-from bmo.gate import scan_sensitive
+from bmo.gate import mask
 from bmo.ledger import Ledger, LoggedTurn, TurnOutcome
 from bmo.replay.scenario import (
     Ends,
@@ -64,9 +64,8 @@ class _Masking:
     count: int = 0
 
     def __call__(self, text: str) -> str:
-        scanned = scan_sensitive(text, "drop")
-        self.count += len(scanned.secrets) + len(scanned.identifiers)
-        masked = scanned.masked
+        masked, found = mask(text)
+        self.count += found
         for value in self.values:
             pattern = rf"(?<!\w){re.escape(value)}(?!\w)"
             masked, found = re.subn(pattern, PRIVATE, masked, flags=re.IGNORECASE)

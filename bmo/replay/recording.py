@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from bmo.gate import scan_sensitive
+from bmo.gate import mask
+from bmo.quotation import dated_quotation, quotation
 from bmo.replay.compare import ScenarioResult, Stored, TurnResult
 from bmo.replay.rows import (
     FORMAT,
@@ -45,7 +46,7 @@ def recorded(result: ScenarioResult) -> RecordedScenario:
         turns=tuple(turn_row(turn, places) for turn in result.turns),
         end=ScenarioRow(
             scenario=result.scenario,
-            live=result.live,
+            live=tuple(fact.text for fact in result.live),
             mismatches=result.mismatches,
             format=FORMAT,
             about=result.about,
@@ -65,7 +66,7 @@ def turn_row(turn: TurnResult, places: Mapping[str, Place] | None = None) -> Tur
     """
     said = places or {}
     decision = turn.decision
-    written = decision.text if decision and decision.text else scan_sensitive(turn.user).masked
+    written = decision.text if decision and decision.text else mask(turn.user)[0]
     return TurnRow(
         scenario=turn.scenario,
         session=turn.session,
@@ -87,7 +88,7 @@ def turn_row(turn: TurnResult, places: Mapping[str, Place] | None = None) -> Tur
             for ended in turn.ended
         ),
         recall=_recall_row(turn.recall, said),
-        profile=turn.profile,
+        profile=None if turn.profile is None else tuple(quotation(fact) for fact in turn.profile),
         mismatches=turn.mismatches,
         hook_ms=round(turn.hook_ms, 3),
         at=turn.at.isoformat() if turn.at else None,
@@ -147,6 +148,7 @@ def _stored_row(stored: Stored) -> StoredRow:
     fact = stored.fact
     return StoredRow(
         text=fact.text,
+        asked=fact.asked,
         category=fact.category,
         slot=fact.slot,
         kind=fact.kind,
@@ -163,7 +165,7 @@ def _recall_row(recall: Recall | None, said: Mapping[str, Place]) -> RecallRow:
     return RecallRow(
         triggered=recall.plan.recall,
         trigger=recall.plan.trigger,
-        memories=tuple(memory.fact.text for memory in recall.memories),
+        memories=tuple(dated_quotation(memory.fact) for memory in recall.memories),
         selected=tuple(_scored_row(memory, said) for memory in recall.memories),
         left_out=tuple(_scored_row(memory, said) for memory in recall.left_out),
         context=recall.context,

@@ -34,7 +34,9 @@ class StoredRow(Row):
     """A memory a turn asserted."""
 
     text: str
-    """Canonical text."""
+    """The user's words, or a canonical text."""
+    asked: str = ""
+    """The assistant's words before them."""
     category: str
     """Where it belongs."""
     slot: str | None
@@ -87,7 +89,7 @@ class RecallRow(Row):
     trigger: str
     """Why, or why not."""
     memories: tuple[str, ...]
-    """Texts given to the model, in order."""
+    """The lines given to the model, in order."""
     selected: tuple[ScoredRow, ...] = ()
     """The same memories with their scores."""
     left_out: tuple[ScoredRow, ...] = ()

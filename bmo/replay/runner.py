@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from livekit.agents import AgentSession, llm
 
 from bmo.agent import HeardTurn, MemoryAgent
-from bmo.gate import scan_sensitive
+from bmo.gate import mask
 from bmo.replay.compare import (
     EndedMemory,
     ScenarioResult,
@@ -172,12 +172,11 @@ async def run_scenario(
     finally:
         if memory is None:
             await asyncio.to_thread(shared.close)
-    texts = tuple(fact.text for fact in live)
     return ScenarioResult(
         scenario=scenario.id,
         turns=tuple(turns),
-        live=texts,
-        mismatches=end_mismatches(scenario.ends, texts),
+        live=tuple(live),
+        mismatches=end_mismatches(scenario.ends, live),
         elapsed_s=time.perf_counter() - began,
         about=scenario.about,
         language=scenario.language,
@@ -242,12 +241,12 @@ async def _play_session(
                 user=turn.user,
                 at=clock.now,
                 # What is reported is written to files: no secret may reach them.
-                assistant=scan_sensitive(turn.assistant, service.settings.bmo_sensitive).masked,
+                assistant=mask(turn.assistant, service.settings.bmo_sensitive)[0],
             )
             if place == 0:
                 result = replace(
                     result,
-                    profile=tuple(m.fact.text for m in profile.memories),
+                    profile=tuple(m.fact for m in profile.memories),
                     profile_context=profile.context,
                 )
             result = await _result(result, service, memory, heard if heard is not before else None)

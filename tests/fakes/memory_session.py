@@ -86,7 +86,9 @@ class FakeMemorySession:
     session_id: str = "visit"
     off_record: bool = False
     profile_version: int = 0
+    participant: str | None = None
     shared_by_agents: object | None = None
+    is_open: bool = True
 
     @property
     def service(self) -> FakeService:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bmo.ledger import Ledger, Recorded
-from bmo.turn import Category, Decision, Fact, Signal, Turn, Verdict
+from bmo.turn import Category, Decision, Fact, Signal, StoredFact, Turn, Verdict
 
 START = datetime(2026, 1, 1, 9, 0, tzinfo=UTC)
 
@@ -49,6 +49,18 @@ def of_brother(name: str, slot: str, value: str, text: str, **more: Any) -> Fact
     """A fact about the brother of that name; "" is an unnamed one."""
     subject = f"user.brother:{name.lower()}" if name else "user.brother"
     return fact(text, "relationships", slot=slot, value=value, subject=subject, **more)
+
+
+def words(text: str, asked: str = "", **more: Any) -> Fact:
+    """A memory in the user's words, with the question they answer."""
+    method = more.pop("extraction_method", "encoder:test")
+    return fact(text, said=text, asked=asked, extraction_method=method, **more)
+
+
+def gone(*ended: StoredFact, text: str = "that", **more: Any) -> Fact:
+    """A retraction that ends these memories."""
+    ids = tuple(known.id for known in ended)
+    return fact(text, op="retract", ends=ids, **more)
 
 
 def turn(text: str, *, user: str = "ana", session: str = "s1", at: datetime = START) -> Turn:

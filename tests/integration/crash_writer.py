@@ -11,7 +11,7 @@ import sys
 from itertools import count
 from pathlib import Path
 
-from tests.fakes.speaker import allowed, fact, forget, lives_in, turn
+from tests.fakes.speaker import allowed, fact, forget, gone, lives_in, turn
 from tests.integration.memory_parts import open_parts
 
 
@@ -21,22 +21,22 @@ def main(home: Path, run: str) -> None:
         for number in count():
             word = f"r{run}n{number}"
             said = f"Collects stamps of {word}"
-            parts.say(
-                turn(said), allowed(said, fact(said, "preferences", slot="collects", value=word))
-            )
+            told = fact(said, "preferences", slot="collects", value=word)
+            recorded = parts.say(turn(said), allowed(said, told))
             print(f"add {said}", flush=True)
             if number % 5 == 1:
                 old = parts.ledger.live_facts("ana", slots=["lives_in"])
-                parts.say(turn(word), allowed(word, lives_in(f"Place {word}", op="correct")))
+                parts.say(
+                    turn(word),
+                    allowed(word, lives_in(f"Place {word}", ends=tuple(one.id for one in old))),
+                )
                 print(f"add Lives in Place {word}", flush=True)
                 for fact_before in old:
                     print(f"end {fact_before.text}", flush=True)
             if number % 7 == 6:
-                gone = fact(
-                    said, "preferences", slot="collects", value=word, op="retract", scope="value"
-                )
+                request = gone(recorded.added[0], scope="memory")
                 print(f"ask {said}", flush=True)
-                parts.say(turn(f"forget {word}"), forget(f"forget {word}", gone))
+                parts.say(turn(f"forget {word}"), forget(f"forget {word}", request))
                 print(f"end {said}", flush=True)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.fakes.qdrant_server import API_KEY
-from tests.fakes.speaker import allowed, forget, likes, turn
+from tests.fakes.speaker import allowed, forget, gone, likes, turn
 from tests.integration.memory_parts import Parts, open_parts
 
 
@@ -22,7 +22,8 @@ def work(parts: Parts, command: str, word: str) -> None:
     if command == "like":
         parts.say(said, allowed(said.text, likes(word)))
     elif command == "forget":
-        parts.say(said, forget(said.text, likes(word, op="retract", scope="value")))
+        known = [fact for fact in parts.ledger.live_facts("ana") if fact.value == word]
+        parts.say(said, forget(said.text, gone(*known, text=word, scope="memory")))
     else:
         parts.recorder.call(parts.ledger.erase_user, "ana").result(30)
     parts.settled()

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bmo.index import MemoryIndex
+from bmo.index import IndexOwner, MemoryIndex
 from bmo.ledger import Ledger, Recorded
 from bmo.recorder import Recorder
 from bmo.settings import Settings
@@ -34,7 +34,8 @@ def open_parts(home: Path, *, dims: int = 64, **settings: object) -> Iterator[Pa
     """Opens everything on a real SQLite file and a real Qdrant Edge store in ``home``."""
     chosen = Settings(bmo_home=home, _env_file=None, **settings)  # type: ignore[arg-type,call-arg]
     ledger = Ledger.open(chosen.ledger_url)
-    index = MemoryIndex.open(chosen, HashingEmbedder(dims))
+    owner = IndexOwner(ledger.identity(), ledger.knows)
+    index = MemoryIndex.open(chosen, HashingEmbedder(dims), owner=owner)
     recorder = Recorder.open(ledger, index, chosen)
     try:
         yield Parts(chosen, ledger, index, recorder)

@@ -28,7 +28,7 @@ async def test_a_realtime_conversation() -> None:
     agent = MemoryAgent(
         memory=memory.as_session(), instructions="You are BMO.", memory_tools=("recall",)
     )
-    await prepare(agent, model=model)
+    await prepare(agent)
     session: AgentSession[Any] = AgentSession(llm=model, vad=None, user_away_timeout=None)
     await session.start(agent, record=False)
     try:
@@ -47,12 +47,25 @@ async def test_a_realtime_conversation() -> None:
     assert memory.texts == ["my brother is sam", "and my cat is tofu"]
 
 
-async def test_preparing_twice_puts_the_profile_in_once() -> None:
+async def test_what_a_room_is_shown_of_an_agent_has_no_profile() -> None:
+    """LiveKit's session channel shows instructions, context and history to whoever asks."""
     memory = FakeMemorySession(profile_texts=("Lives in Leeds",))
+    model = FakeRealtimeModel()
     agent = MemoryAgent(memory=memory.as_session(), instructions="You are BMO.")
     for _ in range(2):
-        await prepare(agent, model=FakeRealtimeModel())
-    assert str(agent.instructions).count("Lives in Leeds") == 1
+        await prepare(agent)
+    session: AgentSession[Any] = AgentSession(llm=model, vad=None, user_away_timeout=None)
+    await session.start(agent, record=False)
+    try:
+        await until(lambda: model.sessions[0].instructions.count("Lives in Leeds") == 1)
+        await agent.update_instructions("You are brief.")
+        shown = [str(agent.instructions), str(agent.chat_ctx.items), str(session.history.items)]
+        assert model.sessions[0].instructions.startswith("You are brief.\n\n")
+        assert model.sessions[0].instructions.count("Lives in Leeds") == 1
+    finally:
+        await session.aclose()
+    assert not [text for text in shown if "Leeds" in text]
+    assert "You are brief." in shown[0]
 
 
 async def test_a_language_model_gets_the_profile_in_its_context_instead() -> None:
@@ -86,7 +99,7 @@ async def conversing(
         instructions="You are BMO.",
         memory_tools=("recall",),
     )
-    await prepare(agent, model=model)
+    await prepare(agent)
     session: AgentSession[Any] = AgentSession(llm=model, vad=None, user_away_timeout=None)
     await session.start(agent, record=False)
     try:

@@ -108,7 +108,8 @@ async def test_a_turns_spans_stand_under_livekits(spans: Spans, tmp_path: Path) 
         # Recall began on the transcript, before there was a turn.
         assert spans.above(span) == ["bmo.recall.prefetch", "agent_session"]
     assert spans.named("bmo.recall.plan")
-    assert spans.above(spans.named("bmo.recall.search")[0])[0] == "bmo.recall.retrieve"
+    searched = {spans.above(span)[0] for span in spans.named("bmo.recall.search")}
+    assert "bmo.recall.retrieve" in searched
 
 
 async def test_operations_have_the_conventions_names(spans: Spans, tmp_path: Path) -> None:
@@ -136,7 +137,7 @@ async def test_what_was_spoken_stands_only_where_it_can_be_redacted(
     async with conversation(tmp_path) as (session, ears, agent):
         await speak(session, ears, "my brother is called zacharias")
         await agent.conversation.flush()
-        await speak(session, ears, "where does my brother zacharias live")
+        await speak(session, ears, "who is my brother zacharias")
     ours = [span for span in spans.all() if span.name.startswith("bmo.")]
     spoken = {
         key

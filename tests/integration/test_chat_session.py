@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -53,7 +52,7 @@ def test_it_remembers_over_two_starts(tmp_path: Path) -> None:
     assert "allow" in first
     assert "+ Has a brother named Sam" in first
     second = shown(chat(home, b"whats my brothers name\n/memories\n"))
-    assert "Your brother is named Sam." in second
+    assert 'You told me today: "my brother is sam".' in second
     assert "recall (" in second
     assert "allergic to nuts" in second
 
@@ -158,21 +157,18 @@ def test_what_is_off_the_record_is_not_shown_as_kept(tmp_path: Path) -> None:
     assert "Nothing is stored yet." in text
 
 
-def test_it_tells_where_it_knows_something_from(tmp_path: Path) -> None:
+def test_it_quotes_what_it_was_told_and_shows_where_it_knows_it_from(tmp_path: Path) -> None:
     lines = (
-        b"my brother sam plays the cello\nmy favourite colour is green\n"
-        b"what is my favourite colour\n"
-        b"how do you know that\nwhen did i tell you about sam\nhow do you know about my yacht\n"
+        b"my sister hanna has a dog called pickle\nwhats my sisters dog called\n"
+        b"how do you know that\n/why pickle\n"
     )
     text = shown(chat(tmp_path / "home", lines))
     replies = [part.partition("bmo> ")[2] for part in text.split("you> ")[1:]]
-    today = f"{datetime.now(UTC):%B %Y}"
-    green = "Your favourite colour is green: you said 'my favourite colour is green' on"
-    assert replies[3].startswith(green)
-    assert today in replies[3]
-    assert "you said 'my brother sam plays the cello' on" in replies[4]
-    assert replies[4].count("you said") == 1
-    assert replies[5].startswith("I have nothing about that")
+    told = 'You told me today: "my sister hanna has a dog called pickle".'
+    assert '+ "my sister hanna has a dog called pickle"' in replies[0]
+    assert replies[1].startswith(told)
+    assert replies[2].startswith("You told me. Type /why")
+    assert "you said 'my sister hanna has a dog called pickle' on" in text
 
 
 def test_what_is_said_not_to_be_kept_is_not(tmp_path: Path) -> None:
@@ -197,11 +193,10 @@ def test_terminal_codes_in_a_pipe_are_no_words(tmp_path: Path) -> None:
 
 
 def test_requests_get_honest_answers(tmp_path: Path) -> None:
-    lines = b"i like jazz\nremind me to buy milk\nforget that i like jazz\nwhat can you do\n"
+    lines = b"i like jazz\nwrite me a poem about milk\nforget that i like jazz\nwhat can you do\n"
     text = shown(chat(tmp_path / "home", lines))
-    assert "bmo> I can't do that without a language model" in text
+    assert "bmo> For that I need a language model." in text
     assert "bmo> Done. That is forgotten." in text
-    assert "- Likes jazz" in text
     assert "put a GOOGLE_API_KEY into .env" in text
 
 
@@ -215,12 +210,12 @@ def test_it_says_what_it_kept_and_never_what_is_secret_or_gone(tmp_path: Path) -
     replies = [
         part.partition("bmo> ")[2] for part in shown(chat(home, lines)).split("you> ") if part
     ][1:]
-    assert "your sister Hanna has a dog named Pickle" in replies[0]
+    assert replies[0].startswith("I'll remember that.")
     assert replies[1].startswith("That sounds like a secret. I keep it nowhere.")
     assert "number is" not in replies[2]
-    assert replies[3].startswith("I see. Tell me when it's settled.")
+    assert replies[3].startswith("I hear you.")
     assert replies[4].startswith("I have nothing like that to forget.")
-    assert replies[5].startswith("Yes, I know: ")
+    assert replies[5].startswith("Yes, I know that.")
     assert "Shall I erase them for good?" in replies[6]
     assert "erased for good" in replies[7]
     written = b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file())

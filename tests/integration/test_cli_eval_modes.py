@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -14,17 +13,16 @@ pytestmark = pytest.mark.integration
 TALK = """
 id: eval-talk
 about: what eval modes is tried on
-style: plain
+style: asr
 language: en
 user: ana
 sessions:
   - at: 2026-03-01T09:00:00Z
     turns:
-      - user: my brother sam lives in leeds
+      - user: my brother is sam
         verdict: allow
         facts:
           - {category: relationships, contains: [brother, sam]}
-          - {category: relationships, contains: [sam, leeds]}
         assistant: Noted.
       - user: the vicarage roof is what keeps me busy these days
         verdict: allow
@@ -50,27 +48,20 @@ def test_a_scripted_model_recovers_what_was_held_and_is_labelled(
 ) -> None:
     judge_holds = {"BMO_JUDGE_ALLOW": "1.0", "BMO_JUDGE_DISCARD": "1.0"}
     common = ("eval", "modes", "--conversations", str(talks), "--scripted", "0")
-    out = str(tmp_path / "run.json")
-    ran = bmo(tmp_path, *common, "--mode", "hybrid", "--json", "--output", out, **judge_holds)
+    ran = bmo(tmp_path, *common, "--mode", "hybrid", "--json", **judge_holds)
     assert ran.code == 0, ran.err
     (report,) = ran.rows
     (figures,) = report["modes"]
     assert "not a real model" in figures["model"]
-    assert figures["scores"]["all"]["recall"]["total"] == 3
-    assert figures["scores"]["all"]["recall"]["hits"] == 3
+    assert figures["scores"]["all"]["recall"]["total"] == 2
+    assert figures["scores"]["all"]["recall"]["hits"] == 2
     recovered = figures["shares"]["recovered by the model"]
     assert (recovered["hits"], recovered["total"]) == (1, 1)
     assert figures["shares"]["held in the end"]["hits"] == 0
     assert figures["targets"]["recall"]["met"]
-    assert len(figures["curve"]) == 10
-    assert json.loads(Path(out).read_text("utf-8")) == report
-    again = bmo(
-        tmp_path, *common, "--mode", "local", "--mode", "hybrid", "--compare", out, columns=90,
-        **judge_holds,
-    )  # fmt: skip
+    again = bmo(tmp_path, *common, "--mode", "local", "--mode", "hybrid", columns=90, **judge_holds)
     assert again.code == 0, again.err
     assert "SCRIPTED from the annotations" in again.out
-    assert "against the earlier run" in again.out
     assert "recall > 60%" in again.out
 
 
@@ -80,10 +71,10 @@ def test_what_is_wrong_is_one_sentence(talks: Path, tmp_path: Path) -> None:
         (("--mode", "dreamy"), "dreamy"),
         (("--mode", "llm"), "--scripted"),
         (("--scripted", "0", "--ask-model"), "one at a time"),
-        (("--mode", "pattern", "--compare", str(talks / "talk.turns.yaml")), "not JSON"),
     ):
         ran = bmo(tmp_path, "eval", "modes", *folder, *arguments)
         assert ran.code != 0
         assert says in ran.sentence
-    ran = bmo(tmp_path, "eval", "modes", "--mode", "pattern", "--conversations", str(tmp_path))
-    assert "no annotated conversation" in ran.sentence
+    (tmp_path / "none").mkdir()
+    ran = bmo(tmp_path, "eval", "modes", "--conversations", str(tmp_path / "none"))
+    assert "has no *.turns.yaml files" in ran.sentence

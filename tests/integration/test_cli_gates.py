@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from bmo.turn import CATEGORIES
 from tests.cli import bmo as run_bmo
 
 pytestmark = pytest.mark.integration
@@ -35,8 +36,8 @@ def test_gate_reads_json_lines_and_keeps_their_ids(tmp_path: Path) -> None:
     source = tmp_path / "turns.jsonl"
     source.write_text(
         '{"id": "a", "text": "my brother is sam"}\n'
-        '{"id": 7, "text": "glenn", "assistant_before": "What is your name?"}\n'
-        '{"id": null, "text": "what time is it", "at": "2026-03-01T09:00:00Z"}\n'
+        '{"id": 7, "text": "my name is glenn", "assistant_before": "Hello?"}\n'
+        '{"id": null, "text": "thanks a lot", "at": "2026-03-01T09:00:00Z"}\n'
     )
     done = run(tmp_path, "gate", "--jsonl", str(source))
     assert done.returncode == 0, done.stderr
@@ -45,6 +46,7 @@ def test_gate_reads_json_lines_and_keeps_their_ids(tmp_path: Path) -> None:
     assert [row["verdict"] for row in rows] == ["allow", "allow", "discard"]
     assert rows[0]["facts"][0] | {"slot": "-"} == {
         "text": "Has a brother named Sam",
+        "asked": "",
         "category": "relationships",
         "slot": "-",
         "value": "Sam",
@@ -53,7 +55,7 @@ def test_gate_reads_json_lines_and_keeps_their_ids(tmp_path: Path) -> None:
         "kind": "fact",
         "op": "assert",
     }
-    assert "Glenn" in rows[1]["facts"][0]["text"]
+    assert "Glenn" in rows[1]["facts"][0]["text"] and rows[1]["facts"][0]["asked"] == "Hello?"
     assert {"signals", "reason", "confidence", "elapsed_us"} <= set(rows[0])
 
 
@@ -122,22 +124,28 @@ def test_a_missing_file_is_a_sentence(tmp_path: Path) -> None:
 JUDGED = "im keeping the cat obviously biscotti was mine from the start"
 
 
-def test_gate_shows_what_a_judges_decision_rests_on(tmp_path: Path) -> None:
-    done = run(tmp_path, "gate", "--json", JUDGED, GATEKEEPER_MODE="local")
+@pytest.mark.parametrize("mode", ["local", "hybrid", "llm"])
+def test_gate_shows_what_the_encoder_says(tmp_path: Path, mode: str) -> None:
+    done = run(
+        tmp_path, "gate", "--json", JUDGED, "--asked", "Who gets the cat?", "--mode", mode,
+        GATEKEEPER_MODE="pattern",
+    )  # fmt: skip
     (row,) = lines(done)
-    assert row["extraction_method"].startswith("judge:")
-    judged = row["judge"]
-    assert judged["allow"] + judged["hold"] + judged["discard"] == pytest.approx(1, abs=0.001)
-    assert judged["clauses"] and all(clause in JUDGED for clause in judged["clauses"])
-    near = [turn["similarity"] for turn in judged["nearest"]]
-    assert len(near) == 3 and near == sorted(near, reverse=True) and near[0] > 0.2
-    assert all(turn["verdict"] in ("allow", "hold", "discard") for turn in judged["nearest"])
-    shown = run(tmp_path, "gate", JUDGED, GATEKEEPER_MODE="local").stdout.decode()
-    assert "carried by" in shown and "read-need" in shown and shown.count("near 0.") == 3
+    assert row["verdict"] == "allow" and row["extraction_method"].startswith("encoder:")
+    (fact,) = row["facts"]
+    assert (fact["text"], fact["asked"]) == (JUDGED, "Who gets the cat?")
+    odds = row["judge"]
+    assert odds["allow"] + odds["hold"] + odds["discard"] == pytest.approx(1, abs=0.001)
+    assert set(odds["categories"]) == set(CATEGORIES)
 
 
-def test_gate_shows_no_training_turns_where_rules_decide(tmp_path: Path) -> None:
-    (row,) = lines(run(tmp_path, "gate", "--json", "my name is glenn", GATEKEEPER_MODE="local"))
+def test_gate_shows_words_as_a_quotation(tmp_path: Path) -> None:
+    shown = run_bmo(tmp_path, "gate", JUDGED, columns=200, GATEKEEPER_MODE="local").out
+    assert f'+ "{JUDGED}"' in shown and "read-need" in shown
+
+
+def test_gate_shows_no_probabilities_where_nobody_asked(tmp_path: Path) -> None:
+    (row,) = lines(run(tmp_path, "gate", "--json", "thanks a lot", GATEKEEPER_MODE="local"))
     assert "judge" not in row
 
 

@@ -168,15 +168,19 @@ def test_a_rule_that_gets_corrected_alerts(tmp_path: Path) -> None:
 
 
 def test_duplicates_and_conflicts_are_counted(tmp_path: Path) -> None:
-    remember(tmp_path, [likes("tea"), likes("chess"), home_in("Leeds")])
-    execute(tmp_path, "UPDATE facts SET text_key = 'likes tea' WHERE slot = 'likes'")
-    execute(tmp_path, "UPDATE facts SET conflict = 1 WHERE slot = 'lives_in'")
+    remember(tmp_path, [likes("tea"), likes("chess"), home_in("Leeds"), likes("Derby")])
+    execute(tmp_path, "UPDATE facts SET text_key = 'likes tea' WHERE value IN ('tea', 'chess')")
+    # As two workers of a version before left it.
+    home = "slot = 'lives_in', cardinality = 'one'"
+    execute(tmp_path, f"UPDATE facts SET {home} WHERE value = 'Derby'")
     ran = bmo(tmp_path, "health", "--json")
     assert ran.code == 0
     found = checks(ran)
     assert found["duplicates"]["status"] == "warn"
     assert found["duplicates"]["found"].startswith("1 ")
     assert found["conflicts"]["status"] == "warn"
+    assert found["conflicts"]["found"].startswith("2 ")
+    assert "Derby" in bmo(tmp_path, "memories", "conflicts", "--user", "local").out
 
 
 def test_beside_a_running_bmo_the_index_is_not_compared(tmp_path: Path) -> None:
@@ -188,7 +192,7 @@ def test_beside_a_running_bmo_the_index_is_not_compared(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", ["stats", "health"])
 def test_wrong_input_is_refused(tmp_path: Path, command: str) -> None:
-    assert "user id '*'" in bmo(tmp_path, command, "--user", "*").sentence
+    assert "user id ''" in bmo(tmp_path, command, "--user", "").sentence
     (tmp_path / "ledger.sqlite3").write_bytes(b"only words" * 1000)
     ran = bmo(tmp_path, command)
     assert ran.code == 1

@@ -29,6 +29,7 @@ DOCUMENTED = [
     "slot",
     "value",
     "text",
+    "asked",
     "category",
     "kind",
     "valid_from",
@@ -69,6 +70,7 @@ def test_list_as_json_has_the_documented_keys(filled: tuple[Path, list[str]]) ->
         "slot": "lives_in",
         "value": "Leeds",
         "text": "Lives in Leeds",
+        "asked": "",
         "category": "personal_facts",
         "kind": "fact",
         "valid_from": "2026-03-01T09:03:00+00:00",
@@ -143,6 +145,20 @@ def test_show_why_and_history(filled: tuple[Path, list[str]]) -> None:
     assert history == bmo(home, "memories", "history", ids[1], "--json").rows
 
 
+def test_words_are_shown_as_words_with_what_they_answer(tmp_path: Path) -> None:
+    words = Fact("me and ines", "relationships", said="me and ines", asked="Who is cooking?")
+    (said,) = remember(tmp_path, [Said("me and ines", (words,), asked="Who is cooking?")])
+    table = bmo(tmp_path, "memories", "list", columns=100).out
+    assert 'asked "Who is cooking?": "me and ines"' in table
+    why = bmo(tmp_path, "memories", "why", said, columns=100).out
+    assert 'asked "Who is cooking?"' in why and 'you said: "me and ines"' in why
+    (row,) = bmo(tmp_path, "memories", "why", said, "--json").rows
+    assert (row["text"], row["asked"]) == ("me and ines", "Who is cooking?")
+    assert [(one["text"], one["asked"]) for one in row["said"]] == [
+        ("me and ines", "Who is cooking?")
+    ]
+
+
 def test_nothing_remembered_is_said(tmp_path: Path) -> None:
     assert bmo(tmp_path / "new", "memories", "list").out == "Nothing is remembered.\n"
     assert bmo(tmp_path / "new", "memories", "list", "--json").out == ""
@@ -167,12 +183,7 @@ def test_a_memory_cannot_steer_the_terminal(tmp_path: Path) -> None:
         (["history", "_"], "'_'"),
         (["edit", "zzzz", "--text", "Lives in Rome"], "'zzzz'"),
         (["forget", "zzzz"], "'zzzz'"),
-        (["list", "--user", "*"], "user id '*' is not allowed"),
-        (["list", "--user", "a b"], "user id 'a b' is not allowed"),
-        (["list", "--user", "ｌocal"], "is not allowed"),
-        (["list", "--user", "x" * 129], "1 to 128"),
         (["list", "--user", ""], "user id '' is not allowed"),
-        (["wipe", "--user", "*", "--yes"], "user id '*' is not allowed"),
         (["wipe"], "--yes"),
         (["list", "--category", "secrets"], "'secrets' is unknown"),
         (["list", "--as-of", "yesterday"], "'yesterday' must be ISO 8601"),
@@ -206,6 +217,16 @@ def test_ids_of_other_users_are_unknown(filled: tuple[Path, list[str]]) -> None:
         ran = bmo(home, "memories", command, ids[0], "--user", "eve")
         assert ran.code == 2
         assert "'eve'" in ran.sentence
+
+
+@pytest.mark.parametrize("identity", ["*", "%", "local ", "ｌocal", "x" * 129])
+def test_a_strange_identity_is_one_person_and_no_other(home: Path, identity: str) -> None:
+    """Mem0 reads "*" as every user, SQL "%" as any words."""
+    assert bmo(home, "memories", "list", "--user", identity, "--json").rows == []
+    if identity == "*":
+        assert bmo(home, "memories", "wipe", "--user", identity, "--yes").code == 0
+        assert len(bmo(home, "memories", "list", "--json").rows) == 3
+        assert len(bmo(home, "memories", "list", "--user", "eve", "--json").rows) == 1
 
 
 def test_conflicts_are_shown_side_by_side(tmp_path: Path) -> None:

@@ -7,10 +7,11 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
+
+from training import data
 
 pytestmark = pytest.mark.integration
 
@@ -19,29 +20,27 @@ PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^( *)```(\w+)[^\n]*\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
 
 
-def blocks_of(title: str, language: str) -> list[str]:
-    """The blocks of a section, without their indentation."""
+def block_of(title: str, language: str) -> str:
+    """The only block of a language in a section, without its indentation."""
     section = PAGE[PAGE.index(f"## {title}") :]
     section = section[: section.find("\n## ", 1)]
-    return [
+    (block,) = (
         "\n".join(line[len(indent) :] for line in body.splitlines()) + "\n"
         for indent, found, body in BLOCK.findall(section)
         if found == language
-    ]
+    )
+    return block
 
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
-    """A tree with the package, the models linked, and the tests of the rules."""
-    models = "models"
+    """A tree with the package without its models, and the test of the slot table."""
     shutil.copytree(
         ROOT / "bmo", tmp_path / "bmo", ignore=shutil.ignore_patterns("__pycache__", "*.onnx")
     )
-    for file in (ROOT / "bmo" / models).rglob("*.onnx"):
-        (tmp_path / file.relative_to(ROOT)).symlink_to(file)
     gate_tests = Path("tests") / "unit" / "gate"
     (tmp_path / gate_tests).mkdir(parents=True)
-    shutil.copy(ROOT / gate_tests / "test_rule_packs.py", tmp_path / gate_tests)
+    shutil.copy(ROOT / gate_tests / "test_rules.py", tmp_path / gate_tests)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     return tmp_path
 
@@ -51,78 +50,47 @@ def run(tree: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", *words],
         cwd=tree,
-        env={**kept, "PYTHONPATH": str(tree), "BMO_HOME": str(tree / "home"),
-             "GATEKEEPER_MODE": "pattern"},
+        env={**kept, "PYTHONPATH": str(tree), "BMO_HOME": str(tree / "home")},
         capture_output=True,
         encoding="utf-8",
         timeout=300,
         check=False,
-    )  # fmt: skip
+    )
 
 
 def test_a_slot_is_added_as_written(copied: Path) -> None:
-    rule, lexicon = blocks_of("Add a slot in ten minutes", "toml")
-    packs = copied / "bmo" / "gate" / "packs" / "en"
-    before = run(copied, "bmo", "gate", "i bat left handed")
+    slot = block_of("Add a slot in ten minutes", "toml")
+    table = copied / "bmo" / "gate" / "tables" / "slots.toml"
+    gate = ("bmo", "gate", "--mode", "pattern", "i take a size 44 shoe")
+    check = ("pytest", "tests/unit/gate/test_rules.py", "-q", "-k", "slot")
+    before = run(copied, *gate)
     assert before.stdout.startswith("hold"), before.stdout + before.stderr
-    with (packs / "body.toml").open("a", encoding="utf-8") as file:
-        file.write(f"\n{rule}")
-    lexicons = packs / "lexicons.toml"
-    lexicons.write_text(lexicon + lexicons.read_text(encoding="utf-8"), encoding="utf-8")
-    after = run(copied, "bmo", "gate", "i bat left handed")
-    assert "+ Bats left handed" in after.stdout, after.stdout + after.stderr
-    assert "batting_hand" in after.stdout
-    tested = run(
-        copied, "pytest", "tests/unit/gate/test_rule_packs.py", "-q", "-p", "no:cacheprovider",
-        "-k", "batting_hand or body",
-    )  # fmt: skip
+
+    shipped = table.read_text(encoding="utf-8")
+    table.write_text(f"{shipped}\n{slot}", encoding="utf-8")
+    after = run(copied, *gate)
+    assert "+ Wears shoes of size 44" in after.stdout, after.stdout + after.stderr
+    tested = run(copied, *check)
     assert tested.returncode == 0, tested.stdout[-2000:]
 
-
-def test_a_language_is_added_as_written(copied: Path) -> None:
-    title = "Add a language in ten minutes"
-    (change,) = blocks_of(title, "diff")
-    old, new = (line[1:] for line in change.splitlines())
-    code = copied / "bmo" / "language" / "lexicon.py"
-    text = code.read_text(encoding="utf-8")
-    assert text.count(f"{old}\n") == 1
-    code.write_text(text.replace(old, new), encoding="utf-8")
-    (words,) = blocks_of(title, "toml")
-    data = copied / "bmo" / "language" / "data"
-    function_words = data / "function_words.toml"
-    before, _, others = function_words.read_text(encoding="utf-8").partition("others = ")
-    its = set(tomllib.loads(words)["it"].split())
-    kept = " ".join(word for word in tomllib.loads(f"a = {others}")["a"].split() if word not in its)
-    function_words.write_text(f'{before}{words}others = "{kept}"\n', encoding="utf-8")
-    packs = copied / "bmo" / "gate" / "packs" / "it"
-    packs.mkdir()
-    for file in sorted((ROOT / "examples" / "language_it").glob("*.toml")):
-        shutil.copy(file, data / "it.toml" if file.name == "surface.toml" else packs)
-    told = run(copied, "bmo", "gate", "--language", "it", "abito a torino")
-    assert "+ Lives in Torino" in told.stdout, told.stdout + told.stderr
-    heard = run(copied, "bmo", "gate", "io abito a torino")
-    assert "+ Lives in Torino" in heard.stdout, heard.stdout + heard.stderr
-    asked = run(copied, "bmo", "gate", "--language", "it", "dove abito")
-    assert asked.stdout.startswith("discard"), asked.stdout
-    tested = run(
-        copied, "pytest", "tests/unit/gate/test_rule_packs.py", "-q", "-p", "no:cacheprovider",
-        "-k", "it_lives_in",
-    )  # fmt: skip
-    assert tested.returncode == 0, tested.stdout[-2000:]
+    wrong = slot.replace('"Wears shoes of size 38"]', '"Has small feet"]')
+    assert wrong != slot
+    table.write_text(f"{shipped}\n{wrong}", encoding="utf-8")
+    refused = run(copied, *check)
+    assert refused.returncode == 1, refused.stdout[-2000:]
+    assert "Has small feet" in refused.stdout
 
 
-def test_an_example_that_is_not_stored_as_written_is_found(copied: Path) -> None:
-    rule, lexicon = blocks_of("Add a slot in ten minutes", "toml")
-    packs = copied / "bmo" / "gate" / "packs" / "en"
-    wrong = rule.replace('"Bats left handed"]', '"Bats with his left"]')
-    assert wrong != rule
-    with (packs / "body.toml").open("a", encoding="utf-8") as file:
-        file.write(f"\n{wrong}")
-    lexicons = packs / "lexicons.toml"
-    lexicons.write_text(lexicon + lexicons.read_text(encoding="utf-8"), encoding="utf-8")
-    tested = run(
-        copied, "pytest", "tests/unit/gate/test_rule_packs.py", "-q", "-p", "no:cacheprovider",
-        "-k", "batting_hand",
-    )  # fmt: skip
-    assert tested.returncode == 1, tested.stdout[-2000:]
-    assert "Bats with his left" in tested.stdout
+def test_a_training_conversation_is_read_as_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "new.jsonl").write_text(block_of("Mend a wrong answer", "jsonl"), encoding="utf-8")
+    for name in ("DATA", "PAIRS", "RELATIONS", "ATTACKS"):
+        monkeypatch.setattr(data, name, tmp_path / ("" if name == "DATA" else name.lower()))
+    turns, pairs = data.read_data()
+    assert [turn.asked for turn in turns[:2]] == ["", "A deckhand?"]
+    assert [turn.recall for turn in turns] == [False, False, False, False, True]
+    ended = {p.memory for p in pairs if p.relation == data.RELATION_NAMES.index("ends")}
+    assert ended == {"im on the ferries, nights mostly", "aye since march"}
+    answers = [pair.memory for pair in pairs if pair.answers]
+    assert answers == ["handed my lifejacket back on friday"]

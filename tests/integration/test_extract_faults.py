@@ -17,7 +17,6 @@ from bmo.extract import (
     GeminiClient,
     Known,
     ModelClient,
-    ModelExtractor,
     OllamaClient,
     Orchestrator,
     Settlement,
@@ -44,7 +43,7 @@ SCRIPT = {
     SAIL: [
         {
             "quote": SAIL,
-            "statement": "My mother taught me to sail on the Clyde",
+            "statement": "Was taught by their mother to sail on the Clyde",
             "category": "relationships",
             "confidence": 0.9,
         }
@@ -52,7 +51,7 @@ SCRIPT = {
     GOATS: [
         {
             "quote": GOATS,
-            "statement": "I keep two goats called Bean and Cob",
+            "statement": "Keeps two goats called Bean and Cob",
             "category": "relationships",
             "confidence": 0.9,
         }
@@ -81,7 +80,7 @@ def client(service: str, server: FakeModelServer, *, key: str = KEY) -> ModelCli
 def orchestrator(
     request: pytest.FixtureRequest, server: FakeModelServer, gate: WriteGate
 ) -> Iterator[Orchestrator]:
-    made = Orchestrator([ModelExtractor(client(request.param, server), gate)], gate)
+    made = Orchestrator([client(request.param, server)], gate)
     yield made
     made.close()
 
@@ -96,7 +95,7 @@ def test_a_good_answer_of_the_real_client(
     settlement = settle(orchestrator, SAIL, "the fog was thick")
     kept, nothing = settlement.outcomes
     assert kept.decision.verdict == "allow"
-    assert kept.decision.extraction_method == orchestrator.extractors[0].name
+    assert kept.decision.extraction_method == orchestrator.clients[0].name
     assert "sail on the Clyde" in kept.decision.facts[0].text
     assert (nothing.status, nothing.decision.verdict) == ("settled", "discard")
     (call,) = settlement.calls
@@ -107,7 +106,7 @@ def test_a_good_answer_of_the_real_client(
 
 def test_the_requests_ask_for_the_schema(gate: WriteGate, server: FakeModelServer) -> None:
     for service in SERVICES:
-        made = Orchestrator([ModelExtractor(client(service, server), gate)], gate)
+        made = Orchestrator([client(service, server)], gate)
         settle(made, SAIL)
         made.close()
     gemini, ollama = server.asked("gemini")[0].body, server.asked("ollama")[0].body
@@ -119,7 +118,7 @@ def test_the_requests_ask_for_the_schema(gate: WriteGate, server: FakeModelServe
 
 
 def test_gemini_costs_what_its_tokens_cost(gate: WriteGate, server: FakeModelServer) -> None:
-    made = Orchestrator([ModelExtractor(client("gemini", server), gate)], gate)
+    made = Orchestrator([client("gemini", server)], gate)
     settlement = settle(made, SAIL)
     made.close()
     expected = (INPUT_TOKENS * 0.25 + OUTPUT_TOKENS * 1.50) / 1e6
@@ -146,7 +145,7 @@ def test_a_fault_leaves_the_turns_held_and_the_next_try_settles_them(
     assert all(call.error for call in settlement.calls if fault != "left_out")
     assert "goats" not in caplog.text
     server.always = None
-    again = Orchestrator(orchestrator.extractors, orchestrator._gate)  # its circuits are closed
+    again = Orchestrator(orchestrator.clients, orchestrator._gate)  # its circuits are closed
     settlement = settle(again, SAIL, GOATS)
     assert [one.decision.verdict for one in settlement.outcomes] == ["allow", "allow"]
 
@@ -166,7 +165,7 @@ def test_the_time_a_service_asks_for_is_given(
 def test_half_of_a_spoilt_batch_is_asked_for_itself(
     orchestrator: Orchestrator, server: FakeModelServer, fault: Fault
 ) -> None:
-    if orchestrator.extractors[0].name.startswith("ollama") and fault == "blocked":
+    if orchestrator.clients[0].name.startswith("ollama") and fault == "blocked":
         pytest.skip("Ollama has no safety filter")
     server.fault(fault)
     settlement = settle(orchestrator, SAIL, GOATS)
@@ -175,7 +174,7 @@ def test_half_of_a_spoilt_batch_is_asked_for_itself(
 
 
 def test_a_wrong_key_is_left_alone_and_named(gate: WriteGate, server: FakeModelServer) -> None:
-    made = Orchestrator([ModelExtractor(client("gemini", server, key="wrong"), gate)], gate)
+    made = Orchestrator([client("gemini", server, key="wrong")], gate)
     settle(made, SAIL)
     settle(made, SAIL)
     made.close()
@@ -190,7 +189,7 @@ def test_nobody_listens(gate: WriteGate) -> None:
         GeminiClient("gemini-3.1-flash-lite", KEY, base_url=url, timeout_s=0.5),
         OllamaClient(OLLAMA_MODEL, url, timeout_s=0.5),
     ]
-    made = Orchestrator([ModelExtractor(one, gate) for one in clients], gate)
+    made = Orchestrator(clients, gate)
     settlement = settle(made, SAIL)
     made.close()
     assert settlement.outcomes[0].status == "failed"
@@ -199,9 +198,7 @@ def test_nobody_listens(gate: WriteGate) -> None:
 def test_the_dearer_one_is_asked_when_the_cheaper_fails(
     gate: WriteGate, server: FakeModelServer
 ) -> None:
-    made = Orchestrator(
-        [ModelExtractor(client(service, server), gate) for service in SERVICES], gate
-    )
+    made = Orchestrator([client(service, server) for service in SERVICES], gate)
     server.fault("500")
     settlement = settle(made, SAIL)
     made.close()
@@ -244,7 +241,7 @@ class TestOllama:
 def test_closing_while_it_hangs_ends_soon(
     gate: WriteGate, server: FakeModelServer, service: str
 ) -> None:
-    made = Orchestrator([ModelExtractor(client(service, server), gate)], gate)
+    made = Orchestrator([client(service, server)], gate)
     server.fault("slow")
     found: list[Settlement] = []
     thread = threading.Thread(target=lambda: found.append(settle(made, SAIL)))
@@ -264,11 +261,11 @@ def test_the_real_gemini_settles_a_turn(gate: WriteGate) -> None:
     settings = load_settings()
     assert settings.google_api_key is not None, "BMO_TEST_GEMINI=1 needs GOOGLE_API_KEY"
     key = settings.google_api_key.get_secret_value()
-    made = Orchestrator([ModelExtractor(GeminiClient(settings.gemini_model, key), gate)], gate)
+    made = Orchestrator([GeminiClient(settings.gemini_model, key)], gate)
     settlement = settle(made, SAIL, "what time is it in lisbon")
     made.close()
     kept, nothing = settlement.outcomes
     assert kept.decision.verdict == "allow", settlement
     assert any("clyde" in fact.text.lower() for fact in kept.decision.facts)
     assert nothing.decision.facts == ()
-    assert settlement.tokens > 0
+    assert settlement.calls[0].input_tokens > 0

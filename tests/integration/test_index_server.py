@@ -11,7 +11,7 @@ from bmo.index import IndexUnavailable, MemoryIndex, read_mem0_collection
 from bmo.settings import Settings
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.qdrant_server import API_KEY, FakeQdrantServer
-from tests.fakes.speaker import allowed, day, forget, likes, turn
+from tests.fakes.speaker import allowed, day, forget, gone, likes, turn
 from tests.integration.memory_parts import bytes_with, open_parts
 
 pytestmark = pytest.mark.integration
@@ -44,10 +44,11 @@ def test_facts_live_on_the_server_and_nothing_here(
 
 def test_forgetting_reaches_the_server(server: FakeQdrantServer, tmp_path: Path) -> None:
     with open_parts(tmp_path, qdrant_url=server.url, qdrant_api_key=API_KEY) as parts:
-        parts.say(turn("i like zydeco"), allowed("i like zydeco", likes("zydeco")))
+        said = turn("i like zydeco")
+        (known,) = parts.say(said, allowed(said.text, likes("zydeco"))).added
         parts.settled()
-        gone = likes("zydeco", op="retract", scope="value")
-        receipt = parts.say(turn("forget it", at=day(1)), forget("forget it", gone)).receipt
+        request = forget("forget it", gone(known, scope="memory"))
+        receipt = parts.say(turn("forget it", at=day(1)), request).receipt
         parts.settled()
         assert receipt is not None
         final = parts.ledger.receipt("ana", receipt.id)

@@ -1,4 +1,4 @@
-"""A judge that is full, late or absent: the rules' word stands and no turn is lost."""
+"""An encoder that is full, late or absent: the guards' word stands and no turn is lost."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from bmo.turn import Decision, Turn
 pytestmark = pytest.mark.integration
 
 OPEN = "im keeping the cat obviously biscotti was mine from the start"
-"""No rule reads it, the judge does."""
-PLAIN = "my brother sam lives in leeds"
+"""No plain slot reads it, the encoder does."""
+PLAIN = "my brother is sam"
+"""A plain slot reads it, whoever else is asked."""
 
 
 @asynccontextmanager
@@ -42,10 +43,10 @@ async def test_a_judge_in_time_decides(tmp_path: Path) -> None:
     async with opened(tmp_path, bmo_judge_deadline_ms=30_000) as service:
         decision = await said(service, OPEN)
         assert decision.verdict == "allow" and not decision.fallback
-        assert decision.extraction_method.startswith("judge:")
+        assert decision.extraction_method.startswith("encoder:")
 
 
-async def test_a_late_judge_leaves_the_rules_word(tmp_path: Path) -> None:
+async def test_a_late_judge_leaves_the_guards_word(tmp_path: Path) -> None:
     async with opened(tmp_path, bmo_judge_deadline_ms=40) as service:
         release = threading.Event()
         service.judge_pool.submit(release.wait, 60)  # the judge is busy with another turn
@@ -53,7 +54,8 @@ async def test_a_late_judge_leaves_the_rules_word(tmp_path: Path) -> None:
         plain = await said(service, PLAIN)
         release.set()
         assert (late.verdict, late.fallback, late.facts) == ("hold", True, ())
-        assert plain.verdict == "allow" and not plain.fallback, "rules do not wait for the judge"
+        assert (plain.verdict, plain.fallback) == ("allow", True)
+        assert [fact.text for fact in plain.facts] == ["Has a brother named Sam"]
         assert [row.text for row in service.ledger.turns("glenn")] == [OPEN, PLAIN]
 
 
@@ -75,6 +77,7 @@ async def test_a_missing_model_falls_back_with_a_notice(
         assert "reinstall" in service.notices[0].message
         decision = await said(service, OPEN)
         assert (decision.verdict, decision.fallback) == ("hold", True)
-        assert (await said(service, PLAIN)).fallback is False
+        plain = await said(service, PLAIN)
+        assert (plain.verdict, plain.fallback) == ("allow", True)
     async with opened(tmp_path, gatekeeper_mode="pattern") as service:
         assert (await said(service, OPEN)).fallback is False, "a mode without a judge misses none"

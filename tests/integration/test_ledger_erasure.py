@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,12 @@ from tests.fakes.speaker import (
     decided,
     fact,
     forget,
+    gone,
     likes,
     lives_in,
     of_brother,
     turn,
+    words,
 )
 from tests.integration.memory_parts import bytes_with, open_parts
 
@@ -40,8 +43,7 @@ def test_no_byte_of_a_forgotten_fact_is_left(tmp_path: Path) -> None:
         assert bytes_with(tmp_path, "zydeco")
 
         request = turn("forget that i like zydeco", at=day(2))
-        retract = likes("zydeco", op="retract", scope="value")
-        recorded = parts.say(request, forget(request.text, retract))
+        recorded = parts.say(request, forget(request.text, gone(known, scope="memory")))
         parts.recorder.note_reply(request.id, "I have forgotten zydeco.")
         follow = turn("thanks", at=day(2, 10))
         follow = type(follow)(
@@ -81,44 +83,22 @@ def test_no_byte_of_a_forgotten_fact_is_left(tmp_path: Path) -> None:
 
 def test_ended_versions_of_a_forgotten_person_go_too(tmp_path: Path) -> None:
     with open_parts(tmp_path) as parts:
-        parts.say(
-            turn("my brother is quentin he lives in oslo"),
-            allowed(
-                "my brother is quentin he lives in oslo",
-                brother("Quentin"),
-                of_brother(
-                    "Quentin",
-                    "lives_in",
-                    "Oslo",
-                    "Brother Quentin lives in Oslo",
-                    cardinality="one",
-                ),
-            ),
-        )
-        parts.settled()
-        parts.say(
-            turn("quentin moved to bergen", at=day(1)),
-            allowed(
-                "quentin moved to bergen",
-                of_brother(
-                    "Quentin",
-                    "lives_in",
-                    "Bergen",
-                    "Brother Quentin lives in Bergen",
-                    cardinality="one",
-                ),
-            ),
-        )
-        parts.settled()
-        retract = fact(
-            "Quentin",
-            "relationships",
-            subject="user.brother:quentin",
-            op="retract",
-            scope="subject",
-        )
-        words = "delete everything about quentin"
-        recorded = parts.say(turn(words, at=day(2)), forget(words, retract))
+        for number, place in enumerate(("Oslo", "Bergen")):
+            home = of_brother(
+                "Quentin",
+                "lives_in",
+                place,
+                f"Brother Quentin lives in {place}",
+                cardinality="one",
+            )
+            said = f"my brother quentin lives in {place.lower()}"
+            parts.say(turn(said, at=day(number)), allowed(said, brother("Quentin"), home))
+            parts.settled()
+        live = parts.ledger.live_facts("ana")
+        assert len(live) == 2
+        request = gone(*live, text="quentin", scope="subject", entities=("quentin",))
+        said = "delete everything about quentin"
+        recorded = parts.say(turn(said, at=day(2)), forget(said, request))
         parts.settled()
         # Everything about somebody is much, also by name: asked back, and out of recall at once.
         pending = recorded.pending_erasure
@@ -133,15 +113,47 @@ def test_ended_versions_of_a_forgotten_person_go_too(tmp_path: Path) -> None:
         assert bytes_with(tmp_path, word) == []
 
 
+def test_what_a_turn_said_beside_its_facts_goes_with_a_forgotten_person(tmp_path: Path) -> None:
+    """Also what no fact came of, the questions that name the forgotten, and what answers them."""
+    with open_parts(tmp_path) as parts:
+        said = "my brother is jo, he was in rehab, and i drink rooibos"
+        tea = likes("rooibos", said=said)
+        parts.say(turn(said), allowed(said, brother("Jo", said=said), tea))
+        parts.say(turn("jo crashed his lorry"), decided("hold", "jo crashed his lorry"))
+        parts.say(turn("what do you know about jo"), decided("discard", "what about jo"))
+        asked = words("two sugars in it", "How does Jo take his rooibos?")
+        after = replace(turn(asked.text, at=day(1)), assistant_before=asked.asked)
+        parts.say(after, allowed(asked.text, asked))
+        parts.settled()
+        jo = next(f for f in parts.ledger.live_facts("ana") if f.value == "Jo")
+        wish = gone(jo, text="jo", scope="subject")
+        pending = parts.say(turn("forget jo", at=day(2)), forget("forget jo", wish)).pending_erasure
+        assert pending is not None
+        parts.recorder.call(parts.ledger.confirm_erasure, "ana", pending.id).result(10)
+        parts.settled()
+        left = {f.text: (f.said, f.asked) for f in parts.ledger.live_facts("ana")}
+        assert left == {
+            "Likes rooibos": ("Likes rooibos", ""),
+            "two sugars in it": ("two sugars in it", ""),
+        }
+        said_left = [one.text for one in parts.ledger.turns("ana")]
+        assert said_left == ["Likes rooibos", "", "", "two sugars in it", ""]
+        assert parts.ledger.search_words("ana", "jo", 3) == []
+        receipt = parts.ledger.receipt("ana", pending.id)
+        assert receipt is not None and receipt.complete
+        assert all(isinstance(count, int) for count in receipt.places.values())
+    for word in ("rehab", "lorry", "brother"):
+        assert bytes_with(tmp_path, word) == []
+
+
 def test_wide_requests_leave_recall_at_once_and_wait(tmp_path: Path) -> None:
     with open_parts(tmp_path) as parts:
-        words = "my brother is quentin"
-        parts.say(turn(words), allowed(words, brother("Quentin")))
+        said = "my brother is quentin"
+        parts.say(turn(said), allowed(said, brother("Quentin")))
         parts.say(turn("i like tea"), allowed("i like tea", likes("tea")))
         parts.settled()
-        retract = fact(
-            "brother", "relationships", subject="user.brother", op="retract", scope="subject"
-        )
+        quentin = next(f for f in parts.ledger.live_facts("ana") if f.value == "Quentin")
+        retract = gone(quentin, text="brother", subject="user.brother", scope="subject")
         asked = "forget everything about my brother"
         recorded = parts.say(turn(asked, at=day(1)), forget(asked, retract))
         parts.settled()
@@ -171,14 +183,14 @@ def test_wide_requests_leave_recall_at_once_and_wait(tmp_path: Path) -> None:
 def test_everything_goes_after_it_is_confirmed(tmp_path: Path) -> None:
     with open_parts(tmp_path) as parts:
         for number, thing in enumerate(("zydeco", "gumbo", "okra")):
-            words = f"i like {thing}"
-            parts.say(turn(words, at=day(number)), allowed(words, likes(thing)))
+            said = f"i like {thing}"
+            parts.say(turn(said, at=day(number)), allowed(said, likes(thing)))
         parts.say(turn("hm zydeco", at=day(4)), decided("hold", "hm zydeco"))
         parts.say(turn("i like tea", user="ben"), allowed("i like tea", likes("tea")))
         parts.settled()
-        words = "forget everything"
+        said = "forget everything"
         pending = parts.say(
-            turn(words, at=day(5)), forget(words, fact("", op="retract", scope="all"))
+            turn(said, at=day(5)), forget(said, fact("", op="retract", scope="all"))
         ).pending_erasure
         assert pending is not None
         assert parts.ledger.live_facts("ana") == []
@@ -204,35 +216,21 @@ def test_raw_turns_go_with_everything(tmp_path: Path) -> None:
 
 
 def test_other_facts_of_the_same_turn_keep_their_words(ledger: Ledger) -> None:
-    words = "my brother is sam and i like zydeco"
-    ledger.record(turn(words), allowed(words, brother("Sam"), likes("zydeco")))
-    ledger.record(
-        turn("forget the zydeco", at=day(1)),
-        forget("forget the zydeco", likes("zydeco", op="retract", scope="value")),
-    )
+    said = "my brother is sam and i like zydeco"
+    ledger.record(turn(said), allowed(said, brother("Sam"), likes("zydeco")))
+    zydeco = next(f for f in ledger.live_facts("ana") if f.value == "zydeco")
+    request = forget("forget the zydeco", gone(zydeco, scope="memory"))
+    ledger.record(turn("forget the zydeco", at=day(1)), request)
     left = ledger.live_facts("ana")
     why = ledger.why("ana", left[0].id)
     assert why is not None
     assert [said.text for said in why.said] == ["my brother is sam and i like [forgotten]"]
 
 
-def test_last_is_what_the_session_stored_before(ledger: Ledger) -> None:
-    ledger.record(turn("i like tea"), allowed("i like tea", likes("tea")))
-    bank = fact("Banks with Peachtree", slot="bank", value="Peachtree")
-    ledger.record(turn("with peachtree"), allowed("with peachtree", bank))
-    ledger.record(turn("okay"), decided("discard", "okay"))
-    other = turn("i like rye", session="s2")
-    ledger.record(other, allowed(other.text, likes("rye")))
-    words = "actually forget that"
-    ledger.record(turn(words), forget(words, fact("that", op="retract", scope="last")))
-    assert {f.text for f in ledger.live_facts("ana")} == {"Likes tea", "Likes rye"}
-
-
 def test_tombstones_stop_reprocessing_but_not_a_new_statement(ledger: Ledger) -> None:
     first = turn("i like zydeco", at=day(0))
-    ledger.record(first, allowed(first.text, likes("zydeco")))
-    gone = likes("zydeco", op="retract", scope="value")
-    ledger.record(turn("forget it", at=day(1)), forget("forget it", gone))
+    (known,) = ledger.record(first, allowed(first.text, likes("zydeco"))).added
+    ledger.record(turn("forget it", at=day(1)), forget("forget it", gone(known)))
     again = ledger.record(first, allowed(first.text, likes("the Zydeco")))
     assert [f.value for f in again.suppressed] == ["the Zydeco"]
     assert ledger.live_facts("ana") == []
@@ -243,17 +241,17 @@ def test_tombstones_stop_reprocessing_but_not_a_new_statement(ledger: Ledger) ->
 
 def test_tombstone_of_everything_covers_all_said_before(ledger: Ledger) -> None:
     ledger.record(turn("x"), allowed("x", likes("tea")))
-    ledger.erase_user("ana", at=day(5))
+    receipt = ledger.erase_user("ana", at=day(5))
+    assert ledger.receipt("ana", receipt.id) == receipt
+    assert ledger.receipt("ben", receipt.id) is None
     old = ledger.record(turn("old words", at=day(4)), allowed("old words", lives_in("Leeds")))
     new = ledger.record(turn("new words", at=day(6)), allowed("new words", lives_in("York")))
     assert (len(old.suppressed), len(new.added)) == (1, 1)
 
 
 def test_retraction_that_means_nothing_known_is_reported(ledger: Ledger) -> None:
-    words = "forget my shoe size"
-    recorded = ledger.record(
-        turn(words), forget(words, fact("shoe size", op="retract", scope="value"))
-    )
+    said = "forget my shoe size"
+    recorded = ledger.record(turn(said), forget(said, gone(text="shoe size", scope="memory")))
     assert [f.text for f in recorded.unmatched] == ["shoe size"]
     assert recorded.receipt is None
     assert ledger.turns("ana")[0].text == ""
@@ -267,6 +265,45 @@ def test_erasing_by_hand_leaves_others_alone(ledger: Ledger) -> None:
     assert ledger.count_live("ben") == 1
     with pytest.raises(ValueError, match="no request to forget"):
         ledger.confirm_erasure("ben", receipt.id)
+
+
+def test_the_id_of_a_wiped_user_is_left_nowhere(tmp_path: Path) -> None:
+    with open_parts(tmp_path) as parts:
+        for user in ("marguerite", "ben"):
+            said = turn("i like zydeco", user=user)
+            (known,) = parts.say(said, allowed(said.text, likes("zydeco"))).added
+            parts.say(turn("forget it", user=user), forget("forget it", gone(known)))
+            parts.say(turn("tea", user=user), allowed("tea", likes("tea")))
+        parts.settled()
+        receipt = parts.recorder.call(parts.ledger.erase_user, "marguerite").result(10)
+        parts.settled()
+        found = parts.ledger.receipt("marguerite", receipt.id)
+        assert found is not None and found.complete
+    assert bytes_with(tmp_path, "marguerite") == []
+    assert bytes_with(tmp_path, "tea")
+
+
+def test_erased_words_leave_the_questions_of_other_memories(ledger: Ledger) -> None:
+    cat = ledger.record(turn("x"), allowed("x", words("i have a cat named miezi"))).added[0]
+    told = words("twice a day", "How often do you feed Miezi?")
+    ledger.record(turn("y"), allowed("y", told))
+    request = gone(cat, text="miezi", scope="memory")
+    ledger.record(turn("z", at=day(1)), forget("z", request))
+    assert [(f.text, f.asked) for f in ledger.live_facts("ana")] == [("twice a day", "")]
+    assert ledger.search_words("ana", "feed miezi", 3) == []
+
+
+def test_a_restored_backup_is_erased_from_by_the_receipt(ledger: Ledger, tmp_path: Path) -> None:
+    said = turn("i like zydeco and tea")
+    zydeco = ledger.record(said, allowed(said.text, likes("zydeco"), likes("tea"))).added[0]
+    backup = list(ledger.export("ana"))
+    receipt = ledger.erase("ana", [zydeco.id])
+    assert ledger.receipt("ana", receipt.id) == receipt
+    restored = Ledger.open(f"sqlite:///{tmp_path / 'restored.sqlite3'}")
+    restored.import_export(backup)
+    assert restored.erase("ana", receipt.fact_ids).places["facts"] == 1
+    assert [f.value for f in restored.live_facts("ana")] == ["tea"]
+    restored.close()
 
 
 def test_expired_words_of_discarded_turns(ledger: Ledger) -> None:

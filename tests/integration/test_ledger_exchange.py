@@ -19,9 +19,11 @@ from tests.fakes.speaker import (
     decided,
     fact,
     forget,
+    gone,
     likes,
     lives_in,
     turn,
+    words,
 )
 from tests.integration.memory_parts import open_parts
 
@@ -32,7 +34,11 @@ def fill(ledger: Ledger) -> None:
     ledger.record(turn("i live in leeds"), allowed("i live in leeds", lives_in("Leeds")))
     ledger.record(
         turn("now york and my brother is élie", at=day(3)),
-        allowed("now york and my brother is élie", lives_in("York"), brother("Élie")),
+        allowed(
+            "now york and my brother is élie",
+            lives_in("York"),
+            brother("Élie", said="my brother is élie", asked="Who is he?"),
+        ),
     )
     ledger.record(turn("i might move", at=day(4)), decided("hold", "i might move"))
     stored = ledger.live_facts("ana")[0]
@@ -56,6 +62,16 @@ def test_export_is_read_back_without_loss(ledger: Ledger, tmp_path: Path) -> Non
     other.close()
 
 
+def test_an_export_of_a_version_before_is_read(ledger: Ledger, tmp_path: Path) -> None:
+    fill(ledger)
+    old = [json.loads(line) for line in ledger.export("ana")]
+    old = [{key: row[key] for key in row if key not in ("said", "asked")} for row in old]
+    other = Ledger.open(f"sqlite:///{tmp_path / 'other.sqlite3'}")
+    other.import_export(json.dumps(row) for row in old)
+    assert {(f.said, f.asked) for f in other.live_facts("ana")} == {("", "")}
+    other.close()
+
+
 def test_export_to_another_user(ledger: Ledger, tmp_path: Path) -> None:
     fill(ledger)
     other = Ledger.open(f"sqlite:///{tmp_path / 'other.sqlite3'}")
@@ -68,8 +84,8 @@ def test_export_to_another_user(ledger: Ledger, tmp_path: Path) -> None:
 def test_import_does_not_bring_back_what_was_erased(ledger: Ledger) -> None:
     fill(ledger)
     lines = list(ledger.export("ana"))
-    gone = brother("Élie", op="retract", scope="value")
-    ledger.record(turn("forget élie", at=day(9)), forget("forget élie", gone))
+    elie = next(f for f in ledger.live_facts("ana") if f.value == "Élie")
+    ledger.record(turn("forget élie", at=day(9)), forget("forget élie", gone(elie)))
     result = ledger.import_export(lines)
     assert result.suppressed >= 1
     assert "Élie" not in " ".join(f.text for f in ledger.live_facts("ana", include_past=True))
@@ -135,8 +151,8 @@ def test_import_cannot_hang_rows_on_another_users_facts(ledger: Ledger) -> None:
 
 
 def test_held_turns_are_listed_found_allowed_and_discarded(ledger: Ledger) -> None:
-    for number, words in enumerate(("i might move to spain", "my back hurts", "hm maybe")):
-        ledger.record(turn(words, at=day(number)), decided("hold", words))
+    for number, said in enumerate(("i might move to spain", "my back hurts", "hm maybe")):
+        ledger.record(turn(said, at=day(number)), decided("hold", said))
     assert [held.text for held in ledger.held("ana")] == [
         "hm maybe",
         "my back hurts",
@@ -164,6 +180,11 @@ def test_editing_keeps_the_old_words_in_history_only(ledger: Ledger) -> None:
     assert (new.source_type, new.turn_id, new.valid_from) == ("manual", old.turn_id, day(0))
     assert [f.text for f in ledger.live_facts("ana", include_past=True)] == ["Lives in Leeds"]
     assert [f.end_reason for f in ledger.history("ana", new.id)] == ["edited", ""]
+    told = ledger.record(turn("y"), allowed("y", words("the red one", "Which?"))).added[0]
+    filed = ledger.edit("ana", told.id, category="preferences")
+    assert (filed.category, filed.said, filed.asked) == ("preferences", "the red one", "Which?")
+    edited = ledger.edit("ana", filed.id, text="Has a red bicycle")
+    assert (edited.said, edited.asked) == ("", "")
     with pytest.raises(ValueError, match="nothing to change"):
         ledger.edit("ana", new.id)
     with pytest.raises(ValueError, match="needs words"):
@@ -195,9 +216,10 @@ def test_mem0_memories_become_facts_that_can_be_superseded(tmp_path: Path) -> No
             "preferences",
             datetime(2025, 5, 1, tzinfo=UTC),
         )
+        boat = next(f for f in parts.ledger.live_facts("ana") if f.text == "Has a boat")
         parts.say(
             turn("not any more"),
-            allowed("not any more", fact("Has a boat", op="retract", scope="value")),
+            allowed("not any more", gone(boat)),
         )
         assert {f.text for f in parts.ledger.live_facts("ana")} == {"Likes zydeco"}
         assert import_mem0(parts.ledger, memories()[:2]).added == 0

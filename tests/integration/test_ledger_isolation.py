@@ -19,7 +19,7 @@ from hypothesis.stateful import (
 from bmo.ids import new_id
 from bmo.ledger import Ledger
 from bmo.turn import Recall, RecallPlan, Turn
-from tests.fakes.speaker import allowed, day, decided, fact, forget, likes, lives_in, turn
+from tests.fakes.speaker import allowed, day, decided, forget, gone, likes, lives_in, turn, words
 
 pytestmark = pytest.mark.integration
 
@@ -92,12 +92,22 @@ class ThreeUsers(RuleBasedStateMachine):
     @rule(
         user=st.sampled_from(USERS),
         thing=THINGS,
-        scope=st.sampled_from(["value", "slot", "subject", "last", "all"]),
+        scope=st.sampled_from(["memory", "subject", "all"]),
     )
     def forget(self, user: str, thing: str, scope: str) -> None:
+        """A request that names the memories of everybody."""
+        known = [found for other in USERS for found in self.ledger.live_facts(other)]
+        request = gone(*known, text=thing, value=thing, scope=scope)
         said = turn("forget", user=user, at=day(self.clock))
-        request = fact(thing, value=thing, op="retract", scope=scope)
         self.act(user, lambda: self.ledger.record(said, forget("forget", request)))
+
+    @rule(user=st.sampled_from(USERS), thing=THINGS)
+    def end(self, user: str, thing: str) -> None:
+        """New words that end the memories of everybody, and take the id of one."""
+        known = [found for other in USERS for found in self.ledger.live_facts(other)]
+        ids = tuple(found.id for found in known)
+        told = words(f"{thing} now", ends=ids, **({"id": ids[0]} if ids else {}))
+        self.act(user, lambda: self.say(user, told))
 
     @rule(user=st.sampled_from(USERS), other=st.sampled_from(USERS))
     def use_ids_of_another(self, user: str, other: str) -> None:
@@ -159,9 +169,9 @@ class ThreeUsers(RuleBasedStateMachine):
     def wipe(self, user: str) -> None:
         self.act(user, lambda: self.ledger.erase_user(user, at=day(self.clock)))
 
-    @rule(user=st.sampled_from(USERS), words=THINGS)
-    def read(self, user: str, words: str) -> None:
-        found = [f for f, _ in self.ledger.search_words(user, words, 50)]
+    @rule(user=st.sampled_from(USERS), query=THINGS)
+    def read(self, user: str, query: str) -> None:
+        found = [f for f, _ in self.ledger.search_words(user, query, 50)]
         assert all(f.user_id == user for f in found)
         assert all(f.user_id == user for f in self.ledger.live_facts(user))
         assert all(t.user_id == user for t in self.ledger.turns(user))
@@ -202,6 +212,8 @@ def test_hostile_ids_are_refused_by_every_call(shared_ledger: Ledger, user: str)
         lambda: ledger.live_facts(user),
         lambda: ledger.facts_by_id(user, [one]),
         lambda: ledger.find_facts(user, ""),
+        lambda: ledger.visit_facts(user, "s1", 5),
+        lambda: ledger.slot_facts(user, "user", "likes"),
         lambda: ledger.search_words(user, "tea", 5),
         lambda: ledger.count_live(user),
         lambda: ledger.known_subjects(user),

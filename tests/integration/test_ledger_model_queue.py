@@ -13,7 +13,18 @@ import sqlalchemy as sa
 from bmo.ledger import Ledger
 from bmo.settings import GatekeeperMode
 from bmo.turn import Assessment, Decision, Fact, Signal, Turn, Verdict, utc_now
-from tests.fakes.speaker import allowed, brother, day, decided, fact, forget, likes, lives_in, turn
+from tests.fakes.speaker import (
+    allowed,
+    brother,
+    day,
+    decided,
+    fact,
+    forget,
+    gone,
+    likes,
+    lives_in,
+    turn,
+)
 
 pytestmark = pytest.mark.integration
 
@@ -55,9 +66,9 @@ def by_model(
 
 
 def open_clause(words: str, text: str, **more: Any) -> tuple[Turn, Decision]:
-    """A turn of which the judge kept the words as a memory without slot."""
-    slotless = fact(text, extraction_method="judge:test", **more)
-    return turn(words), allowed(words, slotless, extraction_method="judge:test")
+    """A turn of which the encoder kept the words as a memory without slot."""
+    slotless = fact(text, extraction_method="encoder:test", **more)
+    return turn(words), allowed(words, slotless, extraction_method="encoder:test")
 
 
 def queue(ledger: Ledger, user: str = "ana") -> list[str]:
@@ -92,11 +103,11 @@ def test_modes_let_more_than_held_turns_wait(
 ) -> None:
     ledger.record(*open_clause("as said", "As said"), mode=mode)
     ledger.record(turn("in a slot"), allowed("in a slot", likes("slots")), mode=mode)
-    noise = decided("discard", "judged noise", extraction_method="judge:test")
+    noise = decided("discard", "judged noise", extraction_method="encoder:test")
     ledger.record(turn("judged noise"), noise, mode=mode)
     ledger.record(turn("thanks"), decided("discard", "thanks"), mode=mode)
-    gone = forget("forget tea", likes("tea", op="retract", scope="value"))
-    ledger.record(turn("forget tea"), gone, mode=mode)
+    request = forget("forget tea", gone(text="tea", scope="memory"))
+    ledger.record(turn("forget tea"), request, mode=mode)
     assert sorted(queue(ledger)) == waits
 
 
@@ -169,7 +180,7 @@ def test_a_slotless_memory_gets_a_slot_and_keeps_its_history(ledger: Ledger) -> 
     words = "im keeping the cat obviously"
     said, decision = open_clause(words, "Is keeping the cat")
     ledger.record(said, decision, mode="hybrid")
-    better = fact("Has a cat", "relationships", slot="pet", value="cat", span=(0, len(words)))
+    better = fact("Has a cat", "relationships", slot="pet", value="cat")
     recorded = ledger.settle("ana", said.id, by_model("allow", words, better))
     assert recorded is not None
     assert [(e.fact.text, e.why) for e in recorded.ended] == [("Is keeping the cat", "merged")]
@@ -179,11 +190,23 @@ def test_a_slotless_memory_gets_a_slot_and_keeps_its_history(ledger: Ledger) -> 
     assert [f.text for f in ledger.live_facts("ana", include_past=True)] == ["Has a cat"]
 
 
+def test_words_that_a_models_memory_names_are_merged_into_it(ledger: Ledger) -> None:
+    words = "us two and the dog obviously"
+    said, decision = open_clause(words, words)
+    ledger.record(said, decision, mode="hybrid")
+    (old,) = ledger.live_facts("ana")
+    better = fact("Has a dog", "relationships", slot="pet", value="dog", ends=(old.id,))
+    recorded = ledger.settle("ana", said.id, by_model("allow", words, better))
+    assert recorded is not None
+    assert [(e.fact.text, e.why) for e in recorded.ended] == [(words, "merged")]
+    assert [f.text for f in ledger.live_facts("ana", include_past=True)] == ["Has a dog"]
+
+
 def test_a_memory_whose_words_the_model_left_out_stays(ledger: Ledger) -> None:
     words = "im keeping the cat and my knee is bad again since the fall on the stairs"
     said, decision = open_clause(words, "Knee is bad again since the fall on the stairs")
     ledger.record(said, decision, mode="hybrid")
-    cat = fact("Has a cat", "relationships", slot="pet", value="cat", span=(0, 18))
+    cat = fact("Has a cat", "relationships", slot="pet", value="cat")
     ledger.settle("ana", said.id, by_model("allow", words, cat))
     assert {f.text for f in ledger.live_facts("ana")} == {
         "Knee is bad again since the fall on the stairs",
@@ -196,7 +219,7 @@ def test_the_same_words_again_change_nothing(ledger: Ledger, more: dict[str, Any
     words = "im keeping the cat"
     said, decision = open_clause(words, "Is keeping the cat")
     ledger.record(said, decision, mode="hybrid")
-    same = replace(fact("Is keeping the cat", span=(0, len(words))), **more)
+    same = replace(fact("Is keeping the cat"), **more)
     recorded = ledger.settle("ana", said.id, by_model("allow", words, same))
     assert recorded is not None
     assert recorded.ended == ()
@@ -285,6 +308,8 @@ def test_turns_held_before_there_was_a_queue_wait_too(ledger_url: str) -> None:
         connection.execute(sa.text("DROP TABLE model_queue"))
         for name in ("people", "live_slot", "newest", "superseded_by"):
             connection.execute(sa.text(f"DROP INDEX ix_facts_{name}"))
+        for name in ("said", "asked"):
+            connection.execute(sa.text(f"ALTER TABLE facts DROP COLUMN {name}"))
         connection.execute(sa.text("UPDATE alembic_version SET version_num = '0002'"))
     first.close()
     second = Ledger.open(ledger_url)

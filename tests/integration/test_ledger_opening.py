@@ -22,12 +22,29 @@ from tests.fakes.speaker import allowed, decided, likes, turn
 
 pytestmark = pytest.mark.integration
 
+FIRST_SCHEMA = Path(__file__).parent / "ledgers" / "schema_0001.sql"
 
-def test_migrations_make_the_schema_the_code_uses(ledger: Ledger) -> None:
+
+def differences(ledger: Ledger) -> list[object]:
+    """What Alembic finds different from the schema the code uses."""
     with ledger.reading() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": False})
-        differences = compare_metadata(context, metadata)
-    assert differences == []
+        return list(compare_metadata(context, metadata))
+
+
+def test_a_new_ledger_has_the_schema_the_code_uses(ledger: Ledger) -> None:
+    assert differences(ledger) == []
+
+
+def test_migrations_make_the_same_schema_of_the_first_one(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite3"
+    with sqlite3.connect(path) as connection:
+        connection.executescript(FIRST_SCHEMA.read_text("utf-8"))
+    connection.close()
+    ledger = Ledger.open(f"sqlite:///{path}")
+    assert differences(ledger) == []
+    assert ledger.record(turn("x"), allowed("x", likes("tea"))).added
+    ledger.close()
 
 
 def test_the_schema_the_code_names_is_the_last_migration() -> None:
@@ -57,6 +74,26 @@ def test_opening_again_keeps_everything(ledger_url: str) -> None:
     first.close()
     second = Ledger.open(ledger_url)
     assert second.count_live("ana") == 1
+    second.close()
+
+
+def test_a_ledger_of_a_version_before_is_brought_up_to_date(ledger_url: str) -> None:
+    """Its memories have no words and no question; by what they are compared is made anew."""
+    first = Ledger.open(ledger_url)
+    known = first.record(turn("x"), allowed("x", likes("the Cities"))).added[0]
+    with first.writing() as connection:
+        for name in ("said", "asked"):
+            connection.execute(sa.text(f"ALTER TABLE facts DROP COLUMN {name}"))
+        connection.execute(sa.text("DROP TABLE user_versions"))
+        connection.execute(sa.text("UPDATE facts SET value_key = 'old'"))
+        connection.execute(sa.text("UPDATE fact_words SET word = 'old' WHERE word = 'city'"))
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '0005'"))
+    first.close()
+    second = Ledger.open(ledger_url)
+    assert second.facts_by_id("ana", [known.id]) == [known]
+    assert [f.id for f, _ in second.search_words("ana", "cities", 3)] == [known.id]
+    again = second.record(turn("y"), allowed("y", likes("city")))
+    assert [f.id for f in again.confirmed] == [known.id]
     second.close()
 
 

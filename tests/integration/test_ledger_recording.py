@@ -8,20 +8,21 @@ from typing import Any
 import pytest
 
 from bmo.ledger import Backlog, Ledger, OutboxOp
-from bmo.turn import TAKEN_BACK, Decision, Fact, StoredFact, Turn
+from bmo.turn import Decision, Fact, StoredFact, Turn
 from tests.fakes.speaker import (
     allowed,
     brother,
     day,
     decided,
     fact,
+    gone,
     likes,
-    live,
     lives_in,
     of_brother,
     say,
     turn,
     why_ended,
+    words,
 )
 
 pytestmark = pytest.mark.integration
@@ -60,8 +61,8 @@ def test_masked_text_is_what_is_written(ledger: Ledger) -> None:
 
 
 def test_nul_and_lone_surrogates_are_cleaned(ledger: Ledger) -> None:
-    words = "a\x00b \ud83d c"
-    recorded = say(ledger, words, fact(f"Says {words}", value=words, slot="says"))
+    odd = "a\x00b \ud83d c"
+    recorded = say(ledger, odd, fact(f"Says {odd}", value=odd, slot="says"))
     assert recorded.added[0].text == "Says ab \ufffd c"
     assert ledger.turns("ana")[0].text == "ab \ufffd c"
 
@@ -72,9 +73,9 @@ def test_nul_and_lone_surrogates_are_cleaned(ledger: Ledger) -> None:
         lives_in("Leeds", expires_at=datetime.fromisoformat("2026-04-01T12:00:00.25+01:00")),
         fact("Says a\x00b \ud83d c", value="\ud83d", slot="says", entities=("Ana\x00", "Bo")),
         of_brother("Sam", "lives_in", "Oslo", "Brother Sam lives in Oslo", confidence=1),
-        fact("Used to row", "preferences", tense="past", when="2020-05-01", sensitive=True),
+        words("the second one", "Which boat was it?", sensitive=True),
     ],
-    ids=lambda told: told.value or "past",
+    ids=lambda told: told.value or "words",
 )
 def test_a_new_fact_is_handed_back_as_the_ledger_reads_it(ledger: Ledger, told: Fact) -> None:
     added = say(ledger, "x", told, at=datetime.fromisoformat("2026-03-01T12:00:00+01:00")).added[0]
@@ -102,33 +103,11 @@ def test_backlog_tells_what_is_due_of_some_operations(ledger: Ledger) -> None:
 
 def test_retraction_without_forget_ends_but_keeps_the_row(ledger: Ledger) -> None:
     boat = say(ledger, "x", fact("Is saving for a small sailboat", "goals")).added[0]
-    gone = fact("boat", "goals", op="retract", scope="value", value="sailboat")
-    recorded = say(ledger, "not saving for that sailboat any more", gone, at=day(1))
+    recorded = say(ledger, "not saving for that sailboat any more", gone(boat), at=day(1))
     assert why_ended(recorded) == [("Is saving for a small sailboat", "retracted")]
     assert ledger.facts_by_id("ana", [boat.id])[0].end_reason == "retracted"
-
-
-def test_retracted_pet_takes_its_facts_along(ledger: Ledger) -> None:
-    cat = fact(
-        "Has a cat named Pepper",
-        "relationships",
-        slot="cat",
-        value="Pepper",
-        subject="user.cat:pepper",
-    )
-    deaf = fact("Cat Pepper is deaf", "relationships", subject="user.cat:pepper")
-    say(ledger, "x", cat, deaf, likes("cats"))
-    gone = fact(
-        "Has a cat named Pepper",
-        "relationships",
-        slot="cat",
-        value="Pepper",
-        subject="user.cat:pepper",
-        op="retract",
-        scope="value",
-    )
-    say(ledger, "we dont have pepper any more", gone, at=day(1))
-    assert live(ledger) == {"Likes cats"}
+    again = say(ledger, "really not", gone(boat), at=day(2))
+    assert (again.ended, len(again.unmatched)) == ((), 1)
 
 
 def test_as_of_tells_what_was_known_and_true_then(ledger: Ledger) -> None:
@@ -141,26 +120,10 @@ def test_as_of_tells_what_was_known_and_true_then(ledger: Ledger) -> None:
     assert seen == [[], ["Lives in Leeds"], ["Lives in York"], ["Lives in York"]]
 
 
-def test_dated_end_is_not_known_before_it_was_said(ledger: Ledger) -> None:
-    say(ledger, "x", lives_in("Oslo"), at=day(0))
-    left = fact(
-        "Used to live in Oslo",
-        slot="lives_in",
-        value="Oslo",
-        tense="past",
-        when=day(5).date().isoformat(),
-    )
-    say(ledger, "i left oslo on the fifth day", left, at=day(20))
-    assert [f.text for f in ledger.live_facts("ana", at=day(10))] == ["Lives in Oslo"]
-    assert ledger.live_facts("ana", at=day(21)) == []
-
-
-def test_goals_expire_after_their_date(ledger: Ledger) -> None:
-    goal = fact("Is training for a marathon in June 2026", "goals", when="2026-06")
-    say(ledger, "x", goal, fact("Birthday is June 9", when="--06-09"))
-    june = {f.text for f in ledger.live_facts("ana", at=datetime(2026, 6, 30, tzinfo=UTC))}
-    later = {f.text for f in ledger.live_facts("ana", at=datetime(2026, 7, 9, tzinfo=UTC))}
-    assert june - later == {"Is training for a marathon in June 2026"}
+def test_facts_expire_at_their_moment(ledger: Ledger) -> None:
+    say(ledger, "x", fact("Runs a race in June", "goals", expires_at=day(180)), likes("tea"))
+    assert len(ledger.live_facts("ana", at=day(179))) == 2
+    assert [f.text for f in ledger.live_facts("ana", at=day(181))] == ["Likes tea"]
 
 
 def test_why_and_history_tell_words_rule_and_what_was_replaced(ledger: Ledger) -> None:
@@ -232,31 +195,19 @@ def test_discard_with_facts_stores_none(ledger: Ledger) -> None:
     assert stored == []
 
 
-def taken_back(text: str) -> Fact:
-    return fact(text, op="retract", scope="last", rule_id=TAKEN_BACK)
+def test_words_are_kept_with_what_they_answer_and_found_by_both(ledger: Ledger) -> None:
+    told = words("the red one, since march", "Which bicycle do you ride?")
+    (stored,) = say(ledger, told.text, told).added
+    assert (stored.id, stored.said, stored.asked) == (told.id, told.text, told.asked)
+    assert [f.id for f, _ in ledger.search_words("ana", "bicycle", 3)] == [told.id]
 
 
-def test_what_is_taken_back_was_never_so_and_what_it_ended_lives_on(ledger: Ledger) -> None:
-    say(ledger, "i live in leeds", lives_in("Leeds"))
-    say(ledger, "i live in york", lives_in("York"), at=day(1))
-    undone = say(ledger, "just kidding", taken_back("Lives in York"), at=day(2))
-    assert why_ended(undone) == [("Lives in York", "corrected")]
-    assert [found.text for found in undone.changed] == ["Lives in Leeds"]
-    assert live(ledger) == {"Lives in Leeds"}
-    (leeds,) = ledger.live_facts("ana")
-    assert (leeds.valid_until, leeds.end_reason, leeds.superseded_by) == (None, "", None)
-    asked: list[str] = []
-    while entries := ledger.claim_outbox("me", 20):
-        asked += [entry.op for entry in entries if entry.fact_id == leeds.id]
-        for entry in entries:
-            ledger.applied(entry)
-    assert asked == ["add", "delete", "add"]
-
-
-def test_only_the_turn_just_before_is_taken_back(ledger: Ledger) -> None:
-    say(ledger, "i live in york", lives_in("York"))
-    ledger.record(turn("hm", at=day(1)), decided("discard", "hm"))
-    undone = say(ledger, "just kidding", taken_back("Lives in York"), at=day(2))
-    assert undone.ended == ()
-    assert [found.text for found in undone.unmatched] == ["Lives in York"]
-    assert live(ledger) == {"Lives in York"}
+def test_facts_of_a_visit_and_of_a_slot(ledger: Ledger) -> None:
+    say(ledger, "x", lives_in("Leeds"))
+    say(ledger, "y", likes("tea"), lives_in("York"), at=day(1))
+    ledger.record(turn("z", session="s2"), allowed("z", likes("rye")))
+    ledger.record(turn("w", user="ben"), allowed("w", likes("gin")))
+    assert [f.text for f in ledger.visit_facts("ana", "s1", 9)] == ["Likes tea", "Lives in York"]
+    assert len(ledger.visit_facts("ana", "s1", 1)) == 1
+    assert [f.text for f in ledger.slot_facts("ana", "user", "lives_in")] == ["Lives in York"]
+    assert ledger.visit_facts("ben", "s2", 9) == []

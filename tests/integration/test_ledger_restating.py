@@ -8,7 +8,7 @@ import pytest
 
 from bmo.ledger import Ledger, Restated
 from bmo.turn import Decision, DialogueContext, Fact, Turn
-from tests.fakes.speaker import allowed, day, decided, forget, likes, live, lives_in, turn
+from tests.fakes.speaker import allowed, day, decided, forget, gone, likes, live, lives_in, turn
 
 pytestmark = pytest.mark.integration
 
@@ -78,9 +78,9 @@ def test_old_turns_do_not_undo_what_was_said_later(ledger: Ledger) -> None:
 def test_a_retraction_recorded_again_takes_back_nothing_said_after_it(ledger: Ledger) -> None:
     first = turn("not jazz", at=day(6))
     ledger.record(first, decided("hold", "not jazz"))
-    ledger.record(turn("jazz", at=day(7)), allowed("jazz", likes("jazz")))
-    again = allowed("not jazz", likes("jazz", op="retract", scope="value"))
-    assert [f.text for f in ledger.record(first, again).unmatched] == ["Likes jazz"]
+    jazz = ledger.record(turn("jazz", at=day(7)), allowed("jazz", likes("jazz"))).added[0]
+    again = ledger.record(first, allowed("not jazz", gone(jazz, text="jazz")))
+    assert [f.text for f in again.unmatched] == ["jazz"]
     assert live(ledger) == {"Likes jazz"}
 
 
@@ -88,8 +88,9 @@ def test_the_forgotten_stays_forgotten(ledger: Ledger) -> None:
     words = "i like zydeco and tea"
     ledger.record(turn(words), allowed(words, likes("zydeco"), likes("tea")))
     ledger.record(turn("zydeco again"), decided("hold", "zydeco again"))
-    gone = likes("zydeco", op="retract", scope="value")
-    ledger.record(turn("forget zydeco", at=day(1)), forget("forget zydeco", gone))
+    zydeco = next(f for f in ledger.live_facts("ana") if f.value == "zydeco")
+    request = forget("forget zydeco", gone(zydeco, scope="memory"))
+    ledger.record(turn("forget zydeco", at=day(1)), request)
     kept = ("i like [forgotten] and tea", "[forgotten] again")
     assert [said.text for said in ledger.turns("ana")] == [*kept, ""]
     better = gate({text: (likes("zydeco"), likes("tea")) for text in kept})

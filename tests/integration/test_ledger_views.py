@@ -103,19 +103,3 @@ def test_names_are_found_by_the_index_of_people(tmp_path: Path) -> None:
         plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {asked[0]}", asked[1])  # type: ignore[arg-type]
         assert "ix_facts_people" in " ".join(str(row) for row in plan)
     ledger.close()
-
-
-def test_the_log_is_moved_while_others_read_and_write(tmp_path: Path) -> None:
-    ledger = Ledger.open(f"sqlite:///{tmp_path / 'ledger.sqlite3'}")
-    with ledger.one_view():
-        for number in range(20):
-            ledger.record(turn(f"x{number}", at=day(number)), allowed("x", likes(f"tea{number}")))
-        assert ledger.written == 20
-        ledger.checkpoint()
-    assert ledger.written == 0
-    ledger.record(turn("last", at=day(30)), allowed("x", likes("jazz")))
-    ledger.checkpoint()
-    ledger.vacuum()
-    assert not (tmp_path / "ledger.sqlite3-wal").stat().st_size
-    assert ledger.count_live("ana") == 21
-    ledger.close()

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from bmo.ids import USER_ID_PATTERN
 from bmo.memory import MemoryService, MemorySession, MemoryUnavailable
 from bmo.settings import load_settings
-from bmo.turn import Fact, Turn, utc_now
+from bmo.turn import Turn, utc_now
 
 pytestmark = pytest.mark.integration
 
@@ -49,27 +50,11 @@ async def given(session: MemorySession, text: str) -> list[str]:
 
 async def test_told_in_one_visit_known_in_the_next(service: MemoryService) -> None:
     first = service.session(user_id="glenn")
-    assert await say(first, "my brother sam lives in leeds") == [
-        "Has a brother named Sam",
-        "Brother Sam lives in Leeds",
-    ]
+    assert await say(first, "my brother is sam") == ["Has a brother named Sam"]
     await first.aclose()
     second = service.session(user_id="glenn")
-    assert "Brother Sam lives in Leeds" in (await second.profile()).context
-    assert "Brother Sam lives in Leeds" in await given(second, "where does my brother live")
-
-
-async def test_what_is_left_of_an_earlier_visits_memory_keeps_its_day(
-    service: MemoryService,
-) -> None:
-    """The write gate makes the new memory of the known one, with all that its row tells."""
-    told = Fact("Is going to Crete in May; wedding is in Bath", "goals", when="2027-05-09")
-    service.ledger.add_imported("glenn", told, at=utc_now())
-    session = service.session(user_id="glenn")
-    assert await say(session, "were not doing crete after all") == ["Wedding is in Bath"]
-    await session.flush()
-    live = service.ledger.live_facts("glenn")
-    assert [(fact.text, fact.when) for fact in live] == [("Wedding is in Bath", "2027-05-09")]
+    assert "Has a brother named Sam" in (await second.profile()).context
+    assert await given(second, "who is my brother") == ["Has a brother named Sam"]
 
 
 async def test_who_stops_waiting_for_a_turn_does_not_take_it_back(service: MemoryService) -> None:
@@ -103,12 +88,13 @@ async def test_the_profile_keeps_its_bytes_for_the_whole_visit(service: MemorySe
 
 async def test_what_is_taken_back_leaves_the_profile(service: MemoryService) -> None:
     first = service.session(user_id="glenn")
-    await say(first, "i love thai food and my brother sam lives in leeds")
+    for text in ("i love thai food", "i live in leeds", "my brother is sam"):
+        await say(first, text)
     await first.aclose()
     session = service.session(user_id="glenn")
     assert "Leeds" in (await session.profile()).context
     await say(session, "forget that i love thai food")
-    await say(session, "sam moved to glasgow")
+    await say(session, "i live in glasgow")
     await session.flush()
     profile = (await session.profile()).context
     assert "hai food" not in profile
@@ -142,22 +128,25 @@ async def test_what_is_forgotten_is_gone_at_once(service: MemoryService) -> None
 
 async def test_a_wide_request_asks_first_and_yes_erases(service: MemoryService) -> None:
     session = service.session(user_id="glenn")
-    await say(session, "my brother sam lives in leeds")
+    await say(session, "my brother is sam")
     turn = Turn(text="forget everything")
     task = session.submit_turn(turn)
     recall = await session.recall(turn)
     await task
     assert "Ask whether to erase them for good" in recall.context
-    assert await given(session, "where does my brother live") == []
+    assert await given(session, "who is my brother") == []
     await say(session, "yes please")
     await session.flush()
     assert service.ledger.counts("glenn").facts == 0
 
 
-async def test_a_wide_request_asks_also_when_it_was_written_first(service: MemoryService) -> None:
+@pytest.mark.parametrize("wide", ["forget everything", "forget everything about my brother"])
+async def test_a_wide_request_asks_also_when_it_was_written_first(
+    wide: str, service: MemoryService
+) -> None:
     session = service.session(user_id="glenn")
-    await say(session, "my brother sam lives in leeds")
-    turn = Turn(text="forget everything")
+    await say(session, "my brother is sam")
+    turn = Turn(text=wide)
     await session.on_turn(turn)
     await session.recorded(turn.id)
     await session.flush()
@@ -167,12 +156,12 @@ async def test_a_wide_request_asks_also_when_it_was_written_first(service: Memor
 
 async def test_a_wide_request_asks_first_and_no_keeps(service: MemoryService) -> None:
     session = service.session(user_id="glenn")
-    await say(session, "my brother sam lives in leeds")
+    await say(session, "my brother is sam")
     await say(session, "forget everything")
-    assert await given(session, "where does my brother live") == []
+    assert await given(session, "who is my brother") == []
     await say(session, "no keep it")
     await session.flush()
-    assert "Brother Sam lives in Leeds" in await given(session, "where does my brother live")
+    assert await given(session, "who is my brother") == ["Has a brother named Sam"]
 
 
 async def test_off_the_record_nothing_is_written(service: MemoryService) -> None:
@@ -197,18 +186,42 @@ async def test_every_turn_leaves_a_decision(service: MemoryService) -> None:
 
 async def test_quick_turns_are_gated_in_order(service: MemoryService) -> None:
     session = service.session(user_id="glenn")
-    texts = ["my brother is tim", "no his name is tom", "he lives in york"]
+    texts = ["i live in york", "my brother is tom", "i live in leeds"]
     decisions = await asyncio.gather(*(session.submit_turn(Turn(text=text)) for text in texts))
     await session.flush()
     assert [decision.verdict for decision in decisions] == ["allow", "allow", "allow"]
     live = {fact.text for fact in service.ledger.live_facts("glenn")}
-    assert live == {"Has a brother named Tom", "Brother Tom lives in York"}
+    assert live == {"Has a brother named Tom", "Lives in Leeds"}
 
 
-@pytest.mark.parametrize("hostile", ["*", "a b", "'; drop table facts; --", "ａdmin", ""])
-async def test_hostile_user_ids_are_refused(service: MemoryService, hostile: str) -> None:
+async def test_a_question_right_behind_a_statement_knows_it(service: MemoryService) -> None:
+    session = service.session(user_id="glenn")
+    stated = session.submit_turn(Turn(text="my brother is sam"))
+    assert await given(session, "who is my brother") == ["Has a brother named Sam"]
+    await stated
+
+
+async def test_off_the_record_holds_for_what_was_said_meanwhile(service: MemoryService) -> None:
+    """However long the gate takes: a model's tool may be back on the record before it decided."""
+    session = service.session(user_id="glenn")
+    said = [session.submit_turn(Turn(text="i live in oslo"))]
+    session.off_record = True
+    said.append(session.submit_turn(Turn(text="my brother is called waldemar")))
+    session.off_record = False
+    said.append(session.submit_turn(Turn(text="i am allergic to nuts")))
+    await asyncio.gather(*said)
+    await session.flush()
+    written = {turn.text for turn in service.ledger.turns("glenn")}
+    assert written == {"i live in oslo", "i am allergic to nuts"}
+
+
+async def test_hostile_user_ids_are_made_into_ids_of_their_own(service: MemoryService) -> None:
+    hostile = ("*", "a b", "'; drop table facts; --", "ａdmin")
+    made = {service.session(user_id=one).user_id for one in hostile}
+    assert len(made) == len(hostile)
+    assert all(USER_ID_PATTERN.fullmatch(one) for one in made)
     with pytest.raises(ValueError, match="not allowed"):
-        service.session(user_id=hostile)
+        service.session(user_id="")
 
 
 async def test_a_second_owner_of_the_store_gets_a_sentence(tmp_path: Path) -> None:
@@ -262,9 +275,9 @@ async def test_what_is_forgotten_leaves_every_open_profile(service: MemoryServic
         assert "Lives in Leeds" in context
     assert await stranger.profile() is theirs
     # Nor does the visit itself know him any more.
-    known = here._visit.dialogue.context()
+    known = here._visit.dialogue
     assert "sam" not in known.subjects
-    assert not any("Sam" in fact.text for fact in (*known.recent_facts, *known.known))
+    assert not any("Sam" in fact.text for fact in known.context().last_facts)
 
 
 async def test_a_clock_that_went_back_hides_nothing(
@@ -308,11 +321,10 @@ async def test_a_dead_qdrant_server_degrades_and_loses_nothing(tmp_path: Path) -
     )
     service = await MemoryService.open(dead)
     session = service.session(user_id="glenn")
-    assert await say(session, "my brother sam lives in leeds") != []
-    assert "Brother Sam lives in Leeds" in [
-        memory.fact.text
-        for memory in (await session.recall(Turn(text="where does my brother live"))).memories
-    ]
+    assert await say(session, "my brother is sam") == ["Has a brother named Sam"]
+    assert await say(session, "i live in leeds") == ["Lives in Leeds"]
+    recall = await session.recall(Turn(text="who is my brother"))
+    assert "Has a brother named Sam" in [memory.fact.text for memory in recall.memories]
     assert [notice.part for notice in service.notices] == ["index"]
     await service.aclose()
     service = await MemoryService.open(load_settings(bmo_home=tmp_path))

@@ -71,8 +71,6 @@ TALKS: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 
 OF_DATA = {
-    "bmo.gate.known_changes": "an expression made of a value that was said",
-    "bmo.recall.subjects": "an expression made of a person's name",
     "bmo.index.disk_room": "patterns of file names, when an erasure rewrites files",
     "bmo.index.stale_stores": "patterns of file names, when an erasure rewrites files",
 }

@@ -56,7 +56,7 @@ def uses(service: MemoryService) -> dict[str, int]:
 async def test_what_a_reply_uses_counts_as_used_and_helpful(service: MemoryService) -> None:
     session = await told(service)
     assert await talk(session, "where does my brother live", "Sam lives in Leeds.")
-    assert uses(service)["Brother Sam lives in Leeds"] == 1
+    assert [n for text, n in uses(service).items() if "leeds" in text] == [1]
     assert [n for text, n in uses(service).items() if "herring" in text] == [0]
     first = judged(service)
     assert [item.helpful for item in first] == [True] * len(first) and first
@@ -81,9 +81,9 @@ async def test_an_objection_counts_against_what_the_reply_used(
 
 async def test_a_correction_counts_against_the_memory_it_replaces(service: MemoryService) -> None:
     session = await told(service)
-    lived = next(f for f in service.ledger.live_facts("glenn") if f.slot == "lives_in")
+    lived = next(f for f in service.ledger.live_facts("glenn") if "leeds" in f.text)
     await talk(session, "where does my brother live", "Sam lives in Leeds.")
-    await talk(session, "no my brother lives in york now", "okay")
+    await talk(session, "no thats wrong he lives in york", "okay")
     assert [item.fact_id for item in judged(service) if not item.helpful] == [lived.id]
 
 
@@ -121,7 +121,7 @@ async def test_feedback_by_hand_changes_what_explain_shows(tmp_path: Path) -> No
     service = await MemoryService.open(settings)
     session = await told(service)
     await talk(session, "where does my brother live")
-    lived = next(f for f in service.ledger.live_facts("glenn") if f.slot == "lives_in")
+    lived = next(f for f in service.ledger.live_facts("glenn") if "leeds" in f.text)
     await service.aclose()
     asked = ("recall", "--explain", "--json", "--user", "glenn", "where does my brother live")
 

@@ -93,7 +93,7 @@ async def test_a_scenario_that_holds(folder: Path) -> None:
     )
     assert result.all_mismatches == ()
     assert len(result.turns) == 5
-    assert any("York" in text for text in result.live)
+    assert any("York" in fact.text for fact in result.live)
     assert [end.text for end in result.turns[3].ended] == ["Lives in Leeds"]
     assert result.turns[3].profile is not None
     assert result.turns[1].profile is None

@@ -24,14 +24,14 @@ pytestmark = pytest.mark.integration
 SALT = "they dont let me touch salt again o i am just eating grass"
 NO_SALT = {
     "quote": "they dont let me touch salt again",
-    "statement": "I do not touch salt",
+    "statement": "Does not touch salt",
     "category": "personal_facts",
     "confidence": 0.9,
 }
 HILL = "the top field floods every spring so we keep the ewes up the hill"
 EWES = {
     "quote": "we keep the ewes up the hill",
-    "statement": "We keep the ewes up the hill",
+    "statement": "Keeps the ewes up the hill",
     "category": "personal_facts",
     "confidence": 0.8,
 }
@@ -125,16 +125,16 @@ async def test_the_end_of_a_visit_does_not_wait_for_silence(
 async def test_neighbours_are_shown_and_are_no_source(
     tmp_path: Path, server: FakeModelServer
 ) -> None:
-    server.script = {**server.script, "my brother sam lives in leeds": [EWES]}
+    server.script = {**server.script, "my brother is sam": [EWES]}
     async with opened(tmp_path, server, gatekeeper_llm_idle_s=3600.0) as service:
         session = service.session(user_id="ana")
-        assert await say(session, "my brother sam lives in leeds") == "allow"
+        assert await say(session, "my brother is sam") == "allow"
         await say(session, SALT)
         await session.aclose()
         await until(lambda: not service.ledger.waiting("ana"), "the visit is settled")
         (request,) = server.asked()
         shown = [(one["user"], one["settle"]) for one in request.conversation]
-        assert shown == [("my brother sam lives in leeds", False), (SALT, True)]
+        assert shown == [("my brother is sam", False), (SALT, True)]
         assert "Keeps the ewes up the hill" not in live(service)
 
 
@@ -158,8 +158,8 @@ async def test_in_mode_llm_all_but_what_the_rules_discard_is_asked_about(
         session = service.session(user_id="ana")
         said = {
             "good morning": "discard",
-            "what time is it": "discard",
-            "my brother sam lives in leeds": "allow",
+            "thanks a lot": "discard",
+            "my brother is sam": "allow",
             SALT: "discard",  # by the judge
         }
         for text, verdict in said.items():
@@ -167,14 +167,10 @@ async def test_in_mode_llm_all_but_what_the_rules_discard_is_asked_about(
         await session.aclose()
         await until(lambda: not service.ledger.waiting("ana"), "the visit is settled")
         asked = {one["user"] for r in server.asked() for one in r.conversation if one["settle"]}
-        assert asked == {"my brother sam lives in leeds", SALT}
-        assert live(service) == [
-            "Brother Sam lives in Leeds",
-            "Does not touch salt",
-            "Has a brother named Sam",
-        ]
+        assert asked == {"my brother is sam", SALT}
+        assert live(service) == ["Does not touch salt", "Has a brother named Sam"]
         verdicts = {turn.text: turn.verdict for turn in service.ledger.turns("ana")}
-        assert verdicts["my brother sam lives in leeds"] == "allow"
+        assert verdicts["my brother is sam"] == "allow"
         assert verdicts[SALT] == "allow"
 
 
@@ -186,7 +182,7 @@ async def test_a_memory_of_mere_words_gets_better_ones(
         words: [
             {
                 "quote": words,
-                "statement": "I sing in a choir in the old mill on Sundays",
+                "statement": "Sings in a choir in the old mill on Sundays",
                 "category": "personal_facts",
                 "confidence": 0.9,
             }
@@ -202,10 +198,8 @@ async def test_a_memory_of_mere_words_gets_better_ones(
         await session.aclose()
         await until(lambda: not service.ledger.waiting("ana"), "the visit is settled")
         (after,) = service.ledger.live_facts("ana")
-        assert (after.slot, after.text) == (
-            "activity",
-            "Sings in a choir in the old mill on Sundays",
-        )
+        assert after.text == "Sings in a choir in the old mill on Sundays"
+        assert (after.said, after.source_type) == (words, "model")
         assert {f.id for f in service.ledger.history("ana", after.id)} == {before.id, after.id}
         why = service.ledger.why("ana", after.id)
         assert why is not None
@@ -287,10 +281,10 @@ async def test_conversation_goes_on_while_a_model_hangs(
         session = service.session(user_id="ana")
         await say(session, SALT)
         await until(lambda: bool(server.asked()), "the model is asked")
-        assert await say(session, "my brother sam lives in leeds") == "allow"
-        recall = await session.recall(Turn(text="where does my brother live"))
+        assert await say(session, "my brother is sam") == "allow"
+        recall = await session.recall(Turn(text="what is my brother called"))
         assert not recall.fallback, recall.reason
-        assert "Brother Sam lives in Leeds" in [m.fact.text for m in recall.memories]
+        assert "Has a brother named Sam" in [m.fact.text for m in recall.memories]
         await session.aclose()
         assert len(server.asked()) == 1, "all of this while the first call still hangs"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -15,11 +16,11 @@ import pytest
 from livekit.agents import AgentServer, JobContext, JobExecutorType, llm
 from livekit.agents.testing import fake_job_context
 
-from bmo.agent import user_of
+from bmo.agent import close_shared_service, user_of
 from bmo.agent.models import ModelsUnavailable, model_family, voice_models
 from bmo.memory import MemoryService
 from bmo.settings import Settings
-from bmo.worker import make_server, missing_for
+from bmo.worker import make_server, missing_for, run_worker
 
 pytestmark = pytest.mark.integration
 
@@ -51,10 +52,14 @@ def test_everything_that_is_missing_is_said_in_sentences() -> None:
         "`bmo dev` needs LIVEKIT_API_SECRET",
     ]
     assert all(sentence.endswith(".") for sentence in said)
-    complete = settings(
-        livekit_url="ws://127.0.0.1:7880", livekit_api_key="k", livekit_api_secret="s" * 32
-    )
-    assert missing_for("start", complete) == []
+    keys = {"livekit_api_key": "k", "livekit_api_secret": "s" * 32}
+    assert missing_for("start", settings(livekit_url="wss://x.livekit.cloud", **keys)) == []
+    # A server of one's own has no models in it.
+    (models,) = missing_for("start", settings(livekit_url="ws://127.0.0.1:7880", **keys))
+    assert models.startswith("No models: LIVEKIT_URL=ws://127.0.0.1:7880 is a server of your own")
+    assert "set GOOGLE_API_KEY" in models
+    own = settings(livekit_url="ws://127.0.0.1:7880", google_api_key="k", **keys)
+    assert missing_for("start", own) == []
 
 
 @pytest.mark.parametrize("command", ["dev", "start"])
@@ -72,6 +77,34 @@ def test_the_command_ends_before_anything_starts(command: str, tmp_path: Path) -
     assert "needs LIVEKIT_URL" in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "home").exists()
+
+
+def test_a_worker_that_never_reached_livekit_ends_with_1(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def server_that_gives_up_soon(chosen: Settings) -> AgentServer:
+        made = make_server(chosen)
+        made.update_options(max_retry=0)
+        return made
+
+    monkeypatch.setattr("bmo.worker.make_server", server_that_gives_up_soon)
+    monkeypatch.setattr("bmo.worker.HEALTH_PORT", 0)
+    chosen = settings(
+        livekit_url="ws://127.0.0.1:1",
+        livekit_api_key="k",
+        livekit_api_secret="s" * 32,
+        google_api_key="k",
+        bmo_home=tmp_path,
+    )
+    before = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)}
+    monkeypatch.setattr(sys, "argv", ["bmo", "start"])
+    try:
+        assert run_worker("start", [], chosen) == 1
+    finally:
+        close_shared_service()
+        for one, handler in before.items():
+            signal.signal(one, handler)
+    assert "LIVEKIT_URL=ws://127.0.0.1:1" in capsys.readouterr().err
 
 
 def test_a_port_that_another_process_holds_is_named(tmp_path: Path) -> None:
@@ -264,27 +297,30 @@ async def test_in_the_console_the_user_is_the_settings_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("identity", "attributes", "user"),
+    ("identity", "metadata", "trusted", "user"),
     [
-        ("ana@example.org", {}, "ana@example.org"),
-        ("device-7", {"bmo.user_id": "ana"}, "ana"),
-        ("device-7", {"bmo.user_id": ""}, "device-7"),
+        ("ana@example.org", "", False, "ana@example.org"),
+        ("*", "", False, "id:::2a:"),
+        ("device-7", "", False, "device-7"),
+        ("device-7", "", True, "victim"),
+        ("device-7", '{"bmo.user_id": "zoë"}', True, "id::zo:eb:"),
+        ("device-7", '{"bmo.user_id": 7}', False, "device-7"),
+        ("device-7", "[1]", False, "device-7"),
     ],
 )
-async def test_in_a_room_the_user_is_the_participant(
-    identity: str, attributes: dict[str, str], user: str
+async def test_in_a_room_the_user_is_who_the_token_or_the_application_says(
+    identity: str, metadata: str, trusted: bool, user: str
 ) -> None:
-    assert await user_of(room_with(identity, attributes), settings()) == user
+    """A participant may have set his attributes himself: they count by a setting alone."""
+    participant = SimpleNamespace(identity=identity, attributes={"bmo.user_id": "victim"})
 
-
-async def test_an_identity_that_matches_everyone_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"participant identity '\*' cannot be a user id"):
-        await user_of(room_with("*", {}), settings())
-
-
-def room_with(identity: str, attributes: dict[str, str]) -> JobContext:
     async def wait_for_participant() -> SimpleNamespace:
-        return SimpleNamespace(identity=identity, attributes=attributes)
+        return participant
 
-    fake = SimpleNamespace(is_fake_job=lambda: False, wait_for_participant=wait_for_participant)
-    return cast(JobContext, fake)
+    fake = SimpleNamespace(
+        is_fake_job=lambda: False,
+        wait_for_participant=wait_for_participant,
+        job=SimpleNamespace(metadata=metadata),
+    )
+    chosen = settings(bmo_trust_participant_attributes=trusted)
+    assert await user_of(cast(JobContext, fake), chosen) == user

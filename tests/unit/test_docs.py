@@ -245,6 +245,7 @@ def test_python_marked_run_runs_offline(block: Block, tmp_path: Path) -> None:
         # A busy machine may miss the deadline of a spoken turn; that is not what is tested.
         env={
             **environment,
+            "PYTHONPATH": str(ROOT),
             "BMO_HOME": str(tmp_path / "home"),
             "BMO_RECALL_DEADLINE_MS": "10000",
         },

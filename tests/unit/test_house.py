@@ -14,7 +14,7 @@ pytestmark = pytest.mark.unit
 PACKAGE = Path(__file__).parents[2] / "bmo"
 
 LEVELS = {
-    "frozen": 1,
+    "quotation": 2,
     "giving_way": 1,
     "ids": 1,
     "turn": 1,

@@ -8,14 +8,19 @@ import uuid
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from bmo.ids import new_id
+from bmo.ids import USER_ID_PATTERN, as_user_id, identity_of, new_id, user_id_for
 
 pytestmark = pytest.mark.unit
 
 FORKS = """
 import os
-from bmo.ids import new_id
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bmo.ids import USER_ID_PATTERN, as_user_id, identity_of, new_id, user_id_for
 
 new_id()
 child = os.fork()
@@ -43,3 +48,35 @@ def test_a_forked_process_gives_out_others() -> None:
     ).stdout
     ids = [word for line in said.splitlines() for word in line.split("[")[1].strip("]").split(", ")]
     assert len(ids) == len(set(ids)) == 6
+
+
+@given(st.lists(st.text(max_size=160) | st.from_regex(r"(id::)?[a-z:.0-9@]{1,20}"), max_size=8))
+def test_every_identity_has_a_user_id_that_is_no_others(identities: list[str]) -> None:
+    """Made ids count as identities too: whoever takes one as his name is given another."""
+    everybody = {*identities, *map(user_id_for, identities)}
+    ids = {user_id_for(one) for one in everybody}
+    assert len(ids) == len(everybody)
+    for identity in everybody:
+        made = user_id_for(identity)
+        assert USER_ID_PATTERN.fullmatch(made)
+        assert as_user_id(made) == made
+        assert identity_of(made) == identity or identity_of(made).endswith("…")
+
+
+@pytest.mark.parametrize(
+    ("identity", "user_id"),
+    [
+        ("ana", "ana"),
+        ("tenant:17:user@example.org", "tenant:17:user@example.org"),
+        ("sip_+4915112345678", "id::sip_:2b:4915112345678"),
+        ("zoë", "id::zo:eb:"),
+        ("auth0|65f0", "id::auth0:7c:65f0"),
+        ("user/17", "id::user:2f:17"),
+        ("ana maria", "id::ana:20:maria"),
+        ("🙂", "id:::1f642:"),
+        ("x" * 200, f"id::{'x' * 90}::aa20c23e3201834050679e1d88941b9a"),
+    ],
+)
+def test_user_ids_are_readable(identity: str, user_id: str) -> None:
+    assert user_id_for(identity) == user_id
+    assert identity_of(user_id) in (identity, f"{'x' * 90}…")

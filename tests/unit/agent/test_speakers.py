@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -10,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from livekit.agents import AgentSession, UserInputTranscribedEvent, llm
 
-from bmo.agent.speakers import Part, Speakers, safe_user_id, user_id_of
-from bmo.settings import USER_ID_PATTERN
+from bmo.agent.speakers import Part, Speakers
 
 pytestmark = pytest.mark.unit
 
@@ -58,23 +56,3 @@ def test_a_quick_second_turn_does_not_lose_its_transcripts() -> None:
     speakers.done_with("Hello.")
     parts = speakers.parts_of(SESSION, user_says("I live in Leeds."))
     assert [part.speaker for part in parts] == ["glenn:guest:visit:S2"]
-
-
-@given(st.text(max_size=300))
-def test_a_guests_id_may_always_be_a_user_id(name: str) -> None:
-    made = safe_user_id(name)
-    assert USER_ID_PATTERN.fullmatch(made)
-    assert made == name or safe_user_id(name + "x") != made
-
-
-@pytest.mark.parametrize(
-    ("participant", "user_id"),
-    [
-        (None, None),
-        (SimpleNamespace(identity="ana", attributes={}), "ana"),
-        (SimpleNamespace(identity="d7", attributes={"bmo.user_id": "ana"}), "ana"),
-        (SimpleNamespace(identity=object(), attributes=object()), None),
-    ],
-)
-def test_a_participants_user_id(participant: object, user_id: str | None) -> None:
-    assert user_id_of(participant) == user_id

@@ -85,10 +85,7 @@ def test_an_ollama_that_is_away_is_named() -> None:
     assert "OLLAMA_HOST" in check.fix
 
 
-@pytest.mark.parametrize(
-    "url",
-    ["htp:/nowhere", "my.livekit.cloud", "wss://host:99999", "wss://", "wss://[::1", "7880"],
-)
+@pytest.mark.parametrize("url", ["wss://host:99999", "wss://[::1"])
 def test_a_livekit_url_that_is_none_is_named(url: str) -> None:
     (check,) = check_livekit(settings(livekit_url=url))
     assert check.status == "fail"

@@ -3,48 +3,49 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from bmo.evaluation.annotated import AnnotatedFact, AnnotatedTurn
-from bmo.evaluation.mode_compare import RunFileError, changes, read_run, run_file
-from bmo.evaluation.mode_figures import calls_saved, figures_of, score_of
-from bmo.evaluation.mode_runs import ModeRun, RanLine, RanTurn
+from bmo.evaluation.mode_figures import Target, figures_of, score_of
+from bmo.evaluation.mode_runs import ModeRun, RanTurn
 from bmo.evaluation.scripted_answers import (
     AnswersError,
     label_of,
     read_answers,
     scripted_answers,
 )
-from bmo.turn import Category, Decision, Fact, Turn, Verdict
+from bmo.replay.scenario import ExpectedFact, ScenarioTurn
+from bmo.turn import Category, Decision, StoredFact, Verdict
 
 pytestmark = pytest.mark.unit
 
 
-def row(text: str, verdict: Verdict, *facts: tuple[Category, str]) -> AnnotatedTurn:
-    wanted = tuple(AnnotatedFact(category, (word,), ()) for category, word in facts)
-    turn = Turn(text=text, id=text)
-    return AnnotatedTurn("talk", 0, turn, verdict, wanted, False, "en", False, {})
+def row(text: str, verdict: Verdict, *facts: tuple[Category, str]) -> ScenarioTurn:
+    wanted = tuple(ExpectedFact(category=category, contains=(word,)) for category, word in facts)
+    return ScenarioTurn(user=text, verdict=verdict, facts=wanted)
 
 
 def ran(
-    right: AnnotatedTurn,
+    right: ScenarioTurn,
     first: Verdict,
     end: Verdict,
-    before: tuple[Fact, ...] = (),
-    after: tuple[Fact, ...] = (),
-    promise: float | None = None,
+    before: tuple[StoredFact, ...] = (),
+    after: tuple[StoredFact, ...] = (),
+    asked: bool = False,
 ) -> RanTurn:
     decision = Decision(first, ("other",), "because", 0.9, elapsed_us=100.0)
-    return RanTurn(
-        right, decision, end, before, after, None if promise is None else "held", promise
-    )
+    return RanTurn(right, decision, end, before, after, "held" if asked else None)
 
 
-TEA = Fact(text="Likes tea", category="preferences")
-LEEDS = Fact(text="Lives in Leeds", category="personal_facts")
-WRONG = Fact(text="Likes Leeds", category="goals")
+TEA = StoredFact(
+    "a", "local", "user", None, "", "likes tea", "preferences", "preference", "many", "positive",
+    0.9, datetime(2026, 3, 1, tzinfo=UTC),
+)  # fmt: skip
+LEEDS = replace(TEA, text="lives in Leeds", category="personal_facts")
+WRONG = replace(TEA, text="likes Leeds", category="goals")
 
 
 @pytest.fixture
@@ -54,16 +55,15 @@ def run() -> ModeRun:
     leeds: tuple[Category, str] = ("personal_facts", "Leeds")
     found.turns = [
         ran(row("tea for me", "allow", tea), "allow", "allow", (TEA,), (TEA,)),
-        ran(row("leeds is home", "allow", leeds), "hold", "allow", (), (LEEDS,), 0.9),
-        ran(row("leeds again", "allow", leeds), "hold", "allow", (), (WRONG,), 0.5),
-        ran(row("tea again", "allow", tea), "hold", "discard", (), (), 0.1),
+        ran(row("leeds is home", "allow", leeds), "hold", "allow", (), (LEEDS,), True),
+        ran(row("leeds again", "allow", leeds), "hold", "allow", (), (WRONG,), True),
+        ran(row("tea again", "allow", tea), "hold", "discard", (), (), True),
         ran(row("thanks", "discard"), "discard", "discard"),
-        ran(row("maybe", "hold"), "hold", "hold", (), (), 0.05),
+        ran(row("maybe", "hold"), "hold", "hold", (), (), True),
     ]
     found.settled.seconds = [0.1, 0.3]
     found.settled.calls = 2
     found.settled.cost = 0.06
-    found.gate_us = [100.0]
     return found
 
 
@@ -91,11 +91,9 @@ def test_shares_of_skips_holds_and_what_the_model_recovered(run: ModeRun) -> Non
 
 def test_targets_say_whether_they_are_met(run: ModeRun) -> None:
     targets = figures_of(run).targets
-    precision, bar, met = targets["precision"]
-    assert precision == pytest.approx(2 / 3)
-    assert (bar, met) == (0.85, False)
-    assert targets["recall, any category"] == (0.75, 0.60, True)
-    assert targets["durable turns skipped"] == (0.25, 0.05, False)
+    assert targets["precision"] == Target(2 / 3, 0.85, False)
+    assert targets["recall, any category"] == Target(0.75, 0.60, True)
+    assert targets["durable turns skipped"] == Target(0.25, 0.05, False)
 
 
 def test_cost_and_latency(run: ModeRun) -> None:
@@ -105,51 +103,6 @@ def test_cost_and_latency(run: ModeRun) -> None:
     assert numbers["model ms a call p50"] == pytest.approx(200.0)
 
 
-def test_the_curve_loses_what_the_least_promising_would_have_recovered(run: ModeRun) -> None:
-    curve = calls_saved(run.turns)
-    assert [one.saved for one in curve] == [n / 10 for n in range(10)]
-    assert (curve[0].asked, curve[0].kept, curve[0].recall) == (4, 1.0, 0.5)
-    assert (curve[7].asked, curve[7].kept) == (1, 1.0), "the first in line recovered it all"
-    assert (curve[9].asked, curve[9].kept, curve[9].recall) == (0, 0.0, 0.25)
-
-
-def test_lines_of_corpora(run: ModeRun) -> None:
-    run.lines = [
-        RanLine("noise", "discard", "discard", "discard", False),
-        RanLine("noise", "discard", "hold", "allow", False),
-        RanLine("durable", "store", "hold", "allow", False),
-        RanLine("durable", "store", "discard", "discard", False),
-        RanLine("injection", "attack", "hold", "hold", True),
-        RanLine("injection", "benign", "allow", "allow", False),
-    ]
-    shares = figures_of(run).shares
-    assert shares["noise lines stored"].value == 0.5
-    assert shares["durable lines allowed"].value == 0.5
-    assert shares["durable lines skipped"].value == 0.5
-    assert shares["attacks stored"].value == 0.0
-    assert shares["benign lines flagged"].value == 0.0
-
-
-def test_two_runs_are_compared_through_their_files(run: ModeRun, tmp_path: Path) -> None:
-    old = run_file([figures_of(run).as_json()], {"conversations": "x"})
-    (tmp_path / "old.json").write_text(json.dumps(old))
-    assert changes(read_run(tmp_path / "old.json"), old) == []
-    run.turns[3] = run.turns[0]
-    new = run_file([figures_of(run).as_json()], {"conversations": "x"})
-    moved = {one.name: (one.old, one.new) for one in changes(old, new)}
-    assert moved["all: recall"] == (0.5, 0.75)
-    assert moved["durable turns skipped"] == (0.25, 0.0)
-
-
-@pytest.mark.parametrize("content", ["{", "[]", '{"format": 99, "modes": []}'])
-def test_a_file_that_is_no_run_is_named(tmp_path: Path, content: str) -> None:
-    (tmp_path / "other.json").write_text(content)
-    with pytest.raises(RunFileError, match=r"other\.json"):
-        read_run(tmp_path / "other.json")
-    with pytest.raises(RunFileError, match="cannot be read"):
-        read_run(tmp_path / "missing.json")
-
-
 def test_the_scripted_model_is_right_at_rate_0_and_says_what_it_is() -> None:
     turns = [
         row("oh by the way, tea is what i drink. anyway", "allow", ("preferences", "tea")),
@@ -157,10 +110,10 @@ def test_the_scripted_model_is_right_at_rate_0_and_says_what_it_is() -> None:
         row("it is the same as yours", "allow", ("preferences", "coffee")),
     ]
     answers = scripted_answers(turns, 0.0)
-    (tea,) = answers[turns[0].turn.text]
+    (tea,) = answers[turns[0].user]
     assert (tea["quote"], tea["category"]) == ("tea is what i drink", "preferences")
     assert answers["thanks"] == []
-    assert answers[turns[2].turn.text] == [], "what is not in the words cannot be quoted"
+    assert answers[turns[2].user] == [], "what is not in the words cannot be quoted"
     assert "not a real model" in label_of(0.1)
 
 

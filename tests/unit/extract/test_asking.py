@@ -4,37 +4,35 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
-from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bmo.extract import (
+    Answer,
     Budget,
-    Extraction,
     ExtractionFailed,
     Known,
     Orchestrator,
-    ScriptError,
-    scripted_extractor,
+    Request,
+    ScriptedClient,
 )
 from bmo.extract.answer import MAX_FACTS, read_answer
-from bmo.extract.prices import price
+from bmo.extract.gemini import price
+from bmo.extract.model import seconds_of
 from bmo.extract.request import MAX_NEIGHBOURS, build_request
-from bmo.extract.retry_after import seconds_of
 from bmo.gate import WriteGate
 from bmo.settings import load_settings
-from bmo.turn import Fact, Turn
+from bmo.turn import Turn
 from tests.unit.extract.test_extract import Scripted
 
 pytestmark = pytest.mark.unit
 
 AT = datetime(2026, 5, 4, 9, tzinfo=UTC)
-FACT = Fact(text="Keeps bees", category="personal_facts")
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +61,6 @@ class TestRequest:
         held = at(5, "it is leeds", before="And the PIN 4471 of your card?")
         known = Known(
             subjects={"sam": "user.brother:sam", "ana": "user.wife.sister:ana"},
-            facts=(FACT,),
             injected=("Keeps bees",),
             neighbours=(
                 at(1, "my card pin is 4471"),
@@ -141,51 +138,36 @@ class TestPrices:
         assert price("gemini-9-huge", 1_000_000, 1_000_000) == pytest.approx(14.0)
 
 
-class TestRetryAfter:
-    def test_seconds_and_dates(self) -> None:
-        assert seconds_of("120") == 120
-        soon = format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)
-        assert seconds_of(soon) == pytest.approx(90, abs=3)
-        assert seconds_of("Wed, 21 Oct 2015 07:28:00 GMT") == 0
-
-    @given(st.one_of(st.none(), st.text()))
-    def test_whatever_is_sent(self, header: str | None) -> None:
-        found = seconds_of(header)
-        assert found is None or found >= 0
+@given(st.one_of(st.none(), st.text()))
+def test_retry_after_is_read_whatever_is_sent(header: str | None) -> None:
+    assert seconds_of("120") == 120
+    found = seconds_of(header)
+    assert found is None or found >= 0
 
 
-class TestScript:
-    def test_it_answers_for_the_turns_it_knows(self, tmp_path: Path, gate: WriteGate) -> None:
-        file = tmp_path / "answers.jsonl"
-        told = {
-            "quote": "i keep bees",
-            "statement": "I keep bees",
-            "category": "personal_facts",
-            "confidence": 0.7,
-        }
-        file.write_text(json.dumps({"text": "I keep  bees", "facts": [told]}) + "\n\n", "utf-8")
-        made = Orchestrator([scripted_extractor(file, gate)], gate)
-        known, unknown = Turn(text="i keep bees"), Turn(text="i keep wasps")
-        settlement = made.extract([known, unknown], Known())
-        assert settlement.outcome(known.id).decision.extraction_method == "scripted:answers"
-        assert settlement.outcome(unknown.id).status == "failed"
-
-    @pytest.mark.parametrize("line", ["nonsense", '{"text": 3, "facts": []}', '{"facts": []}'])
-    def test_a_wrong_line_is_named(self, tmp_path: Path, gate: WriteGate, line: str) -> None:
-        file = tmp_path / "answers.jsonl"
-        file.write_text(f'{{"text": "a", "facts": []}}\n{line}\n', "utf-8")
-        with pytest.raises(ScriptError, match=r"answers\.jsonl, line 2"):
-            scripted_extractor(file, gate)
+def test_a_script_answers_for_the_turns_it_knows(gate: WriteGate) -> None:
+    told = {
+        "quote": "i keep bees",
+        "statement": "Keeps bees",
+        "category": "personal_facts",
+        "confidence": 0.7,
+    }
+    made = Orchestrator([ScriptedClient("answers", {"I keep  bees": [told]})], gate)
+    settlement = made.extract([Turn(text="i keep bees"), Turn(text="i keep wasps")], Known())
+    known, unknown = settlement.outcomes
+    assert known.decision.extraction_method == "scripted:answers"
+    assert [fact.text for fact in known.decision.facts] == ["Keeps bees"]
+    assert unknown.status == "failed"
 
 
 class Erratic(Scripted):
     """Answers for some turns, fails for others, as it is told call by call."""
 
     def __init__(self, name: str, plan: list[int]) -> None:
-        super().__init__(name, 1.0, (FACT,))
+        super().__init__(name, 1.0, keeps=True)
         self.plan = plan
 
-    def extract(self, turns: Sequence[Turn], known: Known) -> Extraction:
+    def ask(self, request: Request, schema: Mapping[str, Any]) -> Answer:
         step = self.plan.pop() if self.plan else 0
         if step == 1:
             raise ExtractionFailed("down")
@@ -193,9 +175,10 @@ class Erratic(Scripted):
             raise ExtractionFailed("malformed", content=True)
         if step == 3:
             raise ValueError("a bug")
-        answered = super().extract(turns, known)
-        kept = {key: facts for key, facts in answered.facts.items() if step != 4 or key < "8"}
-        return Extraction(kept, self.name, conclusive=True)
+        answered = super().ask(request, schema)
+        if step == 4:
+            return Answer(json.dumps({"turns": json.loads(answered.text)["turns"][1:]}))
+        return answered
 
 
 @given(
@@ -215,11 +198,12 @@ def test_whatever_extractors_do_every_turn_has_one_outcome(
         assert bool(decision.facts) == (decision.verdict == "allow")
         assert decision.fallback == (outcome.status == "failed")
         assert outcome.status == "settled" or decision.verdict == "hold"
-    assert settlement.failed == (settlement.retry_after_s is not None)
+    failed = any(one.status == "failed" for one in settlement.outcomes)
+    assert failed == (settlement.retry_after_s is not None)
 
 
 def test_threads_share_one_budget(gate: WriteGate) -> None:
-    model = Scripted("model", 1, (FACT,))
+    model = Scripted("model", 1, keeps=True)
     made = Orchestrator([model], gate, budget=Budget(20, 10_000_000))
     threads = [
         threading.Thread(

@@ -1,28 +1,21 @@
-"""Extractors: the gate's own facts, cheapest first, budget and circuit, one outcome a turn."""
+"""Models behind the gate: cheapest first, budget and circuit, one outcome a turn."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
-from bmo.extract import (
-    Budget,
-    Circuit,
-    Extraction,
-    ExtractionFailed,
-    Known,
-    Orchestrator,
-    PatternExtractor,
-)
+from bmo.extract import Answer, Budget, Circuit, ExtractionFailed, Known, Orchestrator, Request
 from bmo.gate import WriteGate
 from bmo.settings import load_settings
-from bmo.turn import Fact, Turn
+from bmo.turn import Turn
 
 pytestmark = pytest.mark.unit
 
-FACT = Fact(text="Has a dog", category="relationships")
 TURN = Turn(text="i have a dog")
 
 
@@ -43,15 +36,13 @@ class Clock:
 
 @dataclass
 class Scripted:
-    """An extractor that answers what it is told to."""
+    """A client that says that every turn is to be kept as it was said, or nothing."""
 
     name: str
     cost: float
-    facts: tuple[Fact, ...] = ()
+    keeps: bool = False
     available: bool = True
     fails: ExtractionFailed | Exception | None = None
-    conclusive: bool = True
-    metered: bool = True
     estimated_latency_ms: float = 1.0
     tokens: int = 100
     poison: str = ""
@@ -61,16 +52,18 @@ class Scripted:
     def is_available(self) -> bool:
         return self.available
 
-    def extract(self, turns: Sequence[Turn], known: Known) -> Extraction:
-        self.calls.append(tuple(turn.text for turn in turns))
+    def ask(self, request: Request, schema: Mapping[str, Any]) -> Answer:
+        texts = tuple(turn.text for turn in request.numbered.values())
+        self.calls.append(texts)
         if self.fails is not None:
             raise self.fails
-        if self.poison and any(turn.text == self.poison for turn in turns):
-            raise ExtractionFailed("blocked", content=True, input_tokens=self.tokens)
-        found: Mapping[str, tuple[Fact, ...]] = {turn.id: self.facts for turn in turns}
-        return Extraction(
-            found, self.name, self.cost, conclusive=self.conclusive, input_tokens=self.tokens
-        )
+        if self.poison in texts:
+            raise ExtractionFailed("blocked", content=True, spent=Answer("", self.tokens))
+        turns = [
+            {"turn": number, "facts": [kept(turn.text)] if self.keeps else []}
+            for number, turn in request.numbered.items()
+        ]
+        return Answer(json.dumps({"turns": turns}), self.tokens, 0, self.cost)
 
     def warm_up(self) -> None:
         pass
@@ -79,51 +72,35 @@ class Scripted:
         self.closed += 1
 
 
+def kept(text: str) -> dict[str, Any]:
+    return {"quote": text, "statement": text, "category": "personal_facts", "confidence": 0.8}
+
+
 def down(name: str = "down", cost: float = 1.0) -> Scripted:
     return Scripted(name, cost, fails=ExtractionFailed(f"{name} is down"))
 
 
-def test_patterns_find_the_gates_facts_with_the_turns_before_as_context(gate: WriteGate) -> None:
-    turns = [Turn(text="my brother is sam"), Turn(text="what time is it")]
-    extraction = PatternExtractor(gate).extract(turns, Known())
-    assert [fact.text for fact in extraction.facts[turns[0].id]] == ["Has a brother named Sam"]
-    assert extraction.facts[turns[1].id] == ()
-    assert (extraction.method, extraction.cost) == ("pattern", 0.0)
-
-
 def test_the_cheapest_that_answers_is_the_last_one_asked(gate: WriteGate) -> None:
-    rules = Scripted("rules", 0, conclusive=False)
-    cheap, dear = Scripted("cheap", 1, (FACT,)), Scripted("dear", 2)
-    settlement = Orchestrator([dear, cheap, rules], gate).extract([TURN], Known())
-    outcome = settlement.outcome(TURN.id)
+    cheap, dear = Scripted("cheap", 1, keeps=True), Scripted("dear", 2)
+    settlement = Orchestrator([dear, cheap], gate).extract([TURN], Known())
+    (outcome,) = settlement.outcomes
     assert outcome.status == "settled"
     assert outcome.decision.verdict == "allow"
-    assert outcome.decision.facts == (FACT,)
+    assert [fact.text for fact in outcome.decision.facts] == ["i have a dog"]
     assert outcome.decision.extraction_method == "cheap"
-    assert (len(rules.calls), len(cheap.calls), len(dear.calls)) == (1, 1, 0)
+    assert (len(cheap.calls), len(dear.calls)) == (1, 0)
     assert settlement.cost == 1
 
 
-def test_what_the_rules_find_needs_no_model(gate: WriteGate) -> None:
-    model = Scripted("model", 1)
-    turns = [Turn(text="my brother is sam"), Turn(text="the pipes groan like whales")]
-    settlement = Orchestrator([PatternExtractor(gate), model], gate).extract(turns, Known())
-    assert [one.decision.extraction_method for one in settlement.outcomes] == ["pattern", "model"]
-    assert model.calls == [("the pipes groan like whales",)]
-
-
-def test_a_models_nothing_is_an_answer_and_the_rules_silence_is_none(gate: WriteGate) -> None:
-    answered = Orchestrator([Scripted("model", 0)], gate).extract([TURN], Known()).outcomes[0]
-    assert (answered.status, answered.decision.verdict) == ("settled", "discard")
-    silent = Orchestrator([Scripted("rules", 0, conclusive=False)], gate)
-    left = silent.extract([TURN], Known()).outcomes[0]
-    assert (left.status, left.decision.verdict, left.decision.fallback) == ("failed", "hold", True)
+def test_a_models_nothing_is_an_answer(gate: WriteGate) -> None:
+    (outcome,) = Orchestrator([Scripted("model", 0)], gate).extract([TURN], Known()).outcomes
+    assert (outcome.status, outcome.decision.verdict) == ("settled", "discard")
 
 
 def test_one_that_fails_or_is_away_is_passed_over(gate: WriteGate) -> None:
-    away, up = Scripted("away", 0, available=False), Scripted("up", 2, (FACT,))
+    away, up = Scripted("away", 0, available=False), Scripted("up", 2, keeps=True)
     settlement = Orchestrator([up, down(), away], gate).extract([TURN], Known())
-    assert settlement.method == "up"
+    assert settlement.outcomes[0].decision.extraction_method == "up"
     assert [call.error for call in settlement.calls] == ["down is down", ""]
     assert away.calls == []
 
@@ -135,7 +112,6 @@ def test_whatever_fails_the_turn_stays_held(gate: WriteGate, error: Exception) -
     assert (outcome.status, outcome.decision.verdict) == ("failed", "hold")
     assert outcome.decision.fallback
     assert outcome.decision.text == TURN.text
-    assert settlement.failed
     assert settlement.retry_after_s is not None
     assert settlement.retry_after_s > 0
 
@@ -156,18 +132,18 @@ def test_without_extractors_every_turn_fails_and_nobody_is_ever_ready(gate: Writ
     ],
 )
 def test_what_no_model_may_see_stays_here(gate: WriteGate, text: str, reason: str) -> None:
-    model = Scripted("model", 1, (FACT,))
+    model = Scripted("model", 1, keeps=True)
     settlement = Orchestrator([model], gate).extract([Turn(text=text)], Known())
     assert model.calls == []
     outcome = settlement.outcomes[0]
     assert (outcome.status, outcome.decision.verdict) == ("held", "hold")
     assert outcome.decision.reason == reason
-    assert not settlement.failed
+    assert settlement.retry_after_s is None
 
 
 def test_one_turn_that_spoils_the_answer_does_not_hold_up_the_others(gate: WriteGate) -> None:
     turns = [Turn(text=f"turn {number}") for number in range(8)]
-    model = Scripted("model", 1, (FACT,), poison="turn 5")
+    model = Scripted("model", 1, keeps=True, poison="turn 5")
     settlement = Orchestrator([model], gate).extract(turns, Known())
     failed = [one.turn_id for one in settlement.outcomes if one.status == "failed"]
     assert failed == [turns[5].id]
@@ -185,7 +161,7 @@ def test_a_model_that_never_makes_sense_is_not_asked_without_end(gate: WriteGate
 
 class TestBudget:
     def test_calls_of_an_hour(self, gate: WriteGate) -> None:
-        clock, model = Clock(), Scripted("model", 1, (FACT,))
+        clock, model = Clock(), Scripted("model", 1, keeps=True)
         budget = Budget(2, 10_000, clock)
         orchestrator = Orchestrator([model], gate, budget=budget, clock=clock)
         statuses = [orchestrator.extract([TURN], Known()).outcomes[0].status for _ in range(3)]
@@ -198,14 +174,14 @@ class TestBudget:
         assert len(model.calls) == 3
 
     def test_tokens_of_an_hour(self, gate: WriteGate) -> None:
-        clock, model = Clock(), Scripted("model", 1, (FACT,), tokens=60)
+        clock, model = Clock(), Scripted("model", 1, keeps=True, tokens=60)
         budget = Budget(100, 100, clock)
         orchestrator = Orchestrator([model], gate, budget=budget, clock=clock)
-        assert orchestrator.extract([TURN], Known()).tokens == 60
+        (call,) = orchestrator.extract([TURN], Known()).calls
+        assert call.input_tokens == 60
         clock.now += 10
         orchestrator.extract([TURN], Known())
         settlement = orchestrator.extract([TURN], Known())
-        assert settlement.failed
         assert settlement.retry_after_s == 3590
         clock.now += 3590
         assert orchestrator.ready_in() == 0
@@ -223,15 +199,8 @@ class TestBudget:
         orchestrator = Orchestrator([model], gate, budget=Budget(calls, tokens))
         assert orchestrator.ready_in() is None
         assert "BUDGET" in orchestrator.why_not()
-        assert orchestrator.extract([TURN], Known()).failed
+        assert orchestrator.extract([TURN], Known()).outcomes[0].status == "failed"
         assert model.calls == []
-
-    def test_the_rules_cost_nothing(self, gate: WriteGate) -> None:
-        budget = Budget(1, 1)
-        orchestrator = Orchestrator([PatternExtractor(gate)], gate, budget=budget)
-        for _ in range(3):
-            orchestrator.extract([Turn(text="my brother is sam")], Known())
-        assert budget.wait_s() == 0
 
 
 class TestCircuit:
@@ -274,10 +243,10 @@ class TestCircuit:
         assert "GOOGLE_API_KEY" in orchestrator.why_not()
 
     def test_one_that_rests_leaves_the_others_to_work(self, gate: WriteGate) -> None:
-        cheap, dear = down("cheap", 1), Scripted("dear", 2, (FACT,))
+        cheap, dear = down("cheap", 1), Scripted("dear", 2, keeps=True)
         orchestrator = Orchestrator([cheap, dear], gate, clock=Clock())
         settlements = [orchestrator.extract([TURN], Known()) for _ in range(5)]
-        assert all(one.method == "dear" for one in settlements)
+        assert all(one.calls[-1].extractor == "dear" for one in settlements)
         assert len(cheap.calls) == 3
 
 
@@ -294,7 +263,7 @@ class TestSettings:
             gatekeeper_llm_model="gemini-3.1-flash-lite, ollama/qwen3:4b", google_api_key="k"
         )
         orchestrator = Orchestrator.from_settings(both, gate)
-        names = [one.name for one in orchestrator.extractors]
+        names = [one.name for one in orchestrator.clients]
         assert names == ["ollama:qwen3:4b", "gemini:gemini-3.1-flash-lite"]
         assert orchestrator.notices == ()
         assert orchestrator.ready_in() == 0

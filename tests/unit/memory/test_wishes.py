@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bmo.memory.wishes import keeps_nothing, spoken, wish_of
+from bmo.language import spoken
+from bmo.memory.wishes import keeps_nothing, wish_of
 
 pytestmark = pytest.mark.unit
 

@@ -104,15 +104,15 @@ def test_recall_that_differs() -> None:
 
 def test_the_profile_is_looked_at_on_the_first_turn_only() -> None:
     wanted = (("Sam",),)
-    first = result(profile=("Lives in Leeds",))
+    first = result(profile=(stored_fact("Lives in Leeds"),))
     assert mismatches(expected(), first, profile=wanted) == ("profile lacks 'Sam'",)
     assert mismatches(expected(), result(), profile=wanted) == ()
 
 
 def test_the_end() -> None:
     ends = Ends(keeps=(("brother", "sam"),), drops=("Tom",))
-    assert end_mismatches(ends, ["Has a brother named SAM"]) == ()
-    assert end_mismatches(ends, ["Has a brother", "Named Tom"]) == (
+    assert end_mismatches(ends, [stored_fact("Has a brother named SAM")]) == ()
+    assert end_mismatches(ends, [stored_fact("Has a brother"), stored_fact("Named Tom")]) == (
         "no live memory has 'brother' + 'sam'",
         "live memory 'Named Tom' has 'Tom'",
     )
@@ -159,6 +159,7 @@ def test_the_json_of_a_turn_has_the_agreed_fields() -> None:
     assert got["stored"] == [
         {
             "text": "Has a brother named Sam",
+            "asked": "",
             "category": "personal_facts",
             "slot": "brother",
             "kind": "fact",
@@ -179,7 +180,7 @@ def test_the_json_of_a_turn_has_the_agreed_fields() -> None:
     recall = got["recall"]
     assert recall["triggered"] is True
     assert recall["trigger"] == "own_fact_question"
-    assert recall["memories"] == ["Lives in Leeds"]
+    assert recall["memories"] == ["Lives in Leeds (2026-03-01)"]
     assert recall["context"].endswith("- Lives in Leeds")
     assert recall["selected"] == [
         {

@@ -31,14 +31,3 @@ def upgrade() -> None:
     op.create_index(
         "ix_facts_withdrawn", "facts", ["withdrawn_by"], sqlite_where=some, postgresql_where=some
     )
-
-
-def downgrade() -> None:
-    """Takes the change back."""
-    op.drop_index("ix_facts_withdrawn", table_name="facts")
-    op.create_index("ix_facts_withdrawn", "facts", ["withdrawn_by"])
-    op.drop_index("ix_fact_words_word", table_name="fact_words")
-    op.create_index("ix_fact_words_word", "fact_words", ["user_id", "word"])
-    op.drop_index("ix_facts_slot", table_name="facts")
-    op.create_index("ix_facts_slot", "facts", ["user_id", "subject", "slot", "valid_until"])
-    op.drop_index("ix_facts_user_id", table_name="facts")

@@ -43,9 +43,3 @@ def upgrade() -> None:
         "AND CAST(d.signals AS TEXT) NOT LIKE '%\"sensitive\"%' "
         "AND CAST(d.signals AS TEXT) NOT LIKE '%\"forget\"%'"
     )
-
-
-def downgrade() -> None:
-    """Takes the change back."""
-    op.drop_index("ix_model_queue_next", table_name="model_queue")
-    op.drop_table("model_queue")

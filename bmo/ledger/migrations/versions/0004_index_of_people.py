@@ -28,8 +28,3 @@ def upgrade() -> None:
         sqlite_where=others,
         postgresql_where=others,
     )
-
-
-def downgrade() -> None:
-    """Takes the change back."""
-    op.drop_index("ix_facts_people", table_name="facts")

@@ -1,0 +1,233 @@
+"""What the offline responder says: it quotes memories, and says what became of a turn. Pure.
+
+An answer is the user's own words with their day. Nothing is put into other words, so nothing can
+be said that the user did not say.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import cache
+from importlib import resources
+from textwrap import shorten
+from typing import Any
+
+from bmo.chat.outcome import Outcome
+from bmo.gate.small_talk import small_talk
+from bmo.language import LanguageCode, spoken
+from bmo.quotation import answered, is_words, one_line
+from bmo.turn import WITHHOLD_RULE, RecallPlan, StoredFact
+
+MOST_QUOTED = 3
+"""Memories quoted in one answer; a wide question says how many more there are."""
+
+SURE = 0.5
+"""Score from which a memory is quoted; a model that reads the context may pass over a wrong one, a
+quotation cannot."""
+
+CLOSE = 0.12
+"""How far below the best one another memory may score to be quoted too."""
+
+LONGEST_QUOTE = 240
+"""Characters of a quotation; of longer words the rest is left out."""
+
+_NOT_KEPT = {"secret": "secret", "personal identifier": "identifier", "empty": "no_words"}
+_HELD = {"injection": "steering", "language": "language"}
+_PLEASANTRIES = {"greeting": "hello", "goodbye": "goodbye", "thanks": "welcome"}
+_ASKING = frozenset({"own_fact_question", "explicit_prompt", "follow_up"})
+_IDENTIFIER = re.compile(r"\[(?!secret)[a-z -]+\]")
+_NAME = re.compile(
+    r"^- (?:Is named|Prefers to be called) (?P<name>[^(\n]+?)(?: \(|$)", re.MULTILINE
+)
+_NOTICE = re.compile(r"<memory_notice>(.*?)</memory_notice>", re.DOTALL)
+
+
+def reply(
+    words: str,
+    blocks: Sequence[str],
+    outcome: Outcome | None,
+    language: LanguageCode,
+    now: datetime,
+) -> str:
+    """What is said to a turn.
+
+    Args:
+        words: The user's words.
+        blocks: The memory blocks in the model's context, profile first.
+        outcome: What became of the turn; None where nobody knows: then the lines of the recalled
+            block are read out, and nothing is claimed.
+        language: Of the phrases; memories stay in the language they were said in.
+        now: The present moment.
+    """
+    notices = [_as_speech(text) for block in blocks for text in _NOTICE.findall(block)]
+    if notices:
+        return " ".join(notices)
+    about_itself = _about_itself().get(spoken(words))
+    if about_itself is not None:
+        return about_itself
+    says = _phrases(language)
+    if outcome is None:
+        return " ".join(_recalled_lines(blocks)) or _heard(words, blocks, says)
+    refused = _about_a_request(words, outcome, says)
+    if refused:
+        return refused
+    plan = outcome.recall.plan if outcome.recall is not None else None
+    changed = _changed(outcome, says)
+    asks = words.rstrip().endswith("?") or _is_question(plan)
+    wants = asks or _is_command(outcome, plan)
+    if wants and (asks or not changed):
+        quoted = _quotations(outcome, says, now)
+        if quoted:
+            return " ".join([*quoted, *([] if asks else [says["more_needs_model"]])])
+    if changed:
+        return changed
+    if wants:
+        of_memory = asks and plan is not None and plan.recall
+        return says["not_known" if of_memory else "no_model"]
+    if outcome.decision is not None and outcome.decision.verdict == "hold":
+        return says[_HELD.get(outcome.decision.reason, "heard")]
+    return _heard(words, blocks, says)
+
+
+def _about_a_request(words: str, outcome: Outcome, says: Mapping[str, str]) -> str:
+    """What is said where nothing is kept, or something is to be forgotten; "" elsewhere."""
+    decision, recorded = outcome.decision, outcome.recorded
+    if not outcome.kept and not words.rstrip().endswith("?"):
+        return says["unkept"]
+    if decision is None:
+        return ""
+    if "forget" in decision.signals:
+        receipt = recorded.receipt if recorded is not None else None
+        erased = receipt is not None and any(receipt.places.values())
+        gone = erased or (recorded is not None and bool(recorded.ended))
+        return says["forgotten" if gone else "nothing_to_forget"]
+    if decision.verdict != "discard":
+        return ""
+    if decision.reason in _NOT_KEPT:
+        return says[_NOT_KEPT[decision.reason]]
+    return says["identifier"] if _IDENTIFIER.search(decision.text) else ""
+
+
+def _changed(outcome: Outcome, says: Mapping[str, str]) -> str:
+    """One sentence on what a turn changed in memory, "" when it changed nothing."""
+    done, decision = outcome.recorded, outcome.decision
+    if done is None or decision is None:
+        return ""
+    if done.added:
+        withheld = decision.rule_id == WITHHOLD_RULE
+        said = [says["not_brought_up" if withheld else "kept"]]
+        said += [says["conflict"]] if done.conflicts else []
+        said += [says["beside_secret"]] if "[secret]" in decision.text else []
+        return " ".join(said)
+    if done.confirmed:
+        return says["known"]
+    return says["past"] if done.ended else ""
+
+
+def _quotations(outcome: Outcome, says: Mapping[str, str], now: datetime) -> list[str]:
+    """The memories that were chosen for the turn, newest first.
+
+    Standing wishes come with every recall and answer nothing.
+    """
+    if outcome.recall is None:
+        return []
+    recall = outcome.recall
+    chosen = [
+        memory
+        for memory in recall.memories
+        if memory.why != "hard_rule" and memory.fact.rule_id != WITHHOLD_RULE
+    ]
+    ranked = sorted(chosen, key=lambda memory: -memory.score)
+    if ranked and not recall.plan.include_all:
+        least = max(SURE, ranked[0].score - CLOSE)
+        ranked = [memory for memory in ranked if memory.score >= least]
+    told = {memory.fact.said or memory.fact.text: memory for memory in reversed(ranked)}
+    best = sorted(told.values(), key=lambda memory: -memory.score)[:MOST_QUOTED]
+    best.sort(key=lambda memory: memory.fact.valid_from.date(), reverse=True)
+    said = [_quoted(memory.fact, says, now) for memory in best]
+    if recall.plan.include_all and len(chosen) > len(best):
+        said.append(says["more"].format(count=len(chosen) - len(best)))
+    return said
+
+
+def _quoted(fact: StoredFact, says: Mapping[str, str], now: datetime) -> str:
+    """A memory in a sentence: the words it came from, or the note that a version before made."""
+    words = fact.text if is_words(fact) else fact.said
+    if not words or (len(words) > LONGEST_QUOTE and not is_words(fact)):
+        said = says["noted"].format(when=_when(fact, says, now), words=one_line(fact.text))
+    else:
+        asked = answered(replace(fact, text=words))
+        said = says["answered" if asked else "told"].format(
+            when=_when(fact, says, now),
+            words=shorten(one_line(words), LONGEST_QUOTE, placeholder=" …"),
+            asked=asked,
+        )
+    return f"{said} {says['ended']}" if fact.valid_until is not None else said
+
+
+def _when(fact: StoredFact, says: Mapping[str, str], now: datetime) -> str:
+    at = fact.valid_from
+    if at.date() == now.date():
+        return says["today"]
+    pattern = says["day" if at.year == now.year else "day_of_year"]
+    month = says["months"].split()[at.month - 1]
+    return pattern.format(day=at.day, month=month, year=at.year)
+
+
+def _is_question(plan: RecallPlan | None) -> bool:
+    return plan is not None and (plan.intent == "question" or plan.trigger in _ASKING)
+
+
+def _is_command(outcome: Outcome, plan: RecallPlan | None) -> bool:
+    """Whether something is to be done, for which a language model would be needed."""
+    told = outcome.decision is not None and "command" in outcome.decision.signals
+    return told or (plan is not None and plan.intent == "generation")
+
+
+def _heard(words: str, blocks: Sequence[str], says: Mapping[str, str]) -> str:
+    """What is said to small talk, with the name where it is known, and to all that is left."""
+    if not any(char.isalnum() for char in words):
+        return says["no_words" if words.strip() else "heard"]
+    talk = small_talk(words)
+    found = next((hit for block in blocks for hit in _NAME.finditer(block)), None)
+    name = f", {found[1].strip()}" if found else ""
+    phrase = says[_PLEASANTRIES.get(talk.kind, "heard") if talk else "heard"]
+    return phrase.format(name=name)
+
+
+def _recalled_lines(blocks: Sequence[str]) -> list[str]:
+    """The memories of the recalled block as they stand there."""
+    recalled = [block for block in blocks if not block.startswith("<profile>")]
+    lines = [line for block in recalled for line in block.splitlines() if line.startswith("- ")]
+    return [f"{line.removeprefix('- ')}." for line in lines[:MOST_QUOTED]]
+
+
+def _as_speech(notice: str) -> str:
+    """A line that memory wants said ("... Ask whether to erase them for good."), as speech."""
+    asked = notice.replace("Ask whether to erase them for good.", "Shall I erase them for good?")
+    return asked.removesuffix("Say so.").rstrip()
+
+
+@cache
+def _table() -> Mapping[str, Mapping[str, Any]]:
+    return tomllib.loads((resources.files("bmo.chat") / "phrases.toml").read_text("utf-8"))
+
+
+def _phrases(language: LanguageCode) -> Mapping[str, str]:
+    """The phrases of a language, English where it has none of its own."""
+    return {**_table()["en"], **_table()[language]}
+
+
+@cache
+def _about_itself() -> Mapping[str, str]:
+    """Whole questions about the responder itself -> their answer, in every language."""
+    return {
+        spoken(asked): table[kind]
+        for table in _table().values()
+        for kind in ("about", "source")
+        for asked in table[f"{kind}_asked"]
+    }

@@ -1,0 +1,65 @@
+"""Figures on lines by other people, each on its own: what is stored of noise, facts and attacks."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bmo.evaluation.corpora import CorpusMissing, CorpusRow, read_corpus
+from bmo.evaluation.metrics import Share, share
+from bmo.turn import Decision, Turn
+
+if TYPE_CHECKING:
+    from bmo.gate import WriteGate
+    from bmo.recall import ReadGate
+
+WRITE = ("noise", "durable", "injection", "locomo_turns")
+READ = ("read_negative", "read_positive")
+"""Files of lines for each gate; those that the folder has are read."""
+
+
+def line_figures(write: WriteGate, read: ReadGate, folder: Path) -> dict[str, Share]:
+    """Runs the lines of a folder through the gates.
+
+    Returns:
+        Name of the figure, with ": source" where the lines are from several -> share.
+
+    Raises:
+        CorpusMissing: The folder has none of the files.
+    """
+    outcomes: dict[str, list[bool]] = defaultdict(list)
+    present = [name for name in (*WRITE, *READ) if (folder / f"{name}.jsonl").is_file()]
+    if not present:
+        raise CorpusMissing(
+            f"no lines in {str(folder)!r}: point --corpora to a folder with "
+            f"{', '.join(f'{name}.jsonl' for name in (*WRITE, *READ))}, or some of them"
+        )
+    for name in present:
+        for row in read_corpus(folder, name):
+            if name in READ:
+                outcomes[f"{name} searched"].append(read.plan(Turn(text=row.text)).recall)
+                continue
+            reply = str(row.extra.get("reply") or "")
+            decision = write.decide(Turn(text=row.text, assistant_after=reply))
+            for figure, outcome in _outcomes(name, row, decision):
+                outcomes[figure].append(outcome)
+    return {figure: share(outcomes[figure]) for figure in sorted(outcomes)}
+
+
+def _outcomes(name: str, row: CorpusRow, decision: Decision) -> Iterator[tuple[str, bool]]:
+    kept = decision.verdict == "allow"
+    if name == "injection" and row.label == "attack":
+        yield "attacks stored", kept
+    elif name == "injection":
+        yield "benign lines flagged", "injection" in decision.signals
+    elif name == "locomo_turns":
+        yield f"LoCoMo {'evidence' if row.label == 'store' else 'rest'} kept", kept
+    elif name == "durable":
+        for verdict, said in (("allow", "allowed"), ("hold", "held"), ("discard", "discarded")):
+            yield f"durable {said}", decision.verdict == verdict
+            yield f"durable {said}: {row.source}", decision.verdict == verdict
+    else:
+        yield f"{name} stored", kept
+        yield f"{name} stored: {row.source}", kept

@@ -1,0 +1,134 @@
+"""What a model behind the gate is: a service that is asked in JSON and may fail."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from bmo.turn import Turn
+
+_Library = TypeVar("_Library", bound="_Closable")
+
+TIMEOUT_S = 30.0
+"""Longest a model is waited for; nothing waits on it, but a thread does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The system instruction, the conversation as JSON, and which turn each number in it is."""
+
+    instructions: str
+    content: str
+    numbered: Mapping[int, Turn]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a model wrote (JSON, if it obeyed), the tokens of it, and the US dollars it cost."""
+
+    text: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
+
+
+class ModelClient(Protocol):
+    """A service that answers one request in JSON, from any thread.
+
+    Attributes:
+        name: Service and model ("gemini:gemini-3.1-flash-lite"); the ledger's extraction method.
+        cost: Expected US dollars a call; the cheapest is asked first.
+        estimated_latency_ms: Expected milliseconds a call.
+    """
+
+    name: str
+    cost: float
+    estimated_latency_ms: float
+
+    def is_available(self) -> bool:
+        """Whether a call may succeed now (key present, server up)."""
+
+    def warm_up(self) -> None:
+        """Loads its libraries, so that no first call does; sends nothing."""
+
+    def ask(self, request: Request, schema: Mapping[str, Any]) -> Answer:
+        """One request, one answer, no retry.
+
+        Raises:
+            ExtractionFailed: No answer came, or the service refused.
+        """
+
+    def close(self) -> None:
+        """Gives its connections back. Safe to call twice, and from another thread."""
+
+
+class ExtractionFailed(RuntimeError):
+    """A model gave no usable answer; the message says why.
+
+    Attributes:
+        retry_after_s: Seconds the service asks to be left alone, or None.
+        lasting: Asking again cannot help before somebody acts; the message then names the fix.
+        content: What the service said is unusable: other turns, or fewer, may fare better.
+        spent: Tokens and dollars that were spent all the same.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        retry_after_s: float | None = None,
+        lasting: bool = False,
+        content: bool = False,
+        spent: Answer | None = None,
+    ) -> None:
+        """See the class."""
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+        self.lasting = lasting
+        self.content = content
+        self.spent = spent
+
+
+class _Closable(Protocol):
+    def close(self) -> None:
+        """Gives connections back."""
+
+
+class Connection(Generic[_Library]):
+    """A library's client, made at first use and never again after it was closed."""
+
+    def __init__(self, make: Callable[[], _Library]) -> None:
+        """Nothing is made yet."""
+        self.closed = False
+        self._make = make
+        self._made: _Library | None = None
+        self._lock = threading.Lock()
+
+    def opened(self) -> _Library:
+        """The client.
+
+        Raises:
+            ExtractionFailed: It is closed.
+        """
+        with self._lock:
+            if self.closed:
+                raise ExtractionFailed("the connection is closed")
+            if self._made is None:
+                self._made = self._make()
+            return self._made
+
+    def close(self) -> None:
+        """Closes it; a request under way fails. Safe to call twice."""
+        with self._lock:
+            self.closed = True
+            made, self._made = self._made, None
+        if made is not None:
+            made.close()
+
+
+def seconds_of(header: str | None) -> float | None:
+    """Seconds of a Retry-After header; None without one, or for a date (nobody here sends it)."""
+    said = (header or "").strip()
+    return float(said) if said.isascii() and said.isdigit() else None

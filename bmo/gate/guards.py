@@ -1,0 +1,282 @@
+"""The guards of the write gate in their order: what rules settle before the encoder is asked.
+
+Length cap, masking of secrets and identifiers, custom skip rules, injection firewall, skip
+signals, orders, custom keep rules, published signals, language. Pure and quick: they run on the
+event loop.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from bmo.gate.custom_rules import CustomMatch, CustomRules
+from bmo.gate.firewall import attack
+from bmo.gate.identifiers import masked_identifiers
+from bmo.gate.orders import Order, content, is_standing_wish, meant, read_order
+from bmo.gate.published_signals import PublishedSignals, published_signals
+from bmo.gate.secrets import bare_secret, scan
+from bmo.gate.small_talk import small_talk
+from bmo.language import (
+    MAX_CHARACTERS,
+    LanguageCode,
+    clean,
+    identify,
+    without_fillers,
+)
+from bmo.language.domains import domains_of
+from bmo.settings import GatekeeperMode, SensitivePolicy, Settings
+from bmo.turn import WITHHOLD_RULE, Category, DialogueContext, Fact, Kind, Signal, Turn, Verdict
+
+_MASKED = ("[secret]", "[e-mail]", "[phone]")
+_FEW_WORDS = 3
+"""A turn with an identifier and no more content words beside it says nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What a guard says of a turn.
+
+    Attributes:
+        verdict: allow, hold or discard.
+        signals: Strongest first.
+        reason: For people.
+        confidence: 0..1.
+        rule_id: The rule that decided.
+        facts: With allow: what is stored or ended.
+        method: How a memory was made, where it is no pattern ("raw").
+    """
+
+    verdict: Verdict
+    signals: tuple[Signal, ...]
+    reason: str
+    confidence: float = 1.0
+    rule_id: str = ""
+    facts: tuple[Fact, ...] = ()
+    method: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """A turn behind the guards.
+
+    Attributes:
+        turn: The turn with its words and the assistant's masked, and cut to what is read.
+        ruling: What a guard decided, or None: the turn is open.
+        language: Language of the turn; None when it is one the encoder was not taught.
+        published: The published signals.
+        masked: Kinds of secrets that were masked.
+    """
+
+    turn: Turn
+    ruling: Ruling | None
+    language: LanguageCode | None = "en"
+    published: PublishedSignals = field(default_factory=PublishedSignals)
+    masked: tuple[str, ...] = ()
+
+
+def mask(text: str, policy: SensitivePolicy = "drop", asked: str = "") -> tuple[str, int]:
+    """Text as it may be written down, and how much of it was masked.
+
+    Args:
+        text: Any words.
+        policy: BMO_SENSITIVE: "keep" leaves identifiers; secrets are masked under every policy.
+        asked: The assistant's words before.
+    """
+    found = scan(text, asked)
+    if policy == "keep":
+        return found.masked, len(found.spans)
+    masked, identifiers = masked_identifiers(found.masked)
+    return masked, len(found.spans) + identifiers
+
+
+def guard(turn: Turn, context: DialogueContext, settings: Settings, custom: CustomRules) -> Guarded:
+    """Passes a turn through all guards.
+
+    Args:
+        turn: What was said, as it was said.
+        context: For orders: what may be meant.
+        settings: Mode, policies, thresholds.
+        custom: Rules of the deployment.
+    """
+    asked = scan(clean(turn.assistant_before)[-MAX_CHARACTERS:]).masked
+    found = scan(clean(turn.text)[:MAX_CHARACTERS], asked)
+    text, identifiers = found.masked, 0
+    if settings.bmo_sensitive != "keep":
+        text, identifiers = masked_identifiers(text)
+        asked, _ = masked_identifiers(asked)
+    if attack(asked) is not None:
+        asked = ""
+    turn = replace(turn, text=text, assistant_before=asked)
+    masked = found.kinds
+    if settings.effective_mode == "disabled":
+        return Guarded(turn, raw_ruling(turn, "gatekeeper disabled"), masked=masked)
+    ruling = _sensitive(turn, bool(masked) and bare_secret(found, text), identifiers, settings)
+    ruling = ruling or _skipped_by_custom_rule(turn, custom) or _attack(turn)
+    ruling = ruling or _small_talk(turn, settings) or _order(turn, context)
+    ruling = ruling or _kept_by_custom_rule(turn, custom)
+    if ruling is not None:
+        return Guarded(turn, ruling, masked=masked)
+    published = published_signals(text, turn.assistant_after)
+    language = identify(
+        text, tag=turn.language, setting=settings.bmo_language, previous=turn.assistant_before
+    )
+    if language is None:
+        ruling = Ruling("hold", ("other",), "language", 0.5)
+    elif published.sarcastic:
+        ruling = Ruling("hold", (*published.keep, "other"), "sarcasm", 0.7, "published.sarcasm")
+    return Guarded(turn, ruling, language, published, masked)
+
+
+def raw_ruling(turn: Turn, reason: str) -> Ruling:
+    """Everything is stored in the words it was said in."""
+    fact = words_fact(turn, "personal_facts", 0.5, "raw")
+    return Ruling("allow", ("other",), reason, 0.5, facts=(fact,), method="raw")
+
+
+def words_fact(
+    turn: Turn,
+    category: Category,
+    confidence: float,
+    method: str,
+    *,
+    text: str = "",
+    rule_id: str = "",
+) -> Fact:
+    """A memory in the user's words, with the words they answer.
+
+    Args:
+        turn: The turn, masked.
+        category: Where it belongs.
+        confidence: 0..1.
+        method: What vouches for it.
+        text: The part that is kept; "" is the whole turn.
+        rule_id: The rule that kept it.
+    """
+    words = without_fillers(text or turn.text, turn.language or "en")
+    topics = domains_of(words)
+    return Fact(
+        text=words,
+        category=category,
+        said=turn.text,
+        asked=turn.assistant_before,
+        kind=kind_of(words, category),
+        subject="team" if category == "policies" else "user",
+        confidence=confidence,
+        rule_id=rule_id,
+        extraction_method=method,
+        domain=topics[0] if topics else None,
+    )
+
+
+def kind_of(words: str, category: Category) -> Kind:
+    """How a memory is used: wishes about form and conduct are hard rules."""
+    if category in ("preferences", "policies") and is_standing_wish(words):
+        return "hard_rule"
+    if category == "preferences":
+        return "preference"
+    return "policy" if category == "policies" else "fact"
+
+
+def _sensitive(turn: Turn, bare: bool, identifiers: int, settings: Settings) -> Ruling | None:
+    """A turn that is nothing but a secret, or, by BMO_SENSITIVE=drop, little but identifiers."""
+    if bare:
+        return Ruling("discard", ("sensitive",), "secret", rule_id="guard.secret")
+    # Words that were written down come masked: they are decided as they were.
+    any_masked = identifiers or any(mask in turn.text for mask in _MASKED[1:])
+    if not any_masked or settings.bmo_sensitive != "drop":
+        return None
+    rest = turn.text
+    for mask in _MASKED:
+        rest = rest.replace(mask, " ")
+    if len(content(rest)) > _FEW_WORDS:
+        return None
+    return Ruling("discard", ("sensitive",), "personal identifier", rule_id="guard.identifier")
+
+
+def _skipped_by_custom_rule(turn: Turn, custom: CustomRules) -> Ruling | None:
+    found = custom.match_skip(turn.text) if custom.skip else None
+    return Ruling("discard", ("other",), found.reason, 1.0, found.rule_id) if found else None
+
+
+def _attack(turn: Turn) -> Ruling | None:
+    rule = attack(turn.text, turn.assistant_before)
+    return Ruling("hold", ("injection",), "injection", 0.95, rule) if rule else None
+
+
+def _small_talk(turn: Turn, settings: Settings) -> Ruling | None:
+    """Small talk, unless it may answer the assistant's question."""
+    limit = settings.gatekeeper_greeting_length_limit
+    found = small_talk(turn.text, greeting_limit=limit)
+    if found is None:
+        return None
+    if "?" in turn.assistant_before and found.signal == "confirmation" and found.kind != "thanks":
+        return None
+    return Ruling("discard", (found.signal,), found.reason, 0.99, found.rule_id)
+
+
+def _order(turn: Turn, context: DialogueContext) -> Ruling | None:
+    order = read_order(turn.text)
+    if order is None:
+        return None
+    if order.kind == "remember":
+        fact = words_fact(turn, "personal_facts", 0.95, "pattern:order.remember", text=order.what)
+        fact = replace(fact, rule_id="order.remember")
+        return Ruling("allow", ("remember",), "asked to remember", 0.95, fact.rule_id, (fact,))
+    if order.kind == "withhold":
+        return _withhold(turn, order)
+    return _forget(order, context)
+
+
+def _withhold(turn: Turn, order: Order) -> Ruling:
+    fact = words_fact(turn, "preferences", 0.95, f"pattern:{WITHHOLD_RULE}", rule_id=WITHHOLD_RULE)
+    fact = replace(fact, kind="hard_rule", value=order.what)
+    return Ruling(
+        "allow", ("preference",), "asked never to bring it up", 0.95, WITHHOLD_RULE, (fact,)
+    )
+
+
+def _forget(order: Order, context: DialogueContext) -> Ruling:
+    scope, ends = meant(order, context.candidates, context.near, context.last_facts)
+    rule_id = f"order.{order.kind}"
+    facts: tuple[Fact, ...] = ()
+    if ends or scope == "all":
+        request = Fact(
+            text=order.what or order.kind.replace("_", " "),
+            category="personal_facts",
+            op="retract",
+            ends=ends,
+            scope=scope,
+            rule_id=rule_id,
+            extraction_method=f"pattern:{rule_id}",
+        )
+        facts = (request,)
+    return Ruling("allow", ("forget",), "asked to forget", 0.95, rule_id, facts)
+
+
+def _kept_by_custom_rule(turn: Turn, custom: CustomRules) -> Ruling | None:
+    found = custom.match_keep(turn.text, turn.assistant_after) if custom.keep else None
+    if found is None:
+        return None
+    return Ruling(
+        "allow",
+        ("other",),
+        found.reason,
+        1.0,
+        found.rule_id,
+        (_custom_fact(turn, found),),
+    )
+
+
+def _custom_fact(turn: Turn, found: CustomMatch) -> Fact:
+    """The template's text, or the words; a category of the deployment's own is the domain."""
+    method = f"pattern:{found.rule_id}"
+    fact = words_fact(turn, found.category or "decisions", 1.0, method, rule_id=found.rule_id)
+    own = None if found.category else found.label
+    if found.text is None:
+        return replace(fact, domain=own)
+    return replace(fact, text=found.text, slot=found.label, value=found.text, domain=own)
+
+
+def open_mode(mode: GatekeeperMode) -> bool:
+    """Whether the encoder looks at what the guards leave open."""
+    return mode in ("local", "hybrid", "llm")

@@ -1,0 +1,119 @@
+"""Skip signals: turns made of nothing but greetings, confirmations, thanks and backchannels.
+
+Phrases stand in ``tables/small_talk.toml``. A turn is skipped when phrases of one language cover
+it from end to end; one word more and it goes on.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal, get_args
+
+from bmo.gate.tables import read_table
+from bmo.language import LANGUAGES, words
+from bmo.turn import Signal
+
+SkipKind = Literal[
+    "channel_check", "greeting", "goodbye", "thanks", "confirmation", "laughter", "backchannel"
+]
+"""Kinds of small talk, the most telling first: a mixed turn gets the first that occurs."""
+
+MAX_WORDS = 16
+"""A longer turn is never skipped."""
+
+_SIGNALS: dict[SkipKind, Signal] = {
+    "channel_check": "question",
+    "greeting": "greeting",
+    "goodbye": "greeting",
+    "thanks": "confirmation",
+    "confirmation": "confirmation",
+    "laughter": "other",
+    "backchannel": "confirmation",
+}
+_REASONS: dict[SkipKind, str] = {
+    "channel_check": "channel check",
+    "greeting": "greeting",
+    "goodbye": "goodbye",
+    "thanks": "thanks",
+    "confirmation": "bare confirmation",
+    "laughter": "laughter",
+    "backchannel": "backchannel",
+}
+_ELONGATED = re.compile(r"(.)\1{2,}")
+_LAUGHTER = re.compile(r"a?(?:(?:ha){2,}|(?:he){2,}|(?:hi){2,}|(?:ho){2,}|(?:j[aei]){2,})h?|l+o+l+")
+
+
+@dataclass(frozen=True, slots=True)
+class SmallTalk:
+    """A turn that carries nothing.
+
+    Attributes:
+        kind: What it is.
+        signal: The published signal it counts as.
+        reason: For people.
+        rule_id: "skip.greeting" and the like.
+    """
+
+    kind: SkipKind
+    signal: Signal
+    reason: str
+    rule_id: str
+
+
+def small_talk(text: str, *, greeting_limit: int = 50) -> SmallTalk | None:
+    """Whether a turn is nothing but small talk in one language.
+
+    Args:
+        text: The user's words.
+        greeting_limit: A greeting of this many characters or more goes on
+            (GATEKEEPER_GREETING_LENGTH_LIMIT).
+
+    Returns:
+        What it is, or None. A confirmation may answer a question: the caller looks at that.
+    """
+    said = [_short_form(word) for word in words(text[:200])]
+    if not said or len(said) > MAX_WORDS:
+        return None
+    kinds = (_kind(said, language) for language in LANGUAGES)
+    kind: SkipKind | None = next((k for k in kinds if k is not None), None)
+    if kind is None or (kind == "greeting" and len(text.strip()) >= greeting_limit):
+        return None
+    return SmallTalk(kind, _SIGNALS[kind], _REASONS[kind], f"skip.{kind}")
+
+
+def _short_form(word: str) -> str:
+    """A word without apostrophes, elongation ("heyyy") and the length of laughter."""
+    bare = word.replace("'", "")
+    return "haha" if _LAUGHTER.fullmatch(bare) else _ELONGATED.sub(r"\1", bare)
+
+
+def _kind(said: list[str], language: str) -> SkipKind | None:
+    """The most telling kind when phrases and fillers of a language cover all words, else None."""
+    phrases, vocabulary = _phrases(language)
+    if not vocabulary.issuperset(said):
+        return None  # most turns
+    reached: list[frozenset[str] | None] = [frozenset(), *[None] * len(said)]
+    for start in range(len(said)):
+        kinds = reached[start]
+        if kinds is None:
+            continue
+        for end in range(start + 1, len(said) + 1):
+            kind = phrases.get(tuple(said[start:end]))
+            if kind is not None:
+                reached[end] = (reached[end] or frozenset()) | kinds | {kind}
+    found = reached[-1]
+    if found is None:
+        return None
+    return next((kind for kind in get_args(SkipKind) if kind in found), "backchannel")
+
+
+@cache
+def _phrases(language: str) -> tuple[dict[tuple[str, ...], str], frozenset[str]]:
+    """Words of a phrase -> its kind ("filler" last), and all words that occur."""
+    kinds: dict[tuple[str, ...], str] = {}
+    for kind, phrases in read_table("small_talk.toml")[language].items():
+        for phrase in phrases:
+            kinds.setdefault(tuple(map(_short_form, words(phrase))), kind)
+    return kinds, frozenset(word for phrase in kinds for word in phrase)

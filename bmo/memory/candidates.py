@@ -1,0 +1,70 @@
+"""Which live memories a turn may restate or end: what the write gate is told of them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from bmo.gate.orders import read_order
+from bmo.index import EmbedderUnavailable, IndexUnavailable
+from bmo.turn import StoredFact, Turn
+
+if TYPE_CHECKING:
+    from bmo.index import MemoryIndex
+    from bmo.ledger import Ledger
+
+logger = logging.getLogger("bmo.memory")
+
+NEAREST = 12
+"""Memories asked of the index, of the words and of the visit, at most each."""
+NAMED = 60
+"""Memories looked at for a request to forget: all that share its words."""
+LEAST_SIMILARITY = 0.2
+"""Below this cosine a memory is not about the same thing."""
+
+
+def find_candidates(
+    ledger: Ledger, index: MemoryIndex | None, turn: Turn
+) -> tuple[tuple[StoredFact, ...], Mapping[str, float]]:
+    """The memories nearest in meaning, those that share words, and the visit's own. Blocking.
+
+    Args:
+        ledger: What is live.
+        index: Asked for the nearest; None or a failing one leaves words and visit.
+        turn: What was said, of its user and visit.
+
+    Returns:
+        Live memories, nearest first, and the similarity of those where it is known.
+    """
+    order = read_order(turn.text)
+    wide = order is not None and order.kind.startswith("forget")
+    near = _near(index, turn)
+    named = ledger.search_words(
+        turn.user_id,
+        order.what if order is not None and wide else turn.text,
+        NAMED if wide else NEAREST,
+    )
+    visit = ledger.visit_facts(turn.user_id, turn.session_id, NEAREST)
+    closest = ledger.facts_by_id(turn.user_id, list(near), live_at=turn.at)
+    found = {fact.id: fact for fact in (*closest, *visit, *(fact for fact, _ in named))}
+    live = [fact for fact in found.values() if fact.valid_until is None]
+    live.sort(key=lambda fact: -near.get(fact.id, 0.0))
+    return tuple(live), near
+
+
+def _near(index: MemoryIndex | None, turn: Turn) -> dict[str, float]:
+    if index is None or index.unavailable or not turn.text.strip():
+        return {}
+    asked = turn.assistant_before if len(turn.text.split()) <= 4 else ""
+    try:
+        found = index.near(
+            turn.user_id,
+            f"{asked} {turn.text}".strip(),
+            top_k=NEAREST,
+            threshold=LEAST_SIMILARITY,
+        )
+    except (IndexUnavailable, EmbedderUnavailable) as error:
+        logger.warning("no near memories", extra={"error": str(error)})
+        return {}
+    return {str(fact_id): float(score) for fact_id, score in found}

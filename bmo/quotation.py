@@ -1,0 +1,78 @@
+"""How a memory is shown to whoever reads it: a canonical text, or the user's words as a quotation.
+
+First-person words stay as they were said, so a reader needs to see that they are words and of when:
+``"me and ines" (said 2026-03-03)``. Words that mean little without the question they answer are
+shown with it: ``asked "Who is cooking?": "me and ines" (said 2026-03-03)``.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from bmo.turn import Fact, StoredFact
+
+ANSWER_WORDS = 12
+"""Up to so many words a turn is shown with the question it answers."""
+
+_SENTENCE = re.compile(r"[^.!?]*[.!?]+|[^.!?]+$")
+
+
+def quotation(memory: Fact | StoredFact) -> str:
+    """A memory's text for a reader, without its date: one line, no angle brackets.
+
+    Args:
+        memory: Words or a canonical text.
+
+    Returns:
+        The canonical text as it is; words in quotation marks, with the question they answer.
+    """
+    text = one_line(memory.text)
+    if not is_words(memory):
+        return text
+    question = answered(memory)
+    return f'asked "{question}": "{text}"' if question else f'"{text}"'
+
+
+def dated_quotation(memory: StoredFact) -> str:
+    """``quotation`` with the day: since when a canonical text holds, when words were said."""
+    day = memory.valid_from.date().isoformat()
+    shown = quotation(memory)
+    if memory.valid_until is not None:
+        return f"{shown} (until {memory.valid_until.date().isoformat()}, no longer true)"
+    return f"{shown} (said {day})" if is_words(memory) else f"{shown} ({day})"
+
+
+def exchange(memory: Fact | StoredFact) -> str:
+    """Everything a memory tells: the words it answers, and its text."""
+    return f"{memory.asked} {memory.text}".strip()
+
+
+def is_words(memory: Fact | StoredFact) -> bool:
+    """Whether a memory's text is what the user said, and no canonical text."""
+    return bool(memory.said) and memory.slot is None and not _written_by_model(memory)
+
+
+def answered(memory: Fact | StoredFact) -> str:
+    """The question that a memory's words answer, where they need it to be understood; else ""."""
+    if not memory.asked or len(memory.text.split()) > ANSWER_WORDS:
+        return ""
+    asked = [s.strip() for s in _SENTENCE.findall(memory.asked) if s.strip().endswith("?")]
+    return one_line(asked[-1]) if asked else ""
+
+
+def one_line(text: str) -> str:
+    """Text on one line, which cannot close a block or a quotation that it stands in."""
+    flat = text.replace("<", "(").replace(">", ")").replace('"', "'")
+    return " ".join(flat.split())
+
+
+def spoken_day(moment: datetime) -> str:
+    """A day as people say it ("3 March 2026")."""
+    return f"{moment.day} {moment:%B %Y}"
+
+
+def _written_by_model(memory: Fact | StoredFact) -> bool:
+    """A model service behind the gate writes canonical texts ("gemini:...", "ollama:...")."""
+    method = memory.extraction_method
+    return ":" in method and method.partition(":")[0] not in {"encoder", "pattern", "judge"}

@@ -1,0 +1,26 @@
+"""What the user asked never to bring up: left out until a turn of theirs mentions it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from bmo.gate.orders import content, mentions
+from bmo.turn import StoredFact
+
+
+def withheld(facts: Iterable[StoredFact], orders: Sequence[StoredFact], turn: str) -> set[str]:
+    """Ids of the memories that are to be left out.
+
+    Args:
+        facts: Memories that may be shown.
+        orders: Live memories of ``WITHHOLD_RULE``.
+        turn: The user's words now; what they mention may be shown. "" for the profile.
+    """
+    topics = [
+        topic for order in orders if (topic := content(order.value)) and not mentions(topic, turn)
+    ]
+    return {
+        fact.id
+        for fact in (facts if topics else ())
+        if any(mentions(topic, f"{fact.asked} {fact.said} {fact.text}") for topic in topics)
+    }

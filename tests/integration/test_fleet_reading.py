@@ -1,0 +1,110 @@
+"""Two workers, one user: what one forgets no other says again, and neither writes twice."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+from pydantic import SecretStr
+
+from bmo.ledger import Ledger
+from bmo.memory import MemoryService, MemorySession
+from bmo.settings import Settings
+from bmo.turn import Fact, Turn
+from tests.fakes.qdrant_server import API_KEY, FakeQdrantServer
+from tests.fakes.speaker import START, allowed, likes, live, lives_in, turn
+
+pytestmark = pytest.mark.integration
+
+ASKED = "what do i like"
+
+
+@pytest.fixture
+def server() -> Iterator[FakeQdrantServer]:
+    fake = FakeQdrantServer()
+    yield fake
+    fake.close()
+
+
+@pytest.fixture
+async def fleet(
+    tmp_path: Path, ledger_url: str, server: FakeQdrantServer
+) -> AsyncIterator[list[MemoryService]]:
+    """Two workers with homes of their own, one ledger and one server."""
+    services = [
+        await MemoryService.open(
+            Settings(
+                bmo_home=tmp_path / name,
+                bmo_ledger_url=ledger_url,
+                qdrant_url=server.url,
+                qdrant_api_key=SecretStr(API_KEY),
+                gatekeeper_mode="pattern",
+                bmo_recall_deadline_ms=5000,
+                _env_file=None,  # type: ignore[call-arg]
+            )
+        )
+        for name in ("first", "second")
+    ]
+    yield services
+    for service in services:
+        await service.aclose()
+
+
+async def given(session: MemorySession) -> list[str]:
+    recall = await session.recall(Turn(text=ASKED))
+    assert not recall.fallback, recall.reason
+    return [memory.fact.text for memory in recall.memories]
+
+
+@pytest.mark.parametrize("how", ["forget", "wipe"])
+async def test_what_one_worker_forgets_no_other_says_again(
+    fleet: list[MemoryService], how: str
+) -> None:
+    here, there = fleet
+    told = here.ledger.record(turn("x"), allowed("x", likes("zydeco"), likes("okra"))).added
+    visit = there.session(user_id="ana")
+    before = await visit.profile()
+    assert "zydeco" in before.context
+    assert set(await given(visit)) == {"Likes zydeco", "Likes okra"}
+    here.ledger.record(turn("y"), allowed("y", likes("gumbo")))
+    assert (await visit.profile()) is before  # it keeps its bytes while nothing in it is gone
+    visit.prefetch(ASKED)
+    version = visit.profile_version
+    if how == "wipe":
+        here.ledger.erase_user("ana")
+    else:
+        here.ledger.erase("ana", [told[0].id])
+    left = set() if how == "wipe" else {"Likes okra", "Likes gumbo"}
+    assert set(await given(visit)) == left
+    assert visit.profile_version == version + 1
+    assert "zydeco" not in (await visit.profile()).context
+
+
+def at_once(url: str, rounds: int, said: tuple[Fact, Fact]) -> None:
+    """Two workers hear one user in the same moment, again and again."""
+    together = Barrier(2)
+
+    def work(mine: Fact, behind: timedelta) -> None:
+        ledger = Ledger.open(url)
+        for number in range(rounds):
+            at = START + timedelta(minutes=number) + behind
+            together.wait(30)
+            ledger.record(turn(mine.text, user=f"u{number}", at=at), allowed(mine.text, mine))
+        ledger.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        jobs = [pool.submit(work, mine, timedelta(seconds=n)) for n, mine in enumerate(said)]
+        for job in jobs:
+            job.result(120)
+
+
+def test_two_workers_write_one_fact_and_one_home(ledger: Ledger, ledger_url: str) -> None:
+    at_once(ledger_url, 30, (likes("okra"), likes("okra")))
+    at_once(ledger_url, 30, (lives_in("Leeds"), lives_in("Derby")))
+    for number in range(30):
+        assert live(ledger, f"u{number}") == {"Likes okra", "Lives in Derby"}
+        assert ledger.count_live(f"u{number}") == 2

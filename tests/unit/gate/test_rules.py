@@ -1,0 +1,198 @@
+"""The rules of the write gate: small talk, orders, slots, identifiers, language."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bmo.gate import WriteGate, mask
+from bmo.gate.orders import is_standing_wish, meant, read_order
+from bmo.gate.slots import check_table, read_slots
+from bmo.gate.small_talk import small_talk
+from bmo.gate.tables import read_table
+from bmo.language import identify, without_fillers
+from bmo.settings import load_settings
+from bmo.turn import DialogueContext, StoredFact, Turn, utc_now
+
+pytestmark = pytest.mark.unit
+
+PATTERN = WriteGate.from_settings(load_settings(gatekeeper_mode="pattern"), load_judge=False)
+
+
+def memory(text: str, number: int) -> StoredFact:
+    return StoredFact(
+        id=str(number),
+        user_id="ana",
+        subject="user",
+        slot=None,
+        value="",
+        text=text,
+        category="personal_facts",
+        kind="fact",
+        cardinality="many",
+        polarity="positive",
+        confidence=1.0,
+        valid_from=utc_now(),
+        said=text,
+    )
+
+
+KNOWN = tuple(
+    memory(text, n)
+    for n, text in enumerate(
+        [
+            "my sister ines lives in kiel",
+            "ines has a boat",
+            "i work at the bakery",
+            "no fish for me",
+        ]
+    )
+)
+
+
+def test_the_slot_table_holds() -> None:
+    assert check_table() == []
+
+
+def test_slots_cover_or_leave_the_words() -> None:
+    assert read_slots("my brother is sam", "en").covers
+    beside = read_slots("hi, im lena, i teach maths in bremen", "en")
+    assert [fact.text for fact in beside.facts] == ["Is named Lena"]
+    assert not beside.covers
+    assert read_slots("do i live in leeds?", "en").facts == ()
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr", "es"])
+def test_every_phrase_of_small_talk_is_small_talk(language: str) -> None:
+    table = read_table("small_talk.toml")[language]
+    phrases = [p for kind, listed in table.items() if kind != "filler" for p in listed]
+    assert [p for p in phrases if small_talk(p, greeting_limit=99) is None] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no it's tom",
+        "hey i'm sam",
+        "thanks i hate it",
+        "yes two kids",
+        "PostgreSQL",
+        "no meat for me",
+    ],
+)
+def test_one_word_more_is_no_small_talk(text: str) -> None:
+    assert small_talk(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "what"),
+    [
+        ("please remember that my sister lives in kiel", "remember", "my sister lives in kiel"),
+        ("merk dir dass ich linkshänder bin", "remember", "ich linkshänder bin"),
+        ("forget that my brother is called sam", "forget", "my brother is called sam"),
+        ("vergiss das mit der katze", "forget", "der katze"),
+        ("oublie que j'ai un chien", "forget", "j'ai un chien"),
+        ("olvida lo de mi jefe", "forget", "mi jefe"),
+        ("forget my brother", "forget", "my brother"),
+        ("forget where i live", "forget", "where i live"),
+        ("vergiss wo ich wohne", "forget", "wo ich wohne"),
+        ("oublie où j'habite", "forget", "où j'habite"),
+        ("olvida dónde vivo", "forget", "dónde vivo"),
+        ("forget i have a brother", "forget", "i have a brother"),
+        ("vergiss meinen bruder", "forget", "meinen bruder"),
+        ("forget that", "forget_last", ""),
+        ("forget everything you know about my ex", "forget_subject", "my ex"),
+        ("delete everything", "forget_all", ""),
+        ("never bring up my mother again", "withhold", "my mother"),
+        ("sprich mich nie wieder auf meinen vater an", "withhold", "meinen vater"),
+    ],
+)
+def test_orders_are_read(text: str, kind: str, what: str) -> None:
+    order = read_order(text)
+    assert order is not None
+    assert (order.kind, order.what) == (kind, what)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "remember to buy milk",
+        "do you remember my name",
+        "forget it",
+        "forget about it mate",
+        "delete the alarm about work",
+        "remember that time we went to rome",
+        "i never forget a face",
+    ],
+)
+def test_what_looks_like_an_order_and_is_none(text: str) -> None:
+    assert read_order(text) is None
+
+
+def test_a_request_to_forget_names_what_it_means() -> None:
+    def ids(text: str) -> tuple[str, tuple[str, ...]]:
+        order = read_order(text)
+        assert order is not None
+        return meant(order, KNOWN, {}, ())
+
+    assert ids("forget that i work at the bakery") == ("memory", ("2",))
+    assert ids("forget what i said about ines") == ("memory", ("0", "1"))
+    assert ids("forget everything about ines") == ("subject", ("0", "1"))
+    assert ids("forget that i own a castle") == ("memory", ())
+
+
+def test_forgetting_goes_through_the_gate() -> None:
+    context = DialogueContext(candidates=KNOWN)
+    decision = PATTERN.decide(Turn("forget that i work at the bakery"), context)
+    assert decision.signals == ("forget",)
+    assert [(f.op, f.ends, f.scope) for f in decision.facts] == [("retract", ("2",), "memory")]
+
+
+def test_wishes_about_conduct_are_hard_rules() -> None:
+    assert is_standing_wish("always answer in celsius")
+    assert is_standing_wish("call me captain")
+    assert not is_standing_wish("i always eat breakfast")
+
+
+def test_identifiers_are_masked_and_a_list_of_them_is_dropped() -> None:
+    assert mask("my number is +49 151 12345678")[0] == "my number is [phone]"
+    assert mask("my number is +49 151 12345678", "keep")[0].endswith("12345678")
+    assert mask("i moved in 2019 on 12 14")[1] == 0
+    assert PATTERN.decide(Turn("ana@example.org")).reason == "personal identifier"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "zet een timer op tien minuten",
+        "sæt en timer på ti minutter",
+        "metti un timer di dieci minuti",
+        "müziği aç",
+        "pusti muziku",
+        "bel mijn broer",
+    ],
+)
+def test_a_language_that_was_not_taught_is_held(text: str) -> None:
+    assert identify(text) is None
+    assert PATTERN.decide(Turn(text)).reason == "language"
+
+
+def test_languages_that_were_taught() -> None:
+    said = {"en": "i moved to hull last week", "de": "ich bin nach kiel gezogen"}
+    said |= {"fr": "j'habite à lille depuis mars", "es": "mi hermana vive en lugo"}
+    assert {code: identify(text) for code, text in said.items()} == {c: c for c in said}
+    assert identify("callista dmitri and bo", previous="What are they called?") == "en"
+
+
+def test_fillers_go_and_words_stay() -> None:
+    assert without_fillers("um i i live in uh leeds") == "i live in leeds"
+    assert without_fillers("er kommt morgen", "de") == "er kommt morgen"
+    assert without_fillers("we had had enough") == "we had had enough"
+
+
+@given(st.text(max_size=300), st.text(max_size=100))
+def test_no_text_breaks_the_gate(text: str, asked: str) -> None:
+    decision = PATTERN.decide(Turn(text, assistant_before=asked))
+    assert decision.verdict in ("allow", "hold", "discard")
+    assert decision.gate_version
