@@ -38,7 +38,7 @@ PROFILE_PLAN = RecallPlan(recall=True, trigger="profile", include_all=True)
 DOZEN: Final = 8
 """Memories that the pair head weighs for a turn, 3 ms each."""
 
-ANSWERS: Final = 0.03
+ANSWERS: Final = 0.08
 """P(answers) below which a memory is not given: a model can pass over a line that it does not need,
 and cannot answer from one that it was not given."""
 

@@ -305,7 +305,8 @@ def test_turns_held_before_there_was_a_queue_wait_too(ledger_url: str) -> None:
     done = hold(first, "done by hand")
     first.discard_held("ana", done.id)
     with first.writing() as connection:
-        connection.execute(sa.text("DROP TABLE model_queue"))
+        for name in ("model_queue", "user_versions"):
+            connection.execute(sa.text(f"DROP TABLE {name}"))
         for name in ("people", "live_slot", "newest", "superseded_by"):
             connection.execute(sa.text(f"DROP INDEX ix_facts_{name}"))
         for name in ("said", "asked"):

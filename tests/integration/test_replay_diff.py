@@ -35,7 +35,7 @@ sessions:
         verdict: discard
       - user: "where do i live"
         assistant: "In Leeds."
-        verdict: discard
+        verdict: hold
         recall: true
         injects: [[Leeds]]
 """
@@ -96,7 +96,7 @@ def test_a_rule_that_loses_a_memory(tmp_path: Path, talks: Path, recording: Path
     assert lines[0] == "Stored: -1"
     assert "Lives in Leeds [personal_facts]" in ran.out
     assert "not_leeds" in ran.out
-    assert "no longer stored: " in ran.out
+    assert "Lives in Leeds [personal_facts] (now discard (not_leeds))" in ran.out
     assert lines[-1].endswith("FAILED on stored- (1), recall (1)")
     assert lines[-1] in text.read_text(encoding="utf-8")
     drawn = page.read_text(encoding="utf-8")

@@ -116,7 +116,7 @@ async def test_a_turn_tells_where_its_memories_come_from(folder: Path) -> None:
     (ended,) = row.turns[3].ended
     assert (ended.text, ended.why, ended.said) == ("Lives in Leeds", "superseded", (0, 1))
     assert "York" in ended.replaced_by
-    (given,) = row.turns[4].recall.selected
+    given = row.turns[4].recall.selected[0]
     assert given.said == (1, 0)
     assert sum(given.parts.values()) == pytest.approx(given.score, abs=0.001)
     assert row.turns[3].at == "2026-04-01T09:00:00+00:00"
