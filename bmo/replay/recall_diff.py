@@ -29,11 +29,12 @@ def recall_changes(
             moved(_trigger(before), _trigger(after)),
             "memory is asked now" if after.triggered else "memory is no longer asked",
         )
-    for text in only_in(before.memories, after.memories):
-        yield change_at(new, "recall", "-", _why_gone(text, after, old_writers, new_writers), text)
-    for text in only_in(after.memories, before.memories):
-        cause = _why_come(text, before, after, old_writers, new_writers)
-        yield change_at(new, "recall", "+", cause, text)
+    for line in only_in(before.memories, after.memories):
+        cause = _why_gone(_text_of(line, before), after, old_writers, new_writers)
+        yield change_at(new, "recall", "-", cause, line)
+    for line in only_in(after.memories, before.memories):
+        cause = _why_come(_text_of(line, after), before, after, old_writers, new_writers)
+        yield change_at(new, "recall", "+", cause, line)
 
 
 def context_changes(old: TurnRow, new: TurnRow) -> Iterator[Change]:
@@ -57,6 +58,12 @@ def context_changes(old: TurnRow, new: TurnRow) -> Iterator[Change]:
 
 def _trigger(recall: RecallRow) -> str:
     return recall.trigger or "no recall ran"
+
+
+def _text_of(line: str, recall: RecallRow) -> str:
+    """The text of the memory that a line shows; in recordings of version 0 the line itself."""
+    shown = zip(recall.memories, recall.selected, strict=False)
+    return next((memory.text for given, memory in shown if given == line), line)
 
 
 def _why_gone(

@@ -36,6 +36,9 @@ def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.startswith(("LIVEKIT_", "GOOGLE_", "BMO_", "QDRANT_")):
             monkeypatch.delenv(name)
+    for name in ("LIVEKIT_URL", "LIVEKIT_API_KEY", "LIVEKIT_API_SECRET", "GOOGLE_API_KEY"):
+        monkeypatch.setenv(name, "")  # the worker sets them: so they are taken out again
+        monkeypatch.delenv(name)
 
 
 def bare_environment(**more: str) -> dict[str, str]:
