@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,13 +20,9 @@ class Edits:
 
     Attributes:
         ends: Ids of the memories that are no longer true.
-        restates: Ids of those it says again.
-        surest_end: The highest probability of an end among the candidates.
     """
 
     ends: tuple[str, ...] = ()
-    restates: tuple[str, ...] = ()
-    surest_end: float = 0.0
 
 
 def edits_of(
@@ -48,13 +43,12 @@ def edits_of(
     if not encoder.has_pairs or not candidates:
         return Edits()
     related = encoder.relate(said, [as_pair(memory) for memory in candidates])
-    paired: Sequence[tuple[StoredFact, tuple[float, float]]] = list(
-        zip(candidates, related, strict=True)
-    )
     return Edits(
-        ends=tuple(memory.id for memory, (_, ends) in paired if ends >= threshold),
-        restates=tuple(m.id for m, (again, ends) in paired if again >= 0.5 and ends < threshold),
-        surest_end=max(ends for _, (_, ends) in paired),
+        tuple(
+            memory.id
+            for memory, (_, ends) in zip(candidates, related, strict=True)
+            if ends >= threshold
+        )
     )
 
 
