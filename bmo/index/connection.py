@@ -116,6 +116,10 @@ class Connection:
                 self._check_owner(self._memory.vector_store)
             return self._memory
 
+    def end_rest(self) -> None:
+        """Lets a server that is left alone for a while be tried again at once."""
+        self._retry_at = 0.0
+
     def confirm_owner(self) -> None:
         """Asks again whose a server's collection is: another process may have taken it over.
 

@@ -176,8 +176,10 @@ class MemoryIndex(FactSearch, RawTurns):
         """Why the index cannot be used now, or ""."""
         return self._connection.down
 
-    def try_again(self) -> bool:
-        """Connects again if it is time to; returns whether the index can be used."""
+    def try_again(self, *, at_once: bool = False) -> bool:
+        """Connects again if it is time to, or at once; returns whether the index can be used."""
+        if at_once:
+            self._connection.end_rest()
         try:
             self.count()
         except IndexUnavailable:

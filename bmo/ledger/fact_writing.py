@@ -169,12 +169,24 @@ def own_words(fact: StoredFact) -> frozenset[str]:
     return content_words([fact.text, fact.value, *fact.entities, name_of(fact.subject), relation])
 
 
-def rewrite_keys(connection: Connection) -> None:
-    """Makes anew what is made of the facts' words: keys to compare them by, and the word index."""
-    for fact in fetch(connection, select_facts()):
+def rewrite_keys(connection: Connection, after: str, most: int) -> str | None:
+    """Makes anew what is made of some facts' words: keys to compare them by, and the word index.
+
+    Args:
+        connection: A writing connection.
+        after: The facts whose ids come after this one, in order.
+        most: Number of facts, at most.
+
+    Returns:
+        The last one's id, or None when there are no more.
+    """
+    some = select_facts().where(facts.c.id > after).order_by(facts.c.id).limit(most)
+    found = fetch(connection, some)
+    for fact in found:
         keys = {"value_key": value_key(fact.value), "text_key": text_key(fact.text)}
         change(connection, fact.id, keys)
         write_words(connection, fact)
+    return found[-1].id if len(found) == most else None
 
 
 def link_turn(connection: Connection, fact_id: str, turn_id: str, role: str) -> bool:

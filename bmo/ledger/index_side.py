@@ -56,6 +56,19 @@ class IndexSide(TurnQueries):
         with self.writing() as connection:
             return outbox.claim(connection, owner, utc_now(), limit, ops)
 
+    def renew_leases(self, owner: str) -> None:
+        """Says that a recorder is still at work on what it claimed."""
+        with self.writing() as connection:
+            outbox.renew(connection, owner, utc_now())
+
+    def hurry_outbox(self, *, ops: Collection[OutboxOp] | None = None) -> None:
+        """Makes due what was put off (of these operations; None: of all)."""
+        now = utc_now()
+        last = self.backlog(ops=ops).last_due
+        if last is not None and last > now:  # a writer locks others out: not for nothing
+            with self.writing() as connection:
+                outbox.hurry(connection, now, ops)
+
     def applied(self, item: OutboxItem, *, index_id: str | None = None) -> None:
         """The index did it: the entry goes, and Mem0's id is written beside the fact."""
         with self.writing() as connection:

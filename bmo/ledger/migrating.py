@@ -1,11 +1,17 @@
 """The schema's version: a new ledger is made at the newest one, an older one brought up to it.
 
+Workers of two versions share a ledger while a fleet is upgraded, and when an upgrade is taken back.
+So a ledger says two things of its schema: the newest migration it had (table ``meta``), and the
+oldest schema whose BMO can still work with it. That one stands in Alembic's table, where a BMO of
+``COMPARING`` and before looks for its own schema and no other.
+
 Alembic and what it imports take .1 s and some 10 MB; only a ledger of an older BMO needs it.
 """
 
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -16,10 +22,20 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from bmo.ledger.connections import reading, writing
 from bmo.ledger.errors import LedgerUnavailable
 from bmo.ledger.fact_writing import rewrite_keys
-from bmo.ledger.schema import metadata
+from bmo.ledger.schema import meta, metadata
 
 SCHEMA: Final = "0007"
 """The newest schema this BMO knows: the last of the migrations."""
+
+OLDEST: Final = "0005"
+"""The oldest schema whose BMO can work with a ledger of ``SCHEMA``: every migration after it only
+adds what a BMO that does not know it need not write (see ``migrations/versions``)."""
+
+COMPARING: Final = "0007"
+"""The last schema whose BMO refuses any other than its own."""
+
+KEYS_SINCE: Final = "0006"
+"""From this schema on memories' words are compared as here; keys of older ones are made anew."""
 
 _MIGRATIONS = Path(__file__).parent / "migrations"
 # Any number, the same in every process: PostgreSQL lets one process migrate at a time.
@@ -32,7 +48,32 @@ _VERSION = sa.Table(
 )
 """As Alembic makes it."""
 
+_IS = meta.c.key == sa.bindparam("what")
+_NEWEST = "schema"
+_KEYS_FROM = "keys_from"
+"""Rows of ``meta``: the newest migration; while keys are made anew, the last memory that has its."""
+
+_KEYS_AT_ONCE = 500
+
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaVersion:
+    """What a database says of its schema.
+
+    Attributes:
+        newest: The newest migration it had.
+        oldest: The oldest schema whose BMO can work with it.
+    """
+
+    newest: str
+    oldest: str
+
+    @property
+    def fits(self) -> bool:
+        """Whether this BMO can work with it, perhaps after its migrations."""
+        return self.oldest <= SCHEMA
 
 
 # index -> rows in all; rows with the same first column; with the same first two; ...
@@ -58,28 +99,32 @@ with ten facts and with 50,000. PostgreSQL keeps its own."""
 def migrate(engine: Engine) -> None:
     """Makes the tables, or applies the migrations that are missing, in one transaction.
 
-    What is made of the memories' words is made anew: an older BMO may have compared them otherwise.
-
     Raises:
         LedgerUnavailable: The schema was made by another version of BMO.
     """
     with reading(engine) as connection:
-        if schema_of(connection) == SCHEMA:
-            return
-    with writing(engine) as connection:
-        if connection.dialect.name == "postgresql":
-            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
         found = schema_of(connection)
-        if found == SCHEMA:
-            return  # another process was quicker
-        if found is None:
-            _create(connection)
-            connection.execute(sa.insert(_VERSION).values(version_num=SCHEMA))
-        else:
-            _upgrade(connection, found)
-            rewrite_keys(connection)
-        _describe_indexes(connection)
-    logger.debug("ledger schema", extra={"now": SCHEMA, "was": found})
+        rewriting = found is not None and _told(connection, _KEYS_FROM) is not None
+    if found is None or found.newest < SCHEMA:
+        with writing(engine) as connection:
+            _one_by_one(connection)
+            found = schema_of(connection)  # another process may have been quicker
+            if found is None:
+                _create(connection)
+            elif found.newest < SCHEMA:
+                _upgrade(connection, found)
+                rewriting = True
+            _describe_indexes(connection)
+    elif not found.fits:
+        raise _refusal(found)
+    while rewriting:
+        rewriting = _rewrite_some_keys(engine)
+
+
+def _one_by_one(connection: Connection) -> None:
+    """One process at a time; in SQLite a writer is alone anyway."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
 
 
 def _create(connection: Connection) -> None:
@@ -88,9 +133,12 @@ def _create(connection: Connection) -> None:
         connection.execute(CreateTable(table))
         for index in sorted(table.indexes, key=lambda one: str(one.name)):
             connection.execute(CreateIndex(index))
+    connection.execute(sa.insert(_VERSION).values(version_num=max(OLDEST, COMPARING)))
+    _tell(connection, _NEWEST, SCHEMA)
 
 
-def _upgrade(connection: Connection, found: str) -> None:
+def _upgrade(connection: Connection, found: SchemaVersion) -> None:
+    """Applies migrations; whoever could work with the ledger before still can, if they allow it."""
     from alembic import command
     from alembic.config import Config
     from alembic.util import CommandError
@@ -98,13 +146,49 @@ def _upgrade(connection: Connection, found: str) -> None:
     config = Config()
     config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
     config.attributes["connection"] = connection
+    connection.execute(sa.update(_VERSION).values(version_num=found.newest))
     try:
         command.upgrade(config, "head")
     except CommandError:
-        raise LedgerUnavailable(
-            f"The ledger's schema {found!r} was made by another version of BMO; "
-            "use that version, or set BMO_LEDGER_URL (or BMO_HOME) to another ledger."
-        ) from None
+        raise _refusal(found) from None
+    connection.execute(sa.update(_VERSION).values(version_num=max(OLDEST, found.oldest)))
+    _tell(connection, _NEWEST, SCHEMA)
+    if found.newest < KEYS_SINCE:
+        _tell(connection, _KEYS_FROM, "")
+    logger.debug("ledger schema", extra={"now": SCHEMA, "was": found.newest})
+
+
+def _rewrite_some_keys(engine: Engine) -> bool:
+    """Makes some keys anew that an older BMO made; returns whether there are more.
+
+    Not in the migration's transaction: it locks the table, which others read and write.
+    """
+    with writing(engine) as connection:
+        _one_by_one(connection)
+        after = _told(connection, _KEYS_FROM)
+        if after is None:
+            return False
+        last = rewrite_keys(connection, after, _KEYS_AT_ONCE)
+        _tell(connection, _KEYS_FROM, last)
+        return last is not None
+
+
+def _refusal(found: SchemaVersion) -> LedgerUnavailable:
+    return LedgerUnavailable(
+        f"The ledger's schema {found.newest!r} was made by another version of BMO; "
+        "use that version, or set BMO_LEDGER_URL (or BMO_HOME) to another ledger."
+    )
+
+
+def _told(connection: Connection, what: str) -> str | None:
+    value = connection.execute(sa.select(meta.c.value).where(_IS), {"what": what}).scalar()
+    return None if value is None else str(value)
+
+
+def _tell(connection: Connection, what: str, value: str | None) -> None:
+    connection.execute(sa.delete(meta).where(_IS), {"what": what})
+    if value is not None:
+        connection.execute(sa.insert(meta).values(key=what, value=value))
 
 
 def _describe_indexes(connection: Connection) -> None:
@@ -117,9 +201,11 @@ def _describe_indexes(connection: Connection) -> None:
     connection.exec_driver_sql("ANALYZE sqlite_master")  # has this connection read it
 
 
-def schema_of(connection: Connection) -> str | None:
-    """The version a database says it has; None for an empty one."""
-    if not sa.inspect(connection).has_table("alembic_version"):
+def schema_of(connection: Connection) -> SchemaVersion | None:
+    """What a database says of its schema; None for an empty one."""
+    if not sa.inspect(connection).has_table(_VERSION.name):
         return None
-    found = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
-    return None if found is None else str(found)
+    oldest = connection.execute(sa.select(_VERSION.c.version_num)).scalar()
+    if oldest is None:
+        return None
+    return SchemaVersion(_told(connection, _NEWEST) or str(oldest), str(oldest))

@@ -11,10 +11,10 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from bmo.ledger.records import LAST_RETRY, Backlog, OutboxItem, OutboxOp
-from bmo.ledger.schema import outbox
+from bmo.ledger.schema import UtcDateTime, outbox
 
-LEASE = timedelta(seconds=60)
-"""How long a recorder may work on an entry before another one takes it."""
+LEASE = timedelta(seconds=8)
+"""How long an entry is its recorder's without a sign of life (``renew``); then another takes it."""
 
 FIRST_RETRY = timedelta(seconds=0.5)
 """Waiting times double from this one to ``LAST_RETRY``."""
@@ -26,9 +26,12 @@ _ERROR_CHARACTERS = 200
 # Built once: building a statement takes as long as running it.
 _INSERT = sa.insert(outbox)
 _DONE = sa.delete(outbox).where(outbox.c.id == sa.bindparam("item"))
-_MOMENT = outbox.c.next_at.type
+_NEXT = outbox.c.next_at
+_MOMENT = _NEXT.type
 _WANTED = outbox.c.op.in_(sa.bindparam("ops", expanding=True))
-_DUE = sa.case((_WANTED, outbox.c.next_at))
+# What another recorder has at work is due when its lease ends, and not before.
+_FREE = sa.case((outbox.c.leased_until > outbox.c.next_at, outbox.c.leased_until), else_=_NEXT)
+_DUE = sa.case((_WANTED, _FREE))
 _BACKLOG = sa.select(
     sa.func.count(),
     sa.func.min(outbox.c.created_at, type_=_MOMENT),
@@ -48,6 +51,17 @@ _LEASE = (
     .where(outbox.c.id.in_(sa.bindparam("items", expanding=True)))
     .values(leased_by=sa.bindparam("owner"), leased_until=sa.bindparam("until"))
 )
+_RENEW = (
+    sa.update(outbox)
+    .where(outbox.c.leased_by == sa.bindparam("owner"))
+    .values(leased_until=sa.bindparam("until"))
+)
+_HURRY = (
+    sa.update(outbox)
+    .where(_WANTED, _NEXT > sa.bindparam("now", type_=_MOMENT), outbox.c.leased_by.is_(None))
+    .values(next_at=outbox.c.created_at)
+)
+_SERVERS_CLOCK = sa.select(sa.func.clock_timestamp(type_=UtcDateTime()))
 
 
 def put(
@@ -92,7 +106,7 @@ def _claimable() -> sa.Select[Any]:
     # What is further ahead than it is ever put was put there by a clock that has gone back since.
     due = sa.or_(outbox.c.next_at <= moment("now"), outbox.c.next_at > moment("too_far"))
     until = outbox.c.leased_until
-    free = sa.or_(until.is_(None), until <= moment("now"), until > moment("too_long"))
+    free = sa.or_(until.is_(None), until <= moment("clock"), until > moment("too_long"))
     return (
         sa.select(outbox)
         .where(due, free, _WANTED, outbox.c.id == first_of_fact.scalar_subquery())
@@ -117,13 +131,34 @@ def claim(
     Returns:
         Entries in order; of a fact only the oldest one.
     """
-    given = {"now": now, "too_far": now + LAST_RETRY, "too_long": now + LEASE, "most": limit}
-    rows = connection.execute(_CLAIMABLE, {**given, "ops": list(ops or OPS)}).all()
+    clock = _clock(connection, now)
+    moments = {"now": now, "too_far": now + LAST_RETRY, "clock": clock, "too_long": clock + LEASE}
+    given = {**moments, "most": limit, "ops": list(ops or OPS)}
+    rows = connection.execute(_CLAIMABLE, given).all()
     items = [OutboxItem(**{name: row._mapping[name] for name in _FIELDS}) for row in rows]
     if items:
         ids = [item.id for item in items]
-        connection.execute(_LEASE, {"items": ids, "owner": owner, "until": now + LEASE})
+        connection.execute(_LEASE, {"items": ids, "owner": owner, "until": clock + LEASE})
     return items
+
+
+def renew(connection: Connection, owner: str, now: datetime) -> None:
+    """Says that a recorder is still at work on what it leased."""
+    until = _clock(connection, now) + LEASE
+    connection.execute(_RENEW, {"owner": owner, "until": until})
+
+
+def hurry(connection: Connection, now: datetime, ops: Collection[OutboxOp] | None = None) -> None:
+    """Makes due what was put off after a failure, unless somebody is at work on it."""
+    connection.execute(_HURRY, {"now": now, "ops": list(ops or OPS)})
+
+
+def _clock(connection: Connection, now: datetime) -> datetime:
+    """The moment that leases are told by: of a fleet the server's, for workers' clocks differ."""
+    if connection.dialect.name != "postgresql":
+        return now
+    moment: datetime = connection.execute(_SERVERS_CLOCK).scalar_one()
+    return moment
 
 
 def done(connection: Connection, item_id: int) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from bmo.giving_way import alike
 from bmo.index import IndexUnavailable
+
+MEANWHILE_S = 2.0
+"""How often somebody who waits may do something else, in seconds."""
 
 _T = TypeVar("_T")
 
@@ -28,8 +32,15 @@ class BoundedCalls:
         self._thread: threading.Thread | None = None
         self._hanging: Future[Any] | None = None
 
-    def call(self, fn: Callable[[], _T], timeout_s: float) -> _T:
+    def call(
+        self, fn: Callable[[], _T], timeout_s: float, meanwhile: Callable[[], None] | None = None
+    ) -> _T:
         """Calls ``fn`` and returns what it returns, or raises what it raises. From one thread.
+
+        Args:
+            fn: The call.
+            timeout_s: Longest wait for it, in seconds.
+            meanwhile: Done on the caller's thread each ``MEANWHILE_S`` of the wait.
 
         Raises:
             IndexUnavailable: It did not come back in time, or an earlier one still has not.
@@ -40,15 +51,15 @@ class BoundedCalls:
             # A daemon: a call that never comes back must not keep the process alive.
             self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
             self._thread.start()
-        done: Future[_T] = Future()
+        deadline = time.monotonic() + timeout_s
+        self._hanging = done = Future[_T]()
         self._work.put((alike(fn), done))
-        try:
-            return done.result(timeout_s)
-        except TimeoutError:
-            if done.done():
-                raise  # the call's own
-            self._hanging = done
-            raise IndexUnavailable(f"the index did not answer within {timeout_s:g} s.") from None
+        while not wait([done], min(MEANWHILE_S, max(deadline - time.monotonic(), 0.0))).done:
+            if time.monotonic() >= deadline:
+                raise IndexUnavailable(f"the index did not answer within {timeout_s:g} s.")
+            if meanwhile is not None:
+                meanwhile()
+        return done.result()
 
     def close(self) -> None:
         """Ends the thread, as soon as it is free."""

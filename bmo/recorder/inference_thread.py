@@ -15,11 +15,15 @@ from sqlalchemy.exc import DBAPIError
 
 from bmo.index import MemoryIndex
 from bmo.ledger import Ledger, OutboxOp
+from bmo.recorder.bounded import BoundedCalls
 from bmo.recorder.outbox_worker import OutboxWorker
 from bmo.turn import utc_now
 
 POLL_S = 2.0
 """Longest it sleeps without being woken, in seconds."""
+
+MODEL_TIMEOUT_S = 60.0
+"""Longest wait for a model, in seconds; then the turn is tried again later."""
 
 _RAW: tuple[OutboxOp, ...] = ("raw",)
 
@@ -32,7 +36,10 @@ class InferenceThread:
     def __init__(self, ledger: Ledger, index: MemoryIndex) -> None:
         """Works for one ledger and one index; ``start`` starts it."""
         self._ledger = ledger
-        self._worker = OutboxWorker(ledger, index, ops=_RAW)
+        self._bounded = BoundedCalls("bmo-inference-model")
+        self._worker = OutboxWorker(
+            ledger, index, self._bounded, ops=_RAW, timeout_s=MODEL_TIMEOUT_S
+        )
         self._changed = threading.Condition()
         self._working = False
         self._closed = False
@@ -73,6 +80,7 @@ class InferenceThread:
             self._changed.notify_all()
         if self._thread.is_alive():
             self._thread.join(timeout_s)
+        self._bounded.close()
 
     def _run(self) -> None:
         while True:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable, Collection
 from functools import partial
@@ -27,6 +28,9 @@ SHOWN_BEFORE = 10
 WRITE_TIMEOUT_S = 10.0
 """Longest wait for one entry, in seconds; then it is tried again later."""
 
+RENEW_S = 2.0
+"""How often a worker says that it is still at work on what it leased, in seconds."""
+
 logger = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
@@ -43,19 +47,23 @@ class OutboxWorker:
         self,
         ledger: Ledger,
         index: MemoryIndex,
+        bounded: BoundedCalls,
         *,
         ops: Collection[OutboxOp] | None = None,
-        bounded: BoundedCalls | None = None,
+        timeout_s: float = WRITE_TIMEOUT_S,
     ) -> None:
         """Works for one ledger and one index.
 
         Args:
             ledger: Whose outbox.
             index: What learns of it.
+            bounded: Gives up calls to the index that hang.
             ops: Only these operations; None is all.
-            bounded: Gives up calls to the index that hang; None waits for them.
+            timeout_s: Longest wait for one entry, in seconds.
         """
         self._bounded = bounded
+        self._timeout_s = timeout_s
+        self._renewed_at = math.inf  # nothing is leased
         self._ops = ops
         self._ledger = ledger
         self._index = index
@@ -67,21 +75,21 @@ class OutboxWorker:
         Returns:
             How many were applied; 0 when nothing is due or the index cannot be reached.
         """
+        self._renewed_at = math.inf
         try:
-            if self._index.unavailable and not self._in_time(
-                self._index.try_again, WRITE_TIMEOUT_S
-            ):
+            if self._index.unavailable and not self.reconnect():
                 return 0
-            self._in_time(self._index.confirm_owner, WRITE_TIMEOUT_S)
+            self._in_time(self._index.confirm_owner)
         except IndexUnavailable as error:
             logger.warning("index unavailable", extra={"error": str(error)})
             return 0
         items = self._ledger.claim_outbox(self._owner, limit, ops=self._ops)
+        self._renewed_at = time.monotonic()
         applied = 0
         for position, item in enumerate(items):
             began = time.perf_counter()
             try:
-                self._in_time(partial(self._apply, item), WRITE_TIMEOUT_S)
+                self._in_time(partial(self._apply, item))
                 applied += 1
                 telemetry.note_write("index", time.perf_counter() - began)
             except (IndexUnavailable, EmbedderUnavailable) as error:
@@ -105,12 +113,39 @@ class OutboxWorker:
                 self._ledger.put_off(item, type(error).__name__)
         return applied
 
+    def reconnect(self, *, at_once: bool = False) -> bool:
+        """Has the index tried again, and with it what was put off when it failed.
+
+        Args:
+            at_once: Also while it is left alone for a while.
+
+        Returns:
+            Whether it can be used.
+        """
+        try:
+            if self._index.unavailable:
+                if not self._in_time(partial(self._index.try_again, at_once=at_once)):
+                    return False
+            self._ledger.hurry_outbox(ops=self._ops)
+        except IndexUnavailable as error:
+            logger.warning("index unavailable", extra={"error": str(error)})
+            return False
+        return True
+
     def release(self) -> None:
         """Gives this worker's leases back."""
         self._ledger.release_outbox(self._owner)
 
-    def _in_time(self, call: Callable[[], _T], timeout_s: float) -> _T:
-        return call() if self._bounded is None else self._bounded.call(call, timeout_s)
+    def _in_time(self, call: Callable[[], _T]) -> _T:
+        self._renew()
+        return self._bounded.call(call, self._timeout_s, self._renew)
+
+    def _renew(self) -> None:
+        """Keeps what it leased while it works: a dead worker's is taken over soon."""
+        now = time.monotonic()
+        if now >= self._renewed_at + RENEW_S:
+            self._ledger.renew_leases(self._owner)
+            self._renewed_at = now
 
     def _apply(self, item: OutboxItem) -> None:
         if item.op in ("add", "update"):

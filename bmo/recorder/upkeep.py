@@ -67,11 +67,12 @@ class Upkeep:
         self._worker: OutboxWorker | None = None
         self._rewriting: FileRewriting | None = None
         if index is not None:
-            self._worker = OutboxWorker(ledger, index, ops=self._ops, bounded=bounded)
+            self._worker = OutboxWorker(ledger, index, bounded, ops=self._ops)
             self._rewriting = FileRewriting(ledger, index)
         self._retention_at = 0.0
         self._settled = index is None
         self._backlog: Backlog | None = None
+        self._stuck = False  # something is due, and it cannot be done now
 
     def free_leases(self) -> None:
         """Takes back what a process that died was about to apply."""
@@ -94,7 +95,8 @@ class Upkeep:
             return POLL_S
         if due is None:
             return IDLE_S
-        return min(max((due - utc_now()).total_seconds(), 0.05), POLL_S)
+        soonest = POLL_S if self._stuck else 0.05
+        return min(max((due - utc_now()).total_seconds(), soonest), POLL_S)
 
     def catch_up(self) -> None:
         """One round of everything that is due."""
@@ -108,7 +110,9 @@ class Upkeep:
         backlog = self._ledger.backlog(ops=self._ops)
         # Leasing locks out whoever else writes: it is not tried for nothing.
         wanted = bool(index.unavailable) or backlog.is_due(utc_now())
-        if wanted and worker.apply():
+        applied = worker.apply() if wanted else 0
+        self._stuck = wanted and not applied
+        if applied:
             backlog = self._ledger.backlog(ops=self._ops)
         else:
             self._note_complete()
@@ -116,12 +120,13 @@ class Upkeep:
         self._note_backlog(backlog)
 
     def drain(self, deadline: float) -> bool:
-        """Works until nothing is due.
+        """Works until nothing is due; what was put off, or left alone for a while, is tried now.
 
         Returns:
             Whether the outbox is empty.
         """
         if self._worker is not None:
+            self._worker.reconnect(at_once=True)
             self._settle_once()
             while self._worker.apply() and time.monotonic() < deadline:
                 pass

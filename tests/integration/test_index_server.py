@@ -67,11 +67,21 @@ def test_outage_leaves_everything_in_the_outbox(server: FakeQdrantServer, tmp_pa
         assert parts.recorder.flush(5.0) is False
         assert parts.ledger.count_live("ana") == 1
         server.start()
-        parts.index._connection._retry_at = 0.0  # as if the waiting time were over
-        parts.ledger.release_outbox()
-        parts.settled()
+        parts.settled()  # however long the server is still to be left alone
         assert parts.index.count() == 1
         assert parts.index.unavailable == ""
+
+
+def test_closing_tries_once_more(server: FakeQdrantServer, tmp_path: Path) -> None:
+    with open_parts(tmp_path, qdrant_url=server.url, qdrant_api_key=API_KEY) as parts:
+        server.stop()
+        for word in ("zydeco", "gumbo"):
+            parts.say(turn(f"i like {word}"), allowed(f"i like {word}", likes(word)))
+            assert parts.recorder.flush(5.0) is False  # each time it is left alone for longer
+        server.start()
+    there = server._collections.scroll(parts.index.collection)[0]
+    texts = {str((point.payload or {}).get("data")) for point in there}
+    assert {"Likes zydeco", "Likes gumbo"} <= texts
 
 
 def test_wrong_key_names_the_variable(server: FakeQdrantServer, tmp_path: Path) -> None:
