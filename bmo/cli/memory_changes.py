@@ -32,6 +32,13 @@ if TYPE_CHECKING:
     from bmo.ledger import PendingErasure, Receipt
 
 
+STAYS: Mapping[str, str] = {
+    "postgresql": "free pages and log of PostgreSQL, until it uses that room again, or VACUUM FULL",
+    "qdrant": "segments and log of the Qdrant server, until it rewrites them, or bmo reindex",
+}
+"""What a server keeps of deleted bytes, and until when (docs/operating.md, deletion requests)."""
+
+
 def register(memories: typer.Typer) -> None:
     """Adds the commands to the group."""
     memories.command("edit")(edit_command)
@@ -283,11 +290,13 @@ def _show_receipt(receipt: Receipt, texts: Sequence[str], as_json: bool) -> None
                 "at": receipt.at.isoformat(),
                 "places": dict(receipt.places),
                 "complete": receipt.complete,
+                "stays": {where: STAYS[where] for where in receipt.stays},
             }
         )
     else:
         rows = [("erased", text) for text in texts]
         rows.append(("from", _places_line(receipt.places)))
+        rows += [("stays", STAYS[where]) for where in receipt.stays]
         if not receipt.complete:
             rows.append(("left to do", "the index; it follows when it can be reached"))
         show_pairs(screen(), rows)

@@ -57,14 +57,13 @@ def check_ledger(settings: Settings) -> Iterator[Check]:
         yield Check("ledger", "fail", f"{seen.place}: {seen.problem}", fix)
     elif not seen.exists:
         yield Check("ledger", "ok", f"{seen.place}: made at the first start")
-    elif seen.revision != seen.head:
-        known = seen.revision is not None and seen.revision < seen.head
-        found = f"schema {seen.revision}, this BMO has {seen.head}"
-        fix = "" if known else "use the BMO that made it, or another BMO_HOME."
-        yield Check("ledger", "ok" if known else "fail", found, fix)
-    else:
+    elif seen.schema is None or seen.schema.newest == seen.head:
         size = f", {seen.size_bytes / 1e6:.1f} MB" if seen.size_bytes else ""
-        yield Check("ledger", "ok", f"schema {seen.revision}{size}: {seen.place}")
+        yield Check("ledger", "ok", f"schema {seen.head}{size}: {seen.place}")
+    else:
+        found = f"schema {seen.schema.newest}, this BMO has {seen.head}"
+        fix = "" if seen.schema.fits else "use the BMO that made it, or another BMO_HOME."
+        yield Check("ledger", "fail" if fix else "ok", found, fix)
 
 
 def _ledger_fix(settings: Settings, problem: str) -> str:

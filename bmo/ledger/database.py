@@ -36,13 +36,10 @@ class Database:
         """Closes all connections. Safe to call twice."""
         self.engine.dispose()
 
-    def vacuum(self) -> None:
-        """Rewrites the database file without its free pages, and empties its write-ahead log.
-
-        PostgreSQL is left to its own vacuum: VACUUM there only marks pages for reuse.
-        """
+    def vacuum(self) -> bool:
+        """Has what was deleted leave the database's files; whether all of it did."""
         with self._writer:
-            vacuum(self.engine)
+            return vacuum(self.engine)
 
     @contextmanager
     def one_view(self) -> Iterator[None]:

@@ -18,6 +18,7 @@ from bmo.giving_way import YieldingConnection
 from bmo.ledger.connections import reading
 from bmo.ledger.errors import LedgerUnavailable
 from bmo.ledger.migrating import migrate
+from bmo.ledger.schema import metadata
 
 _JSON = JSONDecoder()
 _BUSY_TIMEOUT_MS = 10_000
@@ -59,8 +60,13 @@ def open_engine(url: str) -> Engine:
     )
 
 
-def vacuum(engine: Engine) -> None:
-    """Rewrites the database without its free pages; on SQLite the write-ahead log is emptied too.
+def vacuum(engine: Engine) -> bool:
+    """Rewrites a SQLite database without its free pages, and empties its write-ahead log.
+
+    PostgreSQL is only told to use the pages of its tables again: to rewrite a table it locks it.
+
+    Returns:
+        Whether no deleted bytes are left.
 
     Raises:
         DBAPIError: Another process is in the middle of a transaction.
@@ -79,9 +85,10 @@ def vacuum(engine: Engine) -> None:
         else:
             driver: Any = raw.driver_connection
             driver.autocommit = True
-            cursor.execute("VACUUM")
+            cursor.execute(f"VACUUM {', '.join(metadata.tables)}")
             driver.autocommit = False
         cursor.close()
+        return engine.dialect.name == "sqlite"
 
 
 def _open_sqlite(url: URL) -> Engine:

@@ -133,8 +133,9 @@ class Forgetting(Database):
         if row is None:
             return None
         places = {place: count for place, count in row.receipt.items() if isinstance(count, int)}
-        complete, ids = row.status == "done", tuple(row.receipt.get("fact_ids", ()))
-        return Receipt(row.id, user_id, row.scope, row.asked_at, places, complete, ids)
+        ids, stays = (tuple(row.receipt.get(name, ())) for name in ("fact_ids", "stays"))
+        complete = row.status == "done"
+        return Receipt(row.id, user_id, row.scope, row.asked_at, places, complete, ids, stays)
 
     def erasures_to_finish(self) -> list[str]:
         """Erasures whose entries left the index, but whose bytes may still be in files."""
@@ -146,23 +147,26 @@ class Forgetting(Database):
         connection: Connection,
         erasure_id: str,
         places: Mapping[str, int],
-        *,
-        complete: bool = False,
+        stays: Collection[str] | None = None,
     ) -> None:
-        """Adds counts to a receipt, and marks it as complete."""
+        """Adds counts to a receipt; it is complete once it says what stays."""
         mine = erasures.c.id == erasure_id
         receipt = connection.execute(sa.select(erasures.c.receipt).where(mine)).scalar()
         if receipt is None:
             return
         total = {**receipt, **{name: receipt.get(name, 0) + n for name, n in places.items()}}
-        status = {"status": "done"} if complete else {}
+        status = {}
+        if stays is not None:
+            total, status = {**total, "stays": list(stays)}, {"status": "done"}
         connection.execute(sa.update(erasures).where(mine).values(receipt=total, **status))
 
-    def finish_erasures(self, ids: Collection[str], places: Mapping[str, int]) -> None:
-        """The files were rewritten: the receipts are complete."""
+    def finish_erasures(
+        self, ids: Collection[str], places: Mapping[str, int], stays: Collection[str]
+    ) -> None:
+        """The files were rewritten, but for those of the servers in ``stays``: that is all."""
         with self.writing() as connection:
             for erasure_id in ids:
-                self._add_to_receipt(connection, erasure_id, places, complete=True)
+                self._add_to_receipt(connection, erasure_id, places, stays)
 
     def purged(self, item: OutboxItem, places: Mapping[str, int]) -> None:
         """The index removed something erased: the entry goes, the receipt counts it."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import sqlalchemy as sa
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
-from bmo.ledger.migrating import SCHEMA
+from bmo.ledger.migrating import SCHEMA, SchemaVersion, schema_of
 
 CONNECT_TIMEOUT_S = 3
 """Longest wait for a PostgreSQL server, in seconds."""
@@ -24,7 +22,7 @@ class Inspection:
     Attributes:
         place: Path or URL without password.
         exists: Whether there is one; it is made at the first start.
-        revision: Its schema, or None.
+        schema: What it says of its schema, or None.
         head: The schema of this BMO.
         size_bytes: Size of the file, 0 for a server.
         problem: What is wrong with it, or "".
@@ -32,8 +30,8 @@ class Inspection:
 
     place: str
     exists: bool
-    revision: str | None
-    head: str
+    schema: SchemaVersion | None = None
+    head: str = SCHEMA
     size_bytes: int = 0
     problem: str = ""
 
@@ -44,49 +42,37 @@ def inspect_ledger(url: str) -> Inspection:
     Args:
         url: ``sqlite:///<path>`` or ``postgresql+psycopg://...``.
     """
-    head = SCHEMA
     try:
         parsed = make_url(url)
     except ArgumentError:
-        return Inspection(url, False, None, head, problem="it is no database URL")
+        return Inspection(url, False, problem="it is no database URL")
     if parsed.get_backend_name() == "sqlite":
-        return _sqlite(Path(parsed.database or ":memory:"), head)
+        path = Path(parsed.database or ":memory:")
+        if not path.exists():
+            return Inspection(str(path), False)
+        size = path.stat().st_size
+        read_only = URL.create("sqlite", database=path.absolute().as_uri())
+        return _look(str(path), read_only.update_query_dict({"mode": "ro", "uri": "true"}), size)
     shown = parsed.render_as_string(hide_password=True)
     if parsed.drivername == "postgresql":
         parsed = parsed.set(drivername="postgresql+psycopg")
+    return _look(shown, parsed.update_query_dict({"connect_timeout": str(CONNECT_TIMEOUT_S)}), 0)
+
+
+def _look(place: str, url: URL, size: int) -> Inspection:
+    is_file = url.get_backend_name() == "sqlite"
     try:
-        engine = sa.create_engine(
-            parsed, connect_args={"connect_timeout": CONNECT_TIMEOUT_S}, poolclass=sa.NullPool
-        )
+        engine = sa.create_engine(url, poolclass=sa.NullPool)
         with engine.connect() as connection:
-            if not sa.inspect(connection).has_table("alembic_version"):
-                return Inspection(shown, False, None, head)
-            revision = connection.execute(sa.text("SELECT version_num FROM alembic_version"))
-            return Inspection(shown, True, revision.scalar(), head)
+            problem = ""
+            if is_file:
+                whole = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
+                problem = "" if whole == "ok" else f"it is damaged ({str(whole).splitlines()[-1]})"
+            found = schema_of(connection)
+            return Inspection(place, is_file or found is not None, found, SCHEMA, size, problem)
     except (ImportError, NoSuchModuleError) as error:
-        return Inspection(shown, False, None, head, problem=f"no driver for it ({error})")
+        return Inspection(place, False, problem=f"no driver for it ({error})")
     except DBAPIError as error:
-        first_line = str(error.orig).strip().splitlines()[0]
-        return Inspection(shown, False, None, head, problem=f"it does not answer ({first_line})")
-
-
-def _sqlite(path: Path, head: str) -> Inspection:
-    place = str(path)
-    if not path.exists():
-        return Inspection(place, False, None, head)
-    try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
-            whole = database.execute("PRAGMA quick_check(1)").fetchone()[0]
-            tables = {row[0] for row in database.execute("SELECT name FROM sqlite_master")}
-            revision = None
-            if "alembic_version" in tables:
-                row = database.execute("SELECT version_num FROM alembic_version").fetchone()
-                revision = None if row is None else str(row[0])
-    except sqlite3.Error as error:
-        return Inspection(place, True, None, head, _size(path), str(error))
-    problem = "" if whole == "ok" else f"it is damaged ({str(whole).splitlines()[-1]})"
-    return Inspection(place, True, revision, head, _size(path), problem)
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size
+        why = str(error.orig).strip().splitlines()[0]
+        problem = why if is_file else f"it does not answer ({why})"
+        return Inspection(place, is_file, size_bytes=size, problem=problem)

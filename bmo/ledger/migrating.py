@@ -51,7 +51,7 @@ _VERSION = sa.Table(
 _IS = meta.c.key == sa.bindparam("what")
 _NEWEST = "schema"
 _KEYS_FROM = "keys_from"
-"""Rows of ``meta``: the newest migration; while keys are made anew, the last memory that has its."""
+"""Rows of ``meta``: the newest migration; the last memory whose keys were made anew."""
 
 _KEYS_AT_ONCE = 500
 
@@ -113,8 +113,8 @@ def migrate(engine: Engine) -> None:
                 _create(connection)
             elif found.newest < SCHEMA:
                 _upgrade(connection, found)
-                rewriting = True
             _describe_indexes(connection)
+        rewriting = True
     elif not found.fits:
         raise _refusal(found)
     while rewriting:
@@ -148,7 +148,7 @@ def _upgrade(connection: Connection, found: SchemaVersion) -> None:
     config.attributes["connection"] = connection
     connection.execute(sa.update(_VERSION).values(version_num=found.newest))
     try:
-        command.upgrade(config, "head")
+        command.upgrade(config, SCHEMA)
     except CommandError:
         raise _refusal(found) from None
     connection.execute(sa.update(_VERSION).values(version_num=max(OLDEST, found.oldest)))
@@ -208,4 +208,5 @@ def schema_of(connection: Connection) -> SchemaVersion | None:
     oldest = connection.execute(sa.select(_VERSION.c.version_num)).scalar()
     if oldest is None:
         return None
-    return SchemaVersion(_told(connection, _NEWEST) or str(oldest), str(oldest))
+    newest = _told(connection, _NEWEST) or ""
+    return SchemaVersion(max(newest, str(oldest)), str(oldest))

@@ -88,6 +88,8 @@ class Receipt:
         complete: False while the index or the vacuum is still to come.
         fact_ids: What was erased, so that it can be erased again from a restored backup; empty for
             all of a user.
+        stays: Servers that keep deleted bytes until they use their room again ("postgresql",
+            "qdrant"); empty where all files are BMO's own.
     """
 
     id: str
@@ -97,6 +99,7 @@ class Receipt:
     places: Mapping[str, int]
     complete: bool
     fact_ids: tuple[str, ...] = ()
+    stays: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,11 +59,19 @@ class FileRewriting:
             # Again while there is more: what was erased meanwhile may be in the new files.
             while ids := self._ledger.erasures_to_finish():
                 stale = self._index.drop_stale()
-                compacted = self._index.compact()
-                self._ledger.vacuum()
-                places = {"index_files": int(compacted), "stale_collections": stale}
-                done = {"ledger_files": 1, **{place: n for place, n in places.items() if n}}
-                self._ledger.finish_erasures(ids, done)
+                index_files = int(self._index.compact())
+                ledger_files = int(self._ledger.vacuum())
+                done = {
+                    "index_files": index_files,
+                    "ledger_files": ledger_files,
+                    "stale_collections": stale,
+                }
+                servers = {"postgresql": ledger_files, "qdrant": index_files}
+                self._ledger.finish_erasures(
+                    ids,
+                    {place: count for place, count in done.items() if count},
+                    [server for server, rewritten in servers.items() if not rewritten],
+                )
         except (IndexUnavailable, DBAPIError, OSError) as error:
             logger.warning(
                 "erasure waits for its files to be rewritten", extra={"error": str(error)}

@@ -88,6 +88,7 @@ def test_a_ledger_of_a_version_before_is_brought_up_to_date(ledger_url: str) -> 
         connection.execute(sa.text("UPDATE facts SET value_key = 'old'"))
         connection.execute(sa.text("UPDATE fact_words SET word = 'old' WHERE word = 'city'"))
         connection.execute(sa.text("UPDATE alembic_version SET version_num = '0005'"))
+        connection.execute(sa.text("DELETE FROM meta WHERE key = 'schema'"))
     first.close()
     second = Ledger.open(ledger_url)
     assert second.facts_by_id("ana", [known.id]) == [known]

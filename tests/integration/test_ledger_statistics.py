@@ -107,11 +107,11 @@ def test_gather_puts_it_together(ledger: Ledger) -> None:
 
 def test_an_inspection_changes_nothing_and_knows_the_schema(ledger_url: str) -> None:
     before = inspect_ledger(ledger_url)
-    assert (before.exists, before.revision, before.problem) == (False, None, "")
+    assert (before.exists, before.schema, before.problem) == (False, None, "")
     Ledger.open(ledger_url).close()
     after = inspect_ledger(ledger_url)
     assert (after.exists, after.problem) == (True, "")
-    assert after.revision == after.head
+    assert after.schema is not None and after.schema.newest == after.head and after.schema.fits
 
 
 def test_an_inspection_of_what_is_none_says_why() -> None:
