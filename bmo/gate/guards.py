@@ -74,15 +74,20 @@ class Guarded:
     masked: tuple[str, ...] = ()
 
 
-def mask(text: str, policy: SensitivePolicy = "drop", asked: str = "") -> tuple[str, int]:
+def mask(
+    text: str, policy: SensitivePolicy = "drop", asked: str = "", known: set[str] | None = None
+) -> tuple[str, int]:
     """Text as it may be written down, and how much of it was masked.
 
     Args:
         text: Any words.
         policy: BMO_SENSITIVE: "keep" leaves identifiers; secrets are masked under every policy.
         asked: The assistant's words before.
+        known: Secrets of the visit: what was told before is masked again, what is new is added.
     """
-    found = scan(text, asked)
+    found = scan(text, asked, known or ())
+    if known is not None:
+        known.update(found.values)
     if policy == "keep":
         return found.masked, len(found.spans)
     masked, identifiers = masked_identifiers(found.masked)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
@@ -39,6 +39,8 @@ _LONGEST = 26
 """Most words of a value: a recovery phrase has 24."""
 _LETTERED = frozenset(["document_number", "national_number", "account"])
 _LISTED = frozenset(["seed_phrase", "login"])
+_LEAST_REPEATED = 4
+"""Fewest characters of a secret that is known again in other words."""
 _PAIRED = frozenset(["password", "security_answer"])
 _NOTED = frozenset(["password", "login", "security_answer"])
 _WORDED = _NOTED | {"seed_phrase", "passphrase", "api_key"}
@@ -62,11 +64,13 @@ class Scan:
         masked: The text with ``SECRET_MASK`` in the place of every secret.
         kinds: What was found, each once, in the order of the text.
         spans: Where it stood in the text: start and end, in order, without overlaps.
+        values: The secrets themselves in lower case, a number as its digits: to know them again.
     """
 
     masked: str
     kinds: tuple[str, ...] = ()
     spans: tuple[tuple[int, int], ...] = ()
+    values: tuple[str, ...] = field(default=(), repr=False)
 
 
 class _Name(NamedTuple):
@@ -127,12 +131,13 @@ def load() -> None:
     load_detectors()
 
 
-def scan(text: str, asked: str = "") -> Scan:
+def scan(text: str, asked: str = "", known: Collection[str] = ()) -> Scan:
     """Finds every secret of a text.
 
     Args:
         text: What somebody said or typed.
         asked: The assistant's words before it: a bare value answers "what is the code?".
+        known: ``Scan.values`` of earlier words: they are secrets here too.
     """
     lower = _lowered(text)
     words = _WORD.findall(lower)
@@ -144,6 +149,8 @@ def scan(text: str, asked: str = "") -> Scan:
         found += _behind_names(text, lower)
     if asked:
         found += _answering(text, asked)
+    if known:
+        found += _repeated(text, lower, known)
     return _scanned(text, found) if found else Scan(text)
 
 
@@ -186,7 +193,35 @@ def _scanned(text: str, found: list[Found]) -> Scan:
         parts += [text[at : item.start], SECRET_MASK]
         at = item.end
     kinds = tuple(dict.fromkeys(item.kind for item in joined))
-    return Scan("".join(parts) + text[at:], kinds, tuple((f.start, f.end) for f in joined))
+    spans = tuple((f.start, f.end) for f in joined)
+    values = (_value_of(text, *span) for span in spans)
+    kept = tuple(value for value in values if len(value) >= _LEAST_REPEATED)
+    return Scan("".join(parts) + text[at:], kinds, spans, kept)
+
+
+def _value_of(text: str, start: int, end: int) -> str:
+    """A secret in lower case, a number as its digits; "" for a mask."""
+    chunks = chunks_of(text, start, end)
+    run = run_at(chunks, 0)
+    if run and run.end == len(chunks) and run.digits.isdecimal():
+        return run.digits
+    value = text[start:end]
+    return "" if value == SECRET_MASK else value.lower()
+
+
+def _repeated(text: str, lower: str, known: Collection[str]) -> Iterator[Found]:
+    """Secrets that were told before, however their digits are said now."""
+    for value in known:
+        for match in re.finditer(rf"(?<!\w){re.escape(value)}(?!\w)", lower):
+            yield Found(*match.span(), "repeated")
+    if not any(map(str.isdecimal, known)):
+        return
+    chunks, at = chunks_of(text), 0
+    while at < len(chunks):
+        run = run_at(chunks, at)
+        if run and run.digits in known:
+            yield Found(chunks[at].start, chunks[run.end - 1].end, "repeated")
+        at = run.end if run else at + 1
 
 
 def _named_in(lower: str) -> Iterator[_Named]:

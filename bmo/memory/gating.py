@@ -45,11 +45,10 @@ class Gating:
 
     def submit(self, turn: Turn) -> asyncio.Task[Decision]:
         """Starts gating a turn of this visit; the task ends with the decision."""
-        own = replace(
-            turn,
-            assistant_before=self._visit.masked(turn.assistant_before),
-            assistant_after=self._visit.masked(turn.assistant_after),
-        )
+        before = self._visit.masked(turn.assistant_before)
+        self._visit.masked(turn.text, before)  # its secrets may be repeated; the gate masks it
+        after = self._visit.masked(turn.assistant_after)
+        own = replace(turn, assistant_before=before, assistant_after=after)
         # Now, and not when its turn comes: by then what follows may have switched back.
         switched = self._requests.switched(wish_of(own.text))
         on_record = not self._visit.off_record

@@ -58,6 +58,7 @@ class Visit:
         self.off_record = False
         self.deciding: dict[str, asyncio.Task[Decision]] = {}
         self.recorded: dict[str, Future[Recorded]] = {}
+        self._secrets: set[str] = set()
         self._dialogue_loaded: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
 
@@ -150,8 +151,14 @@ class Visit:
             return self.dialogue.context()
         return self.dialogue.context(candidates, near)
 
-    def masked(self, text: str) -> str:
-        """An assistant may repeat a secret: its words are written down masked as well."""
+    def masked(self, text: str, asked: str = "") -> str:
+        """Words as they may be written down: an assistant may repeat a secret of this visit.
+
+        Args:
+            text: What the assistant said, or the user: their secrets are known from now on.
+            asked: The assistant's words before.
+        """
         from bmo.gate import mask
 
-        return mask(text, self.service.settings.bmo_sensitive)[0] if text else ""
+        policy = self.service.settings.bmo_sensitive
+        return mask(text, policy, asked, self._secrets)[0] if text else ""
