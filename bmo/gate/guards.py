@@ -109,6 +109,7 @@ def guard(turn: Turn, context: DialogueContext, settings: Settings, custom: Cust
     if settings.bmo_sensitive != "keep":
         text, identifiers = masked_identifiers(text)
         asked, _ = masked_identifiers(asked)
+    steers = attack(text, asked)
     if attack(asked) is not None:
         asked = ""
     turn = replace(turn, text=text, assistant_before=asked)
@@ -116,7 +117,9 @@ def guard(turn: Turn, context: DialogueContext, settings: Settings, custom: Cust
     if settings.effective_mode == "disabled":
         return Guarded(turn, raw_ruling(turn, "gatekeeper disabled"), masked=masked)
     ruling = _sensitive(turn, bool(masked) and bare_secret(found, text), identifiers, settings)
-    ruling = ruling or _skipped_by_custom_rule(turn, custom) or _attack(turn)
+    ruling = ruling or _skipped_by_custom_rule(turn, custom)
+    if ruling is None and steers is not None:
+        ruling = Ruling("hold", ("injection",), "injection", 0.95, steers)
     ruling = ruling or _small_talk(turn, settings) or _order(turn, context)
     ruling = ruling or _kept_by_custom_rule(turn, custom)
     if ruling is not None:
@@ -201,11 +204,6 @@ def _sensitive(turn: Turn, bare: bool, identifiers: int, settings: Settings) -> 
 def _skipped_by_custom_rule(turn: Turn, custom: CustomRules) -> Ruling | None:
     found = custom.match_skip(turn.text) if custom.skip else None
     return Ruling("discard", ("other",), found.reason, 1.0, found.rule_id) if found else None
-
-
-def _attack(turn: Turn) -> Ruling | None:
-    rule = attack(turn.text, turn.assistant_before)
-    return Ruling("hold", ("injection",), "injection", 0.95, rule) if rule else None
 
 
 def _small_talk(turn: Turn, settings: Settings) -> Ruling | None:
