@@ -46,6 +46,8 @@ def read_lines(source: str) -> Iterator[tuple[int, str]]:
             line = raw.decode("utf-8", errors="replace").strip()
             if line:
                 yield number, line
+    except OSError as error:
+        raise CommandError(f"{source!r} cannot be read: {error.strerror}.") from None
     finally:
         if source != "-":
             stream.close()
