@@ -30,10 +30,10 @@ from bmo.replay.scenario import ScenarioError
 from bmo.turn import Recall, RecalledMemory
 
 SUFFIXES = (".json", ".jsonl")
+"""What the name of a recording ends with."""
 
 MAX_FILE_BYTES = 256 << 20
 """Some 50,000 turns: a recording is read as a whole."""
-"""What the name of a recording ends with."""
 
 _RowT = TypeVar("_RowT", bound=Row)
 
