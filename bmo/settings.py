@@ -11,6 +11,7 @@ import re
 import warnings
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 import platformdirs
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
@@ -34,7 +35,7 @@ Language = Literal["auto", "en", "de", "fr", "es"]
 _LEDGER_URL = re.compile(r"(?:sqlite|postgresql)(?:\+\w+)?://", re.IGNORECASE)
 _LIVEKIT_ADDRESS = re.compile(r"(?:wss?|https?)://[^\s/?#]+(?:[/?#]\S*)?", re.IGNORECASE)
 _WEB_ADDRESS = re.compile(r"https?://[^\s/?#]+(?:[/?#]\S*)?", re.IGNORECASE)
-_PASSWORD = re.compile(r"(?<=//)[^/@]*@")
+_PASSWORD = re.compile(r"(?<=//)[^@\s]*@")
 """User and password of an address, which are shown nowhere."""
 
 DEFAULT_GEMINI_MODEL = "gemini-3.1-flash-lite"
@@ -212,21 +213,26 @@ class Settings(BaseSettings):
             raise ValueError(
                 "use sqlite:///<path> or postgresql+psycopg://user:password@host/database"
             )
-        return value
+        return _with_port(value)
 
     @field_validator("qdrant_url")
     @classmethod
     def _web_address(cls, value: str | None) -> str | None:
         if value is not None and not _WEB_ADDRESS.fullmatch(value):
             raise ValueError("use http://<host>:6333 or https://<host>")
-        return value
+        return _with_port(value)
 
     @field_validator("livekit_url")
     @classmethod
     def _livekit_address(cls, value: str | None) -> str | None:
         if value is not None and not _LIVEKIT_ADDRESS.fullmatch(value):
             raise ValueError("use wss://<host>, or ws://<host>:7880 for a server of your own")
-        return value
+        return _with_port(value)
+
+    @field_validator("ollama_host")
+    @classmethod
+    def _ollama_address(cls, value: str) -> str:
+        return _with_port(value) or value
 
     @field_validator("bmo_home")
     @classmethod
@@ -254,6 +260,20 @@ class Settings(BaseSettings):
     def effective_mode(self) -> GatekeeperMode:
         """The gate's mode after GATEKEEPER_ENABLED."""
         return self.gatekeeper_mode if self.gatekeeper_enabled else "disabled"
+
+
+def _with_port(value: str | None) -> str | None:
+    """An address whose host and port can be read.
+
+    Raises:
+        ValueError: They cannot.
+    """
+    place = (value or "").rpartition("@")[2].rpartition("//")[2]
+    try:
+        urlsplit(f"//{place}").port  # noqa: B018 - it is read when it is asked for
+    except ValueError:
+        raise ValueError("its host and port cannot be read; a port is 1 to 65535") from None
+    return value
 
 
 def checked_user_id(value: str) -> str:

@@ -16,6 +16,7 @@ from bmo.cli.opening import (
     JsonOption,
     UserOption,
     category_option,
+    check_words,
     opened_ledger,
     opened_service,
     opened_stores,
@@ -63,6 +64,7 @@ def held_command(
     wanted = category_option(category)
     if text is not None and not text.strip():
         raise CommandError("--as is empty; say what the memory should say.")
+    check_words(settings, text)
     if allow is not None:
         _allow(settings, allow, text, wanted, as_json)
     elif discard is not None:
@@ -148,6 +150,10 @@ def _allow(
         turn = _the_held(ledger, user_id, prefix)
         if not turn.text and text is None:
             raise CommandError(f"the words of {turn.id[:8]} were dropped: say them with --as.")
+        if text is None and "injection" in turn.signals:
+            raise CommandError(
+                f"the turn {turn.id[:8]} would steer the assistant: say what is so with --as."
+            )
         fact = fact_of_held(turn, text=text, category=category)
         recorded = stores.recorder.call(ledger.allow_held, user_id, turn.id, [fact]).result()
         stores.finish()

@@ -15,6 +15,9 @@ from bmo.cli.errors import CommandError
 from bmo.settings import checked_user_id
 from bmo.turn import Turn, utc_now
 
+LONGEST_LINE = 1 << 20
+"""Most bytes of a line."""
+
 
 class BadLine(ValueError):
     """A line is not what is expected; the message names line and fix."""
@@ -24,7 +27,7 @@ def read_lines(source: str) -> Iterator[tuple[int, str]]:
     """Yields (number, line) of a file, or of standard input for "-"; bad UTF-8 is replaced.
 
     Raises:
-        CommandError: The file cannot be read.
+        CommandError: The file cannot be read, or a line is too long.
     """
     if source == "-":
         stream = sys.stdin.buffer
@@ -34,10 +37,17 @@ def read_lines(source: str) -> Iterator[tuple[int, str]]:
         except OSError as error:
             raise CommandError(f"{source!r} cannot be read: {error.strerror}.") from None
     try:
-        for number, raw in enumerate(stream, 1):
+        for number, raw in enumerate(iter(lambda: stream.readline(LONGEST_LINE + 1), b""), 1):
+            if len(raw) > LONGEST_LINE:
+                raise CommandError(
+                    f"line {number} of {source!r} is longer than {LONGEST_LINE >> 20} MiB: "
+                    "one JSON object stands on a line."
+                )
             line = raw.decode("utf-8", errors="replace").strip()
             if line:
                 yield number, line
+    except OSError as error:
+        raise CommandError(f"{source!r} cannot be read: {error.strerror}.") from None
     finally:
         if source != "-":
             stream.close()
@@ -54,7 +64,7 @@ def parse_turn(number: int, line: str) -> tuple[Any, Turn]:
     """
     try:
         row = json.loads(line)
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # also a number of thousands of digits
         raise BadLine(f"line {number} is not JSON: {line[:60]!r}") from None
     if not isinstance(row, dict) or not isinstance(row.get("text"), str):
         raise BadLine(f"line {number} needs a JSON object with a string in 'text': {line[:60]!r}")

@@ -17,6 +17,7 @@ from bmo.cli.opening import (
     Stores,
     UserOption,
     category_option,
+    check_words,
     opened_ledger,
     opened_stores,
     settings_for,
@@ -64,6 +65,7 @@ def edit_command(
     if text is not None and not text.strip():
         raise CommandError("--text is empty; bmo memories forget removes a memory.")
     wanted = category_option(category)
+    check_words(settings, text, value)
     with opened_stores(settings) as stores:
         old = the_fact(stores.ledger, settings.bmo_user_id, memory_id)
         if old.valid_until is not None:
@@ -226,19 +228,26 @@ def import_command(
 
 
 def _import_export(settings: Settings, file: str, user: str | None) -> None:
+    from bmo.gate import inspected
     from bmo.ledger import ExchangeError
 
     named = as_user_id(user) if user else None
-    lines = [line for _, line in read_lines(file)]
-    if not lines:
-        raise CommandError(f"{file!r} is empty; bmo memories export makes such a file.")
     with opened_stores(settings) as stores:
         try:
-            done = stores.recorder.call(stores.ledger.import_export, lines, user_id=named).result()
+            done = stores.recorder.call(
+                stores.ledger.import_export,
+                (line for _, line in read_lines(file)),
+                user_id=named,
+                inspect=lambda text, asked: inspected(text, settings.bmo_sensitive, asked),
+            ).result()
         except (ExchangeError, ValueError) as error:
             raise CommandError(f"nothing was imported: {str(error).rstrip('.')}.") from None
         stores.finish()
     print(f"{done.added} rows added, {done.known} known already, {done.suppressed} stay forgotten")
+    for memory_id in done.refused:
+        print(f"bmo: memory {memory_id} was not taken: it steers the assistant.", file=sys.stderr)
+    if done.refused:
+        raise typer.Exit(1)
 
 
 def _import_mem0(settings: Settings, collection: str, path: Path | None, user: str | None) -> None:
@@ -252,7 +261,12 @@ def _import_mem0(settings: Settings, collection: str, path: Path | None, user: s
             raise CommandError(f"nothing was imported: {error}", 1) from None
         named = as_user_id(user) if user else None
         done = stores.recorder.call(
-            import_mem0, stores.ledger, found, user_id=named, near=stores.near
+            import_mem0,
+            stores.ledger,
+            found,
+            policy=settings.bmo_sensitive,
+            user_id=named,
+            near=stores.near,
         ).result()
         stores.finish()
     print(f"{done.read} memories read, {done.added} added, {done.known} known already")

@@ -226,6 +226,24 @@ def category_option(value: str | None) -> Category | None:
     return known
 
 
+def check_words(settings: Settings, *given: str | None) -> None:
+    """Refuses words for a memory that no memory may hold.
+
+    Raises:
+        CommandError: They would steer the assistant, or hold a secret or an identifier.
+    """
+    from bmo.gate import NotStorable, check_given
+    from bmo.ledger import LONGEST_TEXT
+
+    for words in filter(None, given):
+        try:
+            if len(words) > LONGEST_TEXT:
+                raise NotStorable(f"the words are longer than {LONGEST_TEXT} characters; cut them.")
+            check_given(words, settings.bmo_sensitive)
+        except NotStorable as error:
+            raise CommandError(str(error)) from None
+
+
 def moment_option(name: str, text: str | None) -> datetime | None:
     """Reads the moment that an option names; one without a zone is read as UTC.
 

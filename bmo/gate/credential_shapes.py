@@ -125,7 +125,8 @@ def _token(text: str, start: int, end: int) -> Iterator[Found]:
         return
     token = text[start:end].rstrip(".,;:?)]}!")
     end = start + len(token)
-    if not any(map(str.isdigit, token)) and "=" not in token and not _WEBHOOK.match(token):
+    plain = token.islower() or token.istitle() or token.isupper()
+    if not any(map(str.isdigit, token)) and "=" not in token and plain:
         return
     assigned = _ASSIGNED.match(token) if "=" in token or ":" in token else None
     if assigned and "://" not in token:

@@ -28,11 +28,15 @@ _ASCII = str.maketrans(
     dict(zip("‘’‚‛´′“”„‟«»‹›″–—―…ßłøđıæœ", '\'\'\'\'\'\'"""""""""---.slodiao', strict=True))
     # Letters of Cyrillic and Greek that look like Latin ones.
     | dict(zip("авсԁеѐёһіїјкӏмнорԛѕтуѵѡхԝґзбпгип", "abcdeeehiijklmhopqstyvwxwrzbnrun", strict=True))
+    | dict(zip("ᴀʙᴄᴅᴇꜰɡɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢɑɩʋɾ", "abcdefgghijklmnoprstuvwyzaiur", strict=True))
+    # Squared letters, and those that make flags.
+    | {chr(base + i): chr(97 + i) for base in (0x1F130, 0x1F170, 0x1F1E6) for i in range(26)}
     | dict(zip("αβγδεζηθικλμνξοπρσςτυφχψω", "abydezniiklmvxonpostuoxuw", strict=True))
 )
-_LEET = str.maketrans("013457@$|", "oieastasl")
-_LEET_SIGNS = re.compile(r"[a-z@$|][013457@$|]|[013457@$|][a-z]")
-_SPELLED = re.compile(r"(?:(?<!\w)\w[ .,\-_*/]{1,3}){6,}\w(?!\w)")
+_LEET = str.maketrans("013457@$|!", "oieastasli")
+_LEET_SIGNS = re.compile(r"[a-z@$|][013457@$|]|[013457@$|!][a-z]")
+_SPELLED = re.compile(r"(?:(?<!\w)\w[ .,\-_*/]{1,3}){4,}\w(?!\w)")
+_RUN_TOGETHER = re.compile(r"[a-z]{20,}")
 _SENTENCE = re.compile(r"[.?!\n]+(?=\s|$)")
 _LONGEST = 20_000
 _FEWEST_BARE = 7
@@ -51,6 +55,7 @@ class _Rules(NamedTuple):
     yes: frozenset[str]
     affirm: frozenset[str]
     asks: tuple[str, ...]
+    musts: tuple[str, ...]
     swap: dict[str, str]
 
 
@@ -95,6 +100,8 @@ def _matched(text: str, rules: _Rules) -> str | None:
         if rules.squashed.search(re.sub(r"[^a-z]", "", squashed)):
             return "obfuscation"
         found = _first(squashed, rules)
+    if found is None and any(rules.squashed.search(w) for w in _RUN_TOGETHER.findall(folded)):
+        return "obfuscation"
     return found
 
 
@@ -134,7 +141,8 @@ def _as_order(asked: str, rules: _Rules) -> str:
     for ask in rules.asks:
         said = said.replace(ask, "@must")
     turned = [rules.swap.get(word.strip(".,?!"), word.strip("?")) for word in said.split(" ")]
-    return " ".join(turned).replace("@must", "you must")
+    order = " ".join(turned)
+    return ". ".join(order.replace("@must", must) for must in rules.musts)
 
 
 @cache
@@ -161,6 +169,7 @@ def _rules() -> _Rules:
         frozenset(yes["words"]),
         frozenset(yes["affirm"]),
         tuple(sorted(yes["asks"], key=len, reverse=True)),
+        tuple(yes["musts"]),
         yes["swap"],
     )
 

@@ -74,19 +74,61 @@ class Guarded:
     masked: tuple[str, ...] = ()
 
 
-def mask(text: str, policy: SensitivePolicy = "drop", asked: str = "") -> tuple[str, int]:
+def mask(
+    text: str, policy: SensitivePolicy = "drop", asked: str = "", known: set[str] | None = None
+) -> tuple[str, int]:
     """Text as it may be written down, and how much of it was masked.
 
     Args:
         text: Any words.
         policy: BMO_SENSITIVE: "keep" leaves identifiers; secrets are masked under every policy.
         asked: The assistant's words before.
+        known: Secrets of the visit: what was told before is masked again, what is new is added.
     """
-    found = scan(text, asked)
+    found = scan(text, asked, known or ())
+    if known is not None:
+        known.update(found.values)
     if policy == "keep":
         return found.masked, len(found.spans)
     masked, identifiers = masked_identifiers(found.masked)
     return masked, len(found.spans) + identifiers
+
+
+class NotStorable(ValueError):
+    """Words that a person gives to memory and that no memory may hold; the message says why."""
+
+
+def inspected(text: str, policy: SensitivePolicy, asked: str = "") -> tuple[str, bool]:
+    """Words of an edit or an import: masked, and whether a memory may hold them.
+
+    Args:
+        text: The words.
+        policy: BMO_SENSITIVE.
+        asked: The assistant's words they answer.
+    """
+    masked, _ = mask(text, policy, asked)
+    return masked, attack(masked, asked) is None
+
+
+def check_given(text: str, policy: SensitivePolicy) -> None:
+    """Refuses words that a person typed for a memory and that it may not hold as they are.
+
+    Raises:
+        NotStorable: They would steer the assistant, or hold a secret or an identifier.
+    """
+    masked, harmless = inspected(text, policy)
+    if not harmless:
+        raise NotStorable(
+            "the words tell the assistant what it is, may do or must say; a memory holds what is "
+            "so, or a wish about how to be treated."
+        )
+    if mask(text, "keep")[0] != text:
+        raise NotStorable("the words hold a secret, which no memory keeps; say it without.")
+    if masked != text:
+        raise NotStorable(
+            "the words hold a telephone number or a mail address; leave it out, or set "
+            "BMO_SENSITIVE=keep."
+        )
 
 
 def guard(turn: Turn, context: DialogueContext, settings: Settings, custom: CustomRules) -> Guarded:
@@ -104,6 +146,7 @@ def guard(turn: Turn, context: DialogueContext, settings: Settings, custom: Cust
     if settings.bmo_sensitive != "keep":
         text, identifiers = masked_identifiers(text)
         asked, _ = masked_identifiers(asked)
+    steers = attack(text, asked)
     if attack(asked) is not None:
         asked = ""
     turn = replace(turn, text=text, assistant_before=asked)
@@ -111,7 +154,9 @@ def guard(turn: Turn, context: DialogueContext, settings: Settings, custom: Cust
     if settings.effective_mode == "disabled":
         return Guarded(turn, raw_ruling(turn, "gatekeeper disabled"), masked=masked)
     ruling = _sensitive(turn, bool(masked) and bare_secret(found, text), identifiers, settings)
-    ruling = ruling or _skipped_by_custom_rule(turn, custom) or _attack(turn)
+    ruling = ruling or _skipped_by_custom_rule(turn, custom)
+    if ruling is None and steers is not None:
+        ruling = Ruling("hold", ("injection",), "injection", 0.95, steers)
     ruling = ruling or _small_talk(turn, settings) or _order(turn, context)
     ruling = ruling or _kept_by_custom_rule(turn, custom)
     if ruling is not None:
@@ -196,11 +241,6 @@ def _sensitive(turn: Turn, bare: bool, identifiers: int, settings: Settings) -> 
 def _skipped_by_custom_rule(turn: Turn, custom: CustomRules) -> Ruling | None:
     found = custom.match_skip(turn.text) if custom.skip else None
     return Ruling("discard", ("other",), found.reason, 1.0, found.rule_id) if found else None
-
-
-def _attack(turn: Turn) -> Ruling | None:
-    rule = attack(turn.text, turn.assistant_before)
-    return Ruling("hold", ("injection",), "injection", 0.95, rule) if rule else None
 
 
 def _small_talk(turn: Turn, settings: Settings) -> Ruling | None:

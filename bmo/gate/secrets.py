@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
@@ -29,6 +29,8 @@ _OF = re.compile(
     r"(?: (?:my|the|our|der|die|den|dem|meine[rnm]?|la|le|mon|ma|mi|el))?\s+$"
 )
 """Before a name that only says what the name before it is for: "the pin of my card is"."""
+_SAID = re.compile(r"(?:\b(?:is|are|ist|est|c'est|es)|[:=]) $")
+"""Before a name that is a value: "my password is password"."""
 _SENTENCES = re.compile(r"(?<=[.!?])\s")
 _CLAUSES = re.compile(r"[.,;:!?\n]+|\b(?:and|but|und|aber|et|mais|y|pero)\b")
 _GAP = 10
@@ -37,7 +39,14 @@ _LONGEST = 26
 """Most words of a value: a recovery phrase has 24."""
 _LETTERED = frozenset(["document_number", "national_number", "account"])
 _LISTED = frozenset(["seed_phrase", "login"])
+_LEAST_REPEATED = 4
+"""Fewest characters of a secret that is known again in other words."""
 _PAIRED = frozenset(["password", "security_answer"])
+_NOTED = frozenset(["password", "login", "security_answer"])
+_WORDED = _NOTED | {"seed_phrase", "passphrase", "api_key"}
+_JOINTS = frozenset(["and", "but", "und", "aber", "et", "mais", "y", "pero", "so"])
+_PURPOSE = 5
+"""So many words from "for" on may still belong to a name: "code for the shed"."""
 _IS = frozenset(["is", "was", "as", "ist", "war", "als", "est", "comme", "es", "como", "era"])
 _THAT_IS = frozenset(["that's", "thats", "it's", "c'est"])
 _NOW = frozenset(["now", "jetzt", "maintenant", "ahora"])
@@ -55,11 +64,13 @@ class Scan:
         masked: The text with ``SECRET_MASK`` in the place of every secret.
         kinds: What was found, each once, in the order of the text.
         spans: Where it stood in the text: start and end, in order, without overlaps.
+        values: The secrets themselves in lower case, a number as its digits: to know them again.
     """
 
     masked: str
     kinds: tuple[str, ...] = ()
     spans: tuple[tuple[int, int], ...] = ()
+    values: tuple[str, ...] = field(default=(), repr=False)
 
 
 class _Name(NamedTuple):
@@ -120,12 +131,13 @@ def load() -> None:
     load_detectors()
 
 
-def scan(text: str, asked: str = "") -> Scan:
+def scan(text: str, asked: str = "", known: Collection[str] = ()) -> Scan:
     """Finds every secret of a text.
 
     Args:
         text: What somebody said or typed.
         asked: The assistant's words before it: a bare value answers "what is the code?".
+        known: ``Scan.values`` of earlier words: they are secrets here too.
     """
     lower = _lowered(text)
     words = _WORD.findall(lower)
@@ -137,6 +149,8 @@ def scan(text: str, asked: str = "") -> Scan:
         found += _behind_names(text, lower)
     if asked:
         found += _answering(text, asked)
+    if known:
+        found += _repeated(text, lower, known)
     return _scanned(text, found) if found else Scan(text)
 
 
@@ -179,7 +193,35 @@ def _scanned(text: str, found: list[Found]) -> Scan:
         parts += [text[at : item.start], SECRET_MASK]
         at = item.end
     kinds = tuple(dict.fromkeys(item.kind for item in joined))
-    return Scan("".join(parts) + text[at:], kinds, tuple((f.start, f.end) for f in joined))
+    spans = tuple((f.start, f.end) for f in joined)
+    values = (_value_of(text, *span) for span in spans)
+    kept = tuple(value for value in values if len(value) >= _LEAST_REPEATED)
+    return Scan("".join(parts) + text[at:], kinds, spans, kept)
+
+
+def _value_of(text: str, start: int, end: int) -> str:
+    """A secret in lower case, a number as its digits; "" for a mask."""
+    chunks = chunks_of(text, start, end)
+    run = run_at(chunks, 0)
+    if run and run.end == len(chunks) and run.digits.isdecimal():
+        return run.digits
+    value = text[start:end]
+    return "" if value == SECRET_MASK else value.lower()
+
+
+def _repeated(text: str, lower: str, known: Collection[str]) -> Iterator[Found]:
+    """Secrets that were told before, however their digits are said now."""
+    for value in known:
+        for match in re.finditer(rf"(?<!\w){re.escape(value)}(?!\w)", lower):
+            yield Found(*match.span(), "repeated")
+    if not any(map(str.isdecimal, known)):
+        return
+    chunks, at = chunks_of(text), 0
+    while at < len(chunks):
+        run = run_at(chunks, at)
+        if run and run.digits in known:
+            yield Found(chunks[at].start, chunks[run.end - 1].end, "repeated")
+        at = run.end if run else at + 1
 
 
 def _named_in(lower: str) -> Iterator[_Named]:
@@ -221,6 +263,7 @@ def _behind_names(text: str, lower: str) -> Iterator[Found]:
         for n in named
         if n.name.value in ("any", "digits", "none")
         and not _OF.search(lower, max(0, n.start - 20), n.start)
+        and not _SAID.search(lower, max(0, n.start - 9), n.start)
     ]
     done = 0
     for start, end, name in named:
@@ -234,6 +277,9 @@ def _behind_names(text: str, lower: str) -> Iterator[Found]:
             stop = borders[border] if bounded else len(text)
             last = bisect_left(starts, stop)
             told, window = _window(text, end, chunks, starts, last)
+            behind = max(first, bisect_left(starts, end) - 1)
+            told = told or chunks[behind].word in words_of("gives")
+            told = told or _is_noted(chunks, first, window, name)
             changed = words_of("change").intersection(c.word for c in chunks[first - 5 : first])
             hits = list(_values(window, name, told=told, changed=bool(changed)))
             done = hits[-1].end if hits else done
@@ -271,8 +317,8 @@ def _values(chunks: list[Chunk], name: _Name, *, told: bool, changed: bool) -> I
         run = run_at(chunks, at)
         if run and len(run.digits) >= 3 and _is_code(chunks, at, run):
             found = (at, run.end)
-        elif last < at < len(chunks) and name.value == "any":
-            new = _NOW.intersection(c.word for c in chunks[last:at])
+        elif last < at < len(chunks):
+            new = name.value == "any" and _NOW.intersection(c.word for c in chunks[last:at])
             if chunks[at].mixed or (new and chunks[at - 1].word in words_of("copula")):
                 found = (at, at + 1)
 
@@ -288,21 +334,23 @@ def _value(
         told: A copula stood before them.
         changed: A verb of change stood before the name, so that "to" is a copula.
     """
-    direct, free, since = True, name.value == "any", 0
+    direct, free, since, purpose = True, name.value == "any", 0, -_PURPOSE
     for at, chunk in enumerate(chunks[:_GAP]):
         word = chunk.word
         if at and chunks[at - 1].ends and word not in words_of("pointer"):
             return None
         counted = name.kind in ("code", "pin") and word in words_of("with")
         if word in words_of("copula") or counted or (changed and word in words_of("becomes")):
-            changed = False
+            changed = word in words_of("change")  # "is set to"
             told, direct, since = True, False, at + 1
             continue
         changed = changed or word in words_of("change")
         told = told or bool(at and chunks[at - 1].mark == ":")
-        near = told or direct
+        purpose = at if word in words_of("for") else purpose
+        near = told or direct or at - purpose < _PURPOSE
         run = run_at(chunks, at)
-        if run and _is_code(chunks, at, run):
+        amount = run and not told and name.kind == "account" and len(run.digits.rstrip("0")) < 3
+        if run and not amount and _is_code(chunks, at, run):
             least = 3 if (near or free) and name.least == 4 else name.least
             sent = name.kind == "code" and len(run.digits) >= 6
             if len(run.digits) >= least and (near or sent or name.value != "mixed"):
@@ -314,12 +362,13 @@ def _value(
                 return since if whole else at, _extent(chunks, at + 1, name)
         ahead = chunks[at + 1].word if at + 1 < len(chunks) else ""
         spelled = ahead and (len(ahead) == 1 or digits(ahead) is not None)
-        if (told or (direct and free)) and spelled:
-            if len(word) == 1 or word in words_of("spelled"):
+        spelled = spelled or (name.kind == "login" and ahead == "slash")
+        if (told or (direct and (free or name.kind in ("code", "login")))) and spelled:
+            if len(word) == 1 or word in words_of("spelled") or ahead == "slash":
                 return at, _extent(chunks, at + 1, name)
-        turned = ahead in words_of("spelled") and digits(word) is not None and name.kind == "code"
+        turned = name.kind == "code" and digits(word) is not None and _is_turn(chunks, at + 1)
         listed = name.kind == "seed_phrase" and direct and word not in words_of("stop")
-        if (told and turned) or (listed and word not in words_of("not_value")):
+        if (near and turned) or (listed and word not in words_of("not_value")):
             return at, _extent(chunks, at + 1, name)
         if told and word in words_of("opener") and ahead:
             direct = False
@@ -330,13 +379,39 @@ def _value(
             not told and word in words_of("break")
         ):
             return None
-        told = direct = False
+        series = name.kind in _LETTERED and (chunk.raw.isupper() or len(word) == 1)
+        if not series and word not in words_of("number"):
+            told = direct = False
     return None
+
+
+def _is_noted(chunks: list[Chunk], name_at: int, window: list[Chunk], name: _Name) -> bool:
+    """Whether name and value are all of a note: "netflix password bluebird"."""
+    if name.kind not in _NOTED or name.value != "any" or not window:
+        return False
+    begin = name_at
+    while begin and chunks[begin - 1].mark == " " and chunks[begin - 1].word not in _JOINTS:
+        begin -= 1
+    before = {chunk.word for chunk in chunks[begin:name_at]}
+    if len(before) > 2 or before & words_of("no_note"):
+        return False
+    last = next((i for i, c in enumerate(window[:4]) if c.mark != " "), min(4, len(window) - 1))
+    said = [chunk.word for chunk in window[: last + 1]]
+    last = next((i for i, word in enumerate(said) if word in _JOINTS), len(said))
+    return 0 < last < 4 and said[0] not in words_of("no_note") | words_of("opener")
+
+
+def _is_turn(chunks: list[Chunk], at: int) -> bool:
+    """Whether a number is followed by a direction: "12 right", "douze à droite"."""
+    while at < len(chunks) and chunks[at].word in words_of("becomes"):
+        at += 1
+    return at < len(chunks) and chunks[at].word in words_of("spelled")
 
 
 def _extent(chunks: list[Chunk], at: int, name: _Name) -> int:
     """Where a value that began before a chunk ends."""
     first, listed = at, name.kind in _LISTED
+    digital = name.kind not in _WORDED and bool(at and digits(chunks[at - 1].word))
     if name.kind == "passphrase":
         return next((i for i in range(at, len(chunks)) if chunks[i - 1].mark != " "), len(chunks))
     while at < len(chunks):
@@ -346,12 +421,16 @@ def _extent(chunks: list[Chunk], at: int, name: _Name) -> int:
         if word in words_of("spelled") and digits(chunks[min(at + 1, len(chunks) - 1)].word):
             at += 2
             continue
-        if word in words_of("stop") or word in words_of("joint"):
+        if name.kind == "code" and word in words_of("becomes") and _is_turn(chunks, at):
+            at += 2
+            continue
+        joints = words_of("joint") | words_of("with") if name.kind == "login" else words_of("joint")
+        if word in words_of("stop") or word in joints or (digital and not _is_sign(word)):
             ahead = at
-            while ahead < len(chunks) and chunks[ahead].word in words_of("joint"):
+            while ahead < len(chunks) and chunks[ahead].word in joints:
                 ahead += 1
             follows = chunks[ahead].word if ahead < len(chunks) else ""
-            plain = follows and follows not in words_of("stop")
+            plain = follows and follows not in words_of("stop") and not digital
             paired = name.kind in _PAIRED and at < first + 3 and _ends_soon(chunks, ahead)
             goes_on = _is_sign(follows) or (plain and (listed or paired))
             if ahead == at or not goes_on or follows in ("i", "y", "o"):
@@ -379,8 +458,9 @@ def _lettered(chunks: list[Chunk], first: int, last: int) -> tuple[int, int]:
     while first and chunks[first - 1].raw.isupper():
         first -= 1
     while last < len(chunks) and chunks[last - 1].mark == " ":
-        letter = len(chunks[last].word) == 1 and chunks[last].word not in "aiyoe"
-        if not letter and not (chunks[last].raw.isupper() and chunks[last].mixed):
+        raw = chunks[last].raw
+        letter = len(raw) == 1 and chunks[last].word not in "aiyoe"
+        if not letter and not (raw.isupper() and (chunks[last].mixed or len(raw) == 2)):
             break
         last += 1
     return first, last
@@ -406,6 +486,9 @@ def _before(chunks: list[Chunk], name_at: int, name: _Name) -> Iterator[Found]:
         used = name.value != "before" or not first or chunks[first - 1].word in words_of("use")
         if used and not _YEAR.fullmatch(run.digits):
             yield Found(chunks[first].start, chunks[at - 1].end, name.kind)
+    elif value and value.mixed and at > 1 and name.value == "before":
+        if chunks[at - 2].word in words_of("use"):
+            yield Found(value.start, value.end, name.kind)
     elif value and name.value != "before":
         alone = (at == 1 or chunks[at - 2].ends) and len(value.word) > 4 and value.word.isalpha()
         known = words_of("not_value") | words_of("stop") | words_of("opener")
@@ -438,4 +521,6 @@ def _is_code(chunks: Sequence[Chunk], at: int, run: Run) -> bool:
     if counts and chunks[run.end].word in words_of("unit"):
         return False
     before = chunks[at - 1].word if at else ""
+    if before in words_of("roughly"):
+        return False
     return not (_YEAR.fullmatch(run.digits) and before in words_of("dated"))

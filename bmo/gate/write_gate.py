@@ -168,7 +168,7 @@ class WriteGate:
         if not ruled.open or not open_mode(self.settings.effective_mode):
             return self._finished(self._last_stage(ruled))
         if self.judge is None:
-            return self._finished(replace(self._last_stage(ruled), fallback=True))
+            return self.unasked(ruled)
         from bmo.judge import JudgeUnavailable
 
         started = time.perf_counter_ns()
@@ -176,9 +176,14 @@ class WriteGate:
             decision = self._understood(ruled, self.judge)
         except JudgeUnavailable as error:
             _log.warning("the local judge failed", extra={"error": str(error)})
-            return self._finished(replace(self._last_stage(ruled), fallback=True))
+            return self.unasked(ruled)
         elapsed = ruled.decision.elapsed_us + (time.perf_counter_ns() - started) / 1000
         return self._finished(replace(decision, elapsed_us=elapsed))
+
+    def unasked(self, ruled: Ruled) -> Decision:
+        """The guards' word where the encoder should have been asked and gave no answer."""
+        decision = replace(self._last_stage(ruled), fallback=True, gate_version=self.version)
+        return self._finished(decision)
 
     def _without_encoder(self, guarded: Guarded, slots: SlotReading) -> tuple[Ruling, bool]:
         """What guards and slots alone say of an open turn, and whether it stays open."""

@@ -4,7 +4,7 @@ SQLAlchemy Core on SQLite or PostgreSQL; the truth of which the index is a copy.
 """
 
 from bmo.ledger.errors import LedgerUnavailable
-from bmo.ledger.exchange import ExchangeError, Imported
+from bmo.ledger.exchange import LONGEST_TEXT, ExchangeError, Imported
 from bmo.ledger.facts import as_fact
 from bmo.ledger.inspection import Inspection, inspect_ledger
 from bmo.ledger.ledger import Ledger
@@ -32,6 +32,7 @@ from bmo.ledger.restating import Restated
 from bmo.ledger.versions import Version
 
 __all__ = [
+    "LONGEST_TEXT",
     "Aim",
     "Backlog",
     "EndReason",

@@ -9,10 +9,13 @@ changes nothing. The index is not exported: it is made from the facts.
 from __future__ import annotations
 
 import json
+import math
+import re
+import reprlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, get_args
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -20,9 +23,21 @@ from sqlalchemy.engine import Connection
 from bmo.ledger import erasure, fact_writing, model_queue, outbox
 from bmo.ledger import facts as rows
 from bmo.ledger.facts import as_fact
+from bmo.ledger.records import EndReason, HeldResolution
 from bmo.ledger.schema import UtcDateTime, as_utc, decisions, fact_turns, facts, feedback, turns
 from bmo.ledger.values import text_key, value_key
 from bmo.settings import checked_user_id
+from bmo.turn import CATEGORIES, Cardinality, Kind, Polarity, Verdict
+
+LONGEST_TEXT = 20_000
+"""Most characters of one text of a row."""
+LONGEST_NAME = 1_000
+"""Most characters of any other column: a subject, a reason, a version."""
+MOST_LISTED = 1_000
+"""Most entries of a row's list."""
+
+Inspect = Callable[[str, str], tuple[str, bool]]
+"""(words, the assistant's words before) -> the words masked, whether a memory may hold them."""
 
 FORMAT = "bmo-ledger"
 VERSION = 1
@@ -60,6 +75,26 @@ _TELLS_APART = {
 }
 
 
+_CLOSED: dict[tuple[str, str], tuple[str, ...]] = {
+    ("facts", "category"): CATEGORIES,
+    ("facts", "kind"): get_args(Kind),
+    ("facts", "cardinality"): get_args(Cardinality),
+    ("facts", "polarity"): get_args(Polarity),
+    ("facts", "end_reason"): ("", *get_args(EndReason)),
+    ("facts", "source_type"): ("gate", "tool", "model", "import", "manual"),
+    ("fact_turns", "role"): ("stated", "confirmed", "ended"),
+    ("decisions", "verdict"): get_args(Verdict),
+    ("decisions", "resolution"): ("", *get_args(HeldResolution)),
+}
+_WORDS = {
+    "turns": ("text", "assistant_before", "assistant_after"),
+    "facts": ("text", "said", "asked", "value"),
+}
+_ID = re.compile(r"[\w.:-]{1,64}")
+_IDS = ("id", "turn_id", "fact_id", "superseded_by")
+_YEARS = range(1970, 2200)
+
+
 class ExchangeError(ValueError):
     """A line cannot be read; the message names the line and what is wrong."""
 
@@ -72,11 +107,18 @@ class Imported:
         added: Rows written.
         known: Rows that were there already.
         suppressed: Facts that were erased here and stay so.
+        refused: Ids of the facts that no memory may hold.
     """
 
     added: int
     known: int
     suppressed: int
+    refused: tuple[str, ...] = ()
+
+
+def as_it_is(text: str, asked: str) -> tuple[str, bool]:
+    """The ``Inspect`` of a file that is trusted: one's own backup."""
+    return text, True
 
 
 def export_lines(connection: Connection, user_id: str) -> Iterator[str]:
@@ -93,7 +135,12 @@ def export_lines(connection: Connection, user_id: str) -> Iterator[str]:
 
 
 def import_lines(
-    connection: Connection, lines: Iterable[str], now: datetime, *, user_id: str | None = None
+    connection: Connection,
+    lines: Iterable[str],
+    now: datetime,
+    *,
+    user_id: str | None = None,
+    inspect: Inspect = as_it_is,
 ) -> Imported:
     """Reads what :func:`export_lines` wrote; all of it or nothing.
 
@@ -102,6 +149,7 @@ def import_lines(
         lines: The lines.
         now: The present moment, for the outbox.
         user_id: Whose memory it becomes; None for the user in the file.
+        inspect: The gate's word on the words of a row.
 
     Raises:
         ExchangeError: A line is not what it should be.
@@ -109,6 +157,7 @@ def import_lines(
     counts = {"added": 0, "known": 0, "suppressed": 0}
     header: dict[str, Any] | None = None
     skipped: set[str] = set()
+    refused: list[str] = []
     said: list[str] = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -121,11 +170,18 @@ def import_lines(
         assert user_id is not None
         name = str(row.pop("type", ""))
         if name not in _TABLES:
-            raise ExchangeError(f"line {number}: type {name!r} is not one of {sorted(_TABLES)}")
+            raise ExchangeError(
+                f"line {number}: type {name[:40]!r} is not one of {sorted(_TABLES)}"
+            )
         if row.get("fact_id") in skipped:
             counts["suppressed"] += 1
             continue
-        result = _import_row(connection, name, row, user_id, now, number)
+        values = _columns(_TABLES[name], row, number)
+        if not _inspected(name, values, inspect):
+            skipped.add(values["id"])
+            refused.append(values["id"])
+            continue
+        result = _import_row(connection, name, values, user_id, now, number)
         if result == "suppressed":
             skipped.add(str(row["id"]))
         if name == "turns" and result == "added":
@@ -134,14 +190,30 @@ def import_lines(
     if header is None or user_id is None:
         raise ExchangeError("there is nothing to import: the file is empty")
     model_queue.queue_held(connection, user_id, said, now)
-    return Imported(**counts)
+    return Imported(**counts, refused=tuple(refused))
+
+
+def _inspected(name: str, values: dict[str, Any], inspect: Inspect) -> bool:
+    """Masks the words of a row; False for a fact that no memory may hold."""
+    harmless, asked = True, values.get("asked") or values.get("assistant_before") or ""
+    for column in _WORDS.get(name, ()):
+        text = values.get(column)
+        if text:
+            own = asked if column in ("text", "said") else ""
+            values[column], holds = inspect(text, own)
+            harmless = harmless and holds
+    return harmless or name != "facts"
 
 
 def _import_row(
-    connection: Connection, name: str, row: dict[str, Any], user_id: str, now: datetime, number: int
+    connection: Connection,
+    name: str,
+    values: dict[str, Any],
+    user_id: str,
+    now: datetime,
+    number: int,
 ) -> str:
     table = _TABLES[name]
-    values = _columns(table, row, number)
     if "user_id" in table.c:
         values["user_id"] = user_id
     key = {column.name: values.get(column.name) for column in table.primary_key}
@@ -210,7 +282,7 @@ def _rows_of(table: sa.Table, user_id: str) -> sa.Select[Any]:
 def _columns(table: sa.Table, row: dict[str, Any], number: int) -> dict[str, Any]:
     unknown = sorted(set(row) - set(table.c.keys()))
     if unknown:
-        raise ExchangeError(f"line {number}: {table.name} has no {unknown[0]!r}")
+        raise ExchangeError(f"line {number}: {table.name} has no {unknown[0][:40]!r}")
     values: dict[str, Any] = {}
     for column in table.c:
         if column.name in _LEFT_OUT.get(table.name, ()) or column.name not in row:
@@ -224,26 +296,49 @@ def _columns(table: sa.Table, row: dict[str, Any], number: int) -> dict[str, Any
 
 
 def _value(column: sa.Column[Any], value: Any, number: int) -> Any:
-    problem = ExchangeError(f"line {number}: {column.table.name}.{column.name} cannot be {value!r}")
+    shown = reprlib.repr(value)
+    problem = ExchangeError(f"line {number}: {column.table.name}.{column.name} cannot be {shown}")
     if value is None:
         if column.nullable:
             return None
         raise problem
     if isinstance(column.type, UtcDateTime):
         try:
-            return as_utc(datetime.fromisoformat(value))
-        except (TypeError, ValueError):
+            moment = as_utc(datetime.fromisoformat(value))
+        except (TypeError, ValueError, OverflowError):
             raise problem from None
+        if moment.year not in _YEARS:
+            raise problem
+        return moment
     kind: dict[type[Any], Callable[[Any], bool]] = {
         sa.Boolean: lambda v: isinstance(v, bool),
-        sa.Float: lambda v: isinstance(v, int | float) and not isinstance(v, bool),
-        sa.Integer: lambda v: isinstance(v, int) and not isinstance(v, bool),
-        sa.JSON: lambda v: isinstance(v, list),
+        sa.Float: _is_number,
+        sa.Integer: lambda v: type(v) is int and 0 <= v < 1 << 31,
+        sa.JSON: _is_list,
     }
-    fits = kind.get(type(column.type), lambda v: isinstance(v, str))
-    if not fits(value):
+    told = column.name in _WORDS.get(column.table.name, ())
+    length = LONGEST_TEXT if told else getattr(column.type, "length", None) or LONGEST_NAME
+    fits = kind.get(type(column.type), lambda v: isinstance(v, str) and len(v) <= length)
+    if not fits(value) or (column.name == "confidence" and not 0 <= value <= 1):
         raise problem
+    if column.name in _IDS and not _ID.fullmatch(value):
+        raise problem
+    allowed = _CLOSED.get((column.table.name, column.name))
+    if allowed is not None and value not in allowed:
+        raise ExchangeError(f"{problem}: it is one of {[one for one in allowed if one]}")
     return value
+
+
+def _is_number(value: Any) -> bool:
+    return (type(value) is int and abs(value) < 1 << 53) or (
+        isinstance(value, float) and math.isfinite(value)
+    )
+
+
+def _is_list(value: Any) -> bool:
+    """Whether it is a short list of words: entities, signals."""
+    few = isinstance(value, list) and len(value) <= MOST_LISTED
+    return few and all(isinstance(one, str) and len(one) <= LONGEST_NAME for one in value)
 
 
 def _parse(line: str, number: int) -> dict[str, Any]:
@@ -251,6 +346,8 @@ def _parse(line: str, number: int) -> dict[str, Any]:
         row = json.loads(line)
     except json.JSONDecodeError as error:
         raise ExchangeError(f"line {number}: not JSON ({error.msg})") from None
+    except (RecursionError, ValueError):  # too deep, or a number of thousands of digits
+        raise ExchangeError(f"line {number}: not JSON that can be read") from None
     if not isinstance(row, dict):
         raise ExchangeError(f"line {number}: not a JSON object")
     return row

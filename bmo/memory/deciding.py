@@ -1,12 +1,14 @@
 """Asking the write gate about one turn: off the event loop, within deadlines, whatever it does.
 
-A gate that raises, hangs or answers with something that is no decision leaves the turn held, with
-``fallback`` set, and never lost: the ledger says what happened.
+A gate that raises, hangs or answers with something that is no decision leaves the turn held (or
+allowed raw, GATEKEEPER_FAIL_POLICY=open), with ``fallback`` set: the ledger says what happened. It
+is asked once more afterwards, when nobody waits for it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable
 from concurrent.futures import Executor
@@ -30,6 +32,11 @@ RULES_DEADLINE_S = 5.0
 process loads their packs, and no reply waits for them."""
 JUDGED_MODES = ("local", "hybrid", "llm")
 """Modes in which a judge looks at what the rules leave open."""
+AFTERWARDS_S = 20.0
+"""Longest that a turn is tried for afterwards, in seconds; the end of its visit waits for it. Then
+it stays as it is until ``bmo reprocess``."""
+_PAUSE_S = 0.25
+"""Wait before the line of the judge is tried again, in seconds."""
 
 
 async def decide(service: MemoryService, turn: Turn, context: DialogueContext) -> Decision:
@@ -50,14 +57,15 @@ async def decide(service: MemoryService, turn: Turn, context: DialogueContext) -
 
     gate, one_by_one = service.write_gate, service.turnstile.through
     deadline_s = settings.bmo_judge_deadline_ms / 1000
+    rules_s = max(RULES_DEADLINE_S, deadline_s)
     try:
         with telemetry.memory_span("bmo.gate.rules"):
             rules = partial(gate.rule, turn, context)
-            said = await _asked(service.gate_pool, one_by_one(rules), Ruled, RULES_DEADLINE_S)
+            said = await _asked(service.gate_pool, one_by_one(rules), Ruled, rules_s)
             judged = settings.effective_mode in JUDGED_MODES and service.judge is not None
             if not said.open or not judged:
                 last = one_by_one(partial(gate.decide_ruled, said))
-                return await _asked(service.gate_pool, last, Decision, RULES_DEADLINE_S)
+                return await _asked(service.gate_pool, last, Decision, rules_s)
     except TimeoutError:
         logger.error("rules missed their deadline", extra={"turn_id": turn.id})
         return _unjudged(service, turn, "the rules missed their deadline")
@@ -75,7 +83,35 @@ async def decide(service: MemoryService, turn: Turn, context: DialogueContext) -
     except Exception as error:  # the rules' word stands, whatever the judge does
         logger.warning("judge failed", extra={"error": repr(error)})
     telemetry.note_fault("judge")
-    return replace(said.decision, fallback=True)
+    return gate.unasked(said)
+
+
+async def decide_afterwards(
+    service: MemoryService, turn: Turn, context: DialogueContext
+) -> Decision | None:
+    """The whole gate's word on a turn that missed its deadline; None if it gives none now either.
+
+    Args:
+        service: Gates, settings and pools.
+        turn: The user's words.
+        context: What the gate knew of the conversation then.
+    """
+    from bmo.judge import JudgeBusy
+
+    ask = service.turnstile.through(partial(service.write_gate.decide, turn, context))
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(AFTERWARDS_S):
+            while True:
+                try:
+                    decision = await _asked(service.judge_pool, ask, Decision, AFTERWARDS_S)
+                    return None if decision.fallback else decision
+                except JudgeBusy:
+                    await asyncio.sleep(_PAUSE_S)
+                except Exception as error:  # the turn stays as it was recorded
+                    logger.warning("turn not decided afterwards", extra={"error": repr(error)})
+                    return None
+    logger.warning("turn not decided afterwards", extra={"turn_id": turn.id})
+    return None
 
 
 async def _asked(
@@ -103,21 +139,29 @@ async def _asked(
 
 
 def _unjudged(service: MemoryService, turn: Turn, reason: str) -> Decision:
-    """The gate failed: the turn is held, without words when nothing could scan them for secrets."""
-    from bmo.gate import mask
+    """The gate failed: the turn is held, without words when nothing could scan them for secrets.
+
+    By GATEKEEPER_FAIL_POLICY=open it is allowed raw, if secrets and attacks could be looked for.
+    """
+    from bmo.gate import inspected, raw_ruling
 
     telemetry.note_fault("gate")
+    settings = service.settings
+    text, harmless = "", False
     try:
-        text: object = mask(turn.text, service.settings.bmo_sensitive)[0]
+        text, harmless = inspected(turn.text, settings.bmo_sensitive, turn.assistant_before)
     except Exception as error:  # the scan is a part of the gate, and may be what failed
         logger.error("words not scanned and not kept", extra={"error": type(error).__name__})
-        text = ""
+    opened = settings.gatekeeper_fail_policy == "open" and harmless and bool(text.strip())
+    ruling = raw_ruling(replace(turn, text=text), reason) if opened else None
     return Decision(
-        verdict="hold",
+        verdict="allow" if opened else "hold",
         signals=("other",),
         reason=reason,
         confidence=0.0,
+        facts=ruling.facts if ruling else (),
         gate_version=service.write_gate.version,
+        extraction_method="raw" if opened else "",
         fallback=True,
-        text=text if isinstance(text, str) else "",
+        text=text,
     )

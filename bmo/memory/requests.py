@@ -134,7 +134,7 @@ class Requests:
         """The question to ask when a turn wants much forgotten; "" when it does not."""
         wide = False
         try:
-            async with asyncio.timeout(ASK_BACK_DEADLINE_S):
+            async with asyncio.timeout(self._visit.deadline_s(ASK_BACK_DEADLINE_S)):
                 wide = await self._asks_to_forget_much(turn)
                 if not wide:
                     return ""

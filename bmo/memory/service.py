@@ -229,6 +229,11 @@ class MemoryService:
         mode = self.settings.effective_mode
         return (ServiceNotice("model", f"GATEKEEPER_MODE={mode}: {orchestrator.why_not()}"),)
 
+    @property
+    def is_judged(self) -> bool:
+        """Whether a judge looks at what the rules leave open."""
+        return self.judge is not None and self.settings.mem0_setting == "GATED"
+
     def wrote(self, user_id: str, gone: Collection[str] | None = ()) -> None:
         """Something of a user changed: what his open sessions cached of it is dropped.
 
@@ -319,6 +324,7 @@ def open_ledger(settings: Settings) -> Ledger:
 
     try:
         settings.bmo_home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _check_not_emptied(settings)
         return Ledger.open(settings.ledger_url)
     except LedgerUnavailable as error:
         raise MemoryUnavailable(str(error)) from error
@@ -327,6 +333,23 @@ def open_ledger(settings: Settings) -> Ledger:
             f"BMO_HOME={str(settings.bmo_home)!r} cannot be written ({error.strerror}): "
             "make it writable or point BMO_HOME to another directory."
         ) from error
+
+
+def _check_not_emptied(settings: Settings) -> None:
+    """An empty ledger file beside an index is no new ledger: something emptied it.
+
+    Raises:
+        MemoryUnavailable: It is so.
+    """
+    ledger = settings.bmo_home / "ledger.sqlite3"
+    if settings.bmo_ledger_url is not None or not ledger.is_file() or ledger.stat().st_size:
+        return
+    index = next((path for path in settings.bmo_home.glob("qdrant-*/*") if path.is_dir()), None)
+    if index is not None:
+        raise MemoryUnavailable(
+            f"The ledger {str(ledger)!r} is empty, but its index is not: put a backup in its "
+            f"place, or remove it and {str(index.parent)!r} to begin anew."
+        )
 
 
 def open_index(

@@ -58,8 +58,13 @@ class Visit:
         self.off_record = False
         self.deciding: dict[str, asyncio.Task[Decision]] = {}
         self.recorded: dict[str, Future[Recorded]] = {}
+        self._secrets: set[str] = set()
         self._dialogue_loaded: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
+
+    def deadline_s(self, usual_s: float) -> float:
+        """A deadline in seconds: who waits longer for the judge (a replay) waits as long here."""
+        return max(usual_s, self.service.settings.bmo_judge_deadline_ms / 1000)
 
     def start(self, coroutine: Coroutine[Any, Any, _T]) -> asyncio.Task[_T]:
         """Begins something that the visit's end waits for."""
@@ -110,7 +115,7 @@ class Visit:
         loaded = self.begin_dialogue()
         if loaded.done():
             return  # waiting for what is done costs two rounds of a busy loop
-        done, _ = await asyncio.wait({loaded}, timeout=DIALOGUE_DEADLINE_S)
+        done, _ = await asyncio.wait({loaded}, timeout=self.deadline_s(DIALOGUE_DEADLINE_S))
         if not done:
             logger.warning("dialogue context missed its deadline")
             telemetry.note_fault("ledger")
@@ -135,9 +140,9 @@ class Visit:
         loop = asyncio.get_running_loop()
         unwritten = self.unwritten()
         if unwritten:
-            await asyncio.wait(unwritten, timeout=DIALOGUE_DEADLINE_S)
+            await asyncio.wait(unwritten, timeout=self.deadline_s(DIALOGUE_DEADLINE_S))
         try:
-            async with asyncio.timeout(DIALOGUE_DEADLINE_S):
+            async with asyncio.timeout(self.deadline_s(DIALOGUE_DEADLINE_S)):
                 candidates, near = await loop.run_in_executor(
                     service.dialogue_pool,
                     service.turnstile.through(
@@ -150,8 +155,14 @@ class Visit:
             return self.dialogue.context()
         return self.dialogue.context(candidates, near)
 
-    def masked(self, text: str) -> str:
-        """An assistant may repeat a secret: its words are written down masked as well."""
+    def masked(self, text: str, asked: str = "") -> str:
+        """Words as they may be written down: an assistant may repeat a secret of this visit.
+
+        Args:
+            text: What the assistant said, or the user: their secrets are known from now on.
+            asked: The assistant's words before.
+        """
         from bmo.gate import mask
 
-        return mask(text, self.service.settings.bmo_sensitive)[0] if text else ""
+        policy = self.service.settings.bmo_sensitive
+        return mask(text, policy, asked, self._secrets)[0] if text else ""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from bmo.gate import inspected
 from bmo.index import Mem0Memory
-from bmo.ledger import Ledger, NearDuplicates
-from bmo.settings import checked_user_id
+from bmo.ledger import LONGEST_TEXT, Ledger, NearDuplicates
+from bmo.settings import SensitivePolicy, checked_user_id
 from bmo.turn import CATEGORIES, Category, Fact
 
 
@@ -32,6 +33,7 @@ def import_mem0(
     ledger: Ledger,
     memories: Iterable[Mem0Memory],
     *,
+    policy: SensitivePolicy = "drop",
     user_id: str | None = None,
     near: NearDuplicates | None = None,
 ) -> MemoryImport:
@@ -39,7 +41,9 @@ def import_mem0(
 
     Args:
         ledger: Where they go; the index follows through the outbox.
-        memories: From ``read_mem0_collection``.
+        memories: From ``read_mem0_collection``; secrets in them are masked, and what would steer
+            the assistant is refused.
+        policy: BMO_SENSITIVE.
         user_id: Whose they become; None keeps Mem0's users. Ids that are not allowed here are
             refused then.
         near: Finds similar facts, so that near duplicates are merged.
@@ -53,18 +57,25 @@ def import_mem0(
         except ValueError as error:
             refused.append((memory.id, str(error)))
             continue
-        recorded = ledger.add_imported(owner, _as_fact(memory), at=memory.created_at, near=near)
+        text, harmless = inspected(" ".join(memory.text.split()), policy)
+        if not harmless or len(text) > LONGEST_TEXT:
+            why = "it is too long" if harmless else "it would steer the assistant"
+            refused.append((memory.id, why))
+            continue
+        recorded = ledger.add_imported(
+            owner, _as_fact(memory, text), at=memory.created_at, near=near
+        )
         added += len(recorded.added)
         known += len(recorded.confirmed)
         refused += [(memory.id, "it was erased here") for _ in recorded.suppressed]
     return MemoryImport(read, added, known, tuple(refused))
 
 
-def _as_fact(memory: Mem0Memory) -> Fact:
+def _as_fact(memory: Mem0Memory, text: str) -> Fact:
     said = memory.metadata.get("category")
     category: Category = next((one for one in CATEGORIES if one == said), "personal_facts")
     return Fact(
-        text=" ".join(memory.text.split()),
+        text=text,
         category=category,
         confidence=0.7,
         extraction_method="import:mem0",

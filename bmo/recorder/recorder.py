@@ -155,6 +155,10 @@ class Recorder:
         """
         return self._put(lambda: self._settle_turn(user_id, turn_id, decision))
 
+    def restate(self, turn: Turn, decision: Decision) -> Future[None]:
+        """Writes what the gate said of a recorded turn afterwards; returns at once."""
+        return self._put(lambda: self._restate_turn(turn, decision))
+
     def call(self, fn: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
         """Runs ``fn`` on the thread, after everything submitted before."""
         return self._writer.put(Job(lambda: fn(*args, **kwargs), Future()))
@@ -307,6 +311,9 @@ class Recorder:
         if self._inference is not None:
             self._inference.wake()
         return recorded
+
+    def _restate_turn(self, turn: Turn, decision: Decision) -> None:
+        self._ledger.write_passes(self._ledger.compare_passes([(turn, decision)]), utc_now())
 
     def _settle_turn(self, user_id: str, turn_id: str, decision: Decision) -> Recorded | None:
         return self._ledger.settle(user_id, turn_id, decision, near=self._near)

@@ -32,6 +32,9 @@ from bmo.turn import Recall, RecalledMemory
 SUFFIXES = (".json", ".jsonl")
 """What the name of a recording ends with."""
 
+MAX_FILE_BYTES = 256 << 20
+"""Some 50,000 turns: a recording is read as a whole."""
+
 _RowT = TypeVar("_RowT", bound=Row)
 
 
@@ -200,7 +203,10 @@ def _scored_row(memory: RecalledMemory, said: Mapping[str, Place]) -> ScoredRow:
 def _objects(path: Path) -> Iterable[tuple[int, dict[str, Any]]]:
     """Line number and JSON object of every line that is not empty."""
     try:
-        raw = path.read_bytes()
+        with path.open("rb") as file:
+            raw = file.read(MAX_FILE_BYTES + 1)
+        if len(raw) > MAX_FILE_BYTES:
+            raise RecordingError(f"{path}: is larger than {MAX_FILE_BYTES >> 20} MiB: split it.")
     except OSError as error:
         raise RecordingError(f"{path}: cannot be read: {error.strerror}.") from None
     # PowerShell's ">" writes UTF-16 with a mark at the start.

@@ -20,6 +20,9 @@ from bmo.turn import Category, Verdict
 SUFFIX = ".turns.yaml"
 """What a scenario file's name ends with."""
 
+MAX_FILE_BYTES = 1 << 20
+"""A scenario has a few kilobytes; more is a mistake that would take minutes to parse."""
+
 Match = Annotated[str, Field(min_length=1, strict=True)]
 """A string that is looked for, case-insensitively, in one memory's text."""
 
@@ -142,7 +145,11 @@ def load_scenario(path: Path) -> Scenario:
         ScenarioError: It cannot be read, is no YAML or breaks the format.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            raw = file.read(MAX_FILE_BYTES + 1)
+        if len(raw) > MAX_FILE_BYTES:
+            raise ScenarioError(f"{path}: is larger than {MAX_FILE_BYTES >> 20} MiB: split it.")
+        text = raw.decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = "is not UTF-8" if isinstance(error, UnicodeDecodeError) else error.strerror
         raise ScenarioError(f"{path}: cannot be read: {reason}.") from None
@@ -151,6 +158,8 @@ def load_scenario(path: Path) -> Scenario:
         data = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise ScenarioError(_yaml_sentence(path, error)) from None
+    except RecursionError:
+        raise ScenarioError(f"{path}: is no YAML that can be read: nested too deeply.") from None
     except ValueError as error:
         # PyYAML's own constructors, for example a date with month 13.
         raise ScenarioError(f"{path}: {error}.") from None

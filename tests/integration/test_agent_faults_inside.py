@@ -120,16 +120,18 @@ async def test_the_reply_comes_and_nothing_is_lost(
     assert breaks.calls, "the fault was never met"
     assert {"Has a brother named Sam", "Is allergic to nuts"} <= live, "it did not recover"
     written = rows(tmp_path, "SELECT text, fallback, verdict FROM turns JOIN decisions ON "
-                   "turns.id = decisions.turn_id ORDER BY seq")  # fmt: skip
+                   "turns.id = decisions.turn_id ORDER BY seq, decisions.id")  # fmt: skip
+    # A turn that is decided afterwards has two decisions.
+    said_texts = list(dict.fromkeys(text for text, *_ in written))
     if (part, fault) in LOST_WITH_RUBBISH:
         # A ledger that takes a turn and says nonsense of it cannot be told from one that kept it.
-        assert [text for text, *_ in written if text not in DURING] == [BEFORE, AFTER]
+        assert [text for text in said_texts if text not in DURING] == [BEFORE, AFTER]
     else:
-        assert [text for text, *_ in written] == [BEFORE, *DURING, AFTER], "a turn was lost"
+        assert said_texts == [BEFORE, *DURING, AFTER], "a turn was lost"
     fell_back = {text for text, fallback, _ in written if fallback}
     if part in ("gate", "gate rules"):
         assert fell_back == set(DURING)
-        assert {verdict for text, _, verdict in written if text in DURING} == {"hold"}
+        assert {one for text, late, one in written if text in DURING and late} == {"hold"}
     elif part == "judge":
         assert fell_back <= {*DURING, AFTER}
         assert DURING[2] in fell_back

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
 from bmo.ids import USER_ID_PATTERN
 from bmo.memory import MemoryService, MemorySession, MemoryUnavailable
@@ -386,3 +387,41 @@ async def test_garbage_is_collected_less_at_a_time_unless_the_application_chose(
         assert gc.get_threshold() == then
     finally:
         gc.set_threshold(*before)
+
+
+async def test_a_told_secret_is_masked_wherever_the_assistant_repeats_it(
+    service: MemoryService, tmp_path: Path
+) -> None:
+    session = service.session(user_id="glenn")
+    turns = [
+        ("", "my netflix password is otterley", "I have kept otterley as your password."),
+        ("What's the door code?", "four eight two nine", "Thanks, 4829 it is."),
+        ("Your pin is 77 41 09, right?", "yes and i live in leeds", "774109, and Leeds."),
+    ]
+    for before, said, after in turns:
+        turn = Turn(text=said, assistant_before=before)
+        await session.on_turn(turn)
+        session.note_reply(turn.id, after)
+    await session.aclose()
+    rows = service.ledger.turns("glenn")
+    assert [row.assistant_after for row in rows] == [
+        "I have kept [secret] as your password.",
+        "Thanks, [secret] it is.",
+        "[secret], and Leeds.",
+    ]
+    assert b"otterley" not in bytes_under(tmp_path)
+
+
+async def test_a_turn_the_ledger_does_not_take_now_is_not_recorded_yet(
+    service: MemoryService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuses(*_: object, **__: object) -> None:
+        raise OperationalError("INSERT", {}, Exception("database is locked"))
+
+    session, turn = service.session(user_id="glenn"), Turn(text="my brother is sam")
+    with monkeypatch.context() as patched:
+        patched.setattr(service.ledger, "record", refuses)
+        await session.on_turn(turn)
+        assert await session.recorded(turn.id) is None
+    await session.flush()
+    assert [row.text for row in service.ledger.turns("glenn")] == [turn.text]

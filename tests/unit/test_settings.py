@@ -72,6 +72,11 @@ def test_empty_memory_setting_means_gated_without_a_warning(
         ("LIVEKIT_URL", "wss://", "use wss://<host>"),
         ("LIVEKIT_URL", "7880", "use wss://<host>"),
         ("QDRANT_URL", "http://a b", "http://<host>:6333"),
+        ("QDRANT_URL", "http://db:99999", "a port is 1 to 65535"),
+        ("QDRANT_URL", "http://[::1", "its host and port cannot be read"),
+        ("BMO_LEDGER_URL", "postgresql+psycopg://db:abc/x", "a port is 1 to 65535"),
+        ("LIVEKIT_URL", "ws://h:-1", "a port is 1 to 65535"),
+        ("OLLAMA_HOST", "http://h:abc", "a port is 1 to 65535"),
     ],
 )
 def test_bad_value_is_one_sentence(
@@ -88,10 +93,11 @@ def test_bad_value_is_one_sentence(
 
 
 def test_a_password_in_an_address_is_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BMO_LEDGER_URL", "mysql://bmo:hunter2@db/x")
-    with pytest.raises(SettingsError, match="mysql") as caught:
-        load_settings()
-    assert "hunter2" not in str(caught.value)
+    for url in ("mysql://bmo:hunter2@db/x", "postgresql://bmo:hunter2/s@db:x/y"):
+        monkeypatch.setenv("BMO_LEDGER_URL", url)
+        with pytest.raises(SettingsError, match="BMO_LEDGER_URL") as caught:
+            load_settings()
+        assert "hunter2" not in str(caught.value)
 
 
 def test_environment_wins_over_dotenv(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

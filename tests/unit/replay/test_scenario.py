@@ -62,6 +62,8 @@ def test_a_good_file_is_read(tmp_path: Path) -> None:
         ("id: small\n", "", "id is missing"),
         ("language: en", "language: nl", "allowed are 'en', 'de', 'fr' or 'es'"),
         ("about: one turn", "about: [one", "is no YAML"),
+        ("about: one turn", "about: " + "[" * 5_000, "nested too deeply"),
+        ("about: one turn", "about: " + "x" * (1 << 20), "larger than 1 MiB"),
         (GOOD, "- a list", "must be a mapping"),
         (GOOD, "", "must be a mapping"),
         ("2026-03-01T", "2026-13-01T", "month must be in 1..12"),
