@@ -1,8 +1,7 @@
-"""``bmo chat`` as a subprocess with piped lines: what a person on a fresh machine sees."""
+"""``bmo chat`` with piped lines: what a person on a fresh machine sees."""
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -10,39 +9,22 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli import Ran, bmo, bmo_process, environment
+
 pytestmark = pytest.mark.integration
 
-ROOT = Path(__file__).parents[2]
+GATED = {"GATEKEEPER_MODE": "local"}
 
 
-def environment(home: Path, **more: str) -> dict[str, str]:
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
-    return {
-        **kept,
-        "BMO_HOME": str(home),
-        "PYTHONPATH": str(ROOT),
-        "PYTHONUTF8": "1",
-        "COLUMNS": "60",
-        **more,
-    }
+def chat(home: Path, lines: bytes) -> Ran:
+    """A conversation in this process."""
+    return bmo(home, "chat", stdin=lines, **GATED)
 
 
-def chat(home: Path, lines: bytes, **more: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [sys.executable, "-m", "bmo", "chat"],
-        cwd=home.parent,
-        env=environment(home, **more),
-        input=lines,
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-
-
-def shown(done: subprocess.CompletedProcess[bytes]) -> str:
+def shown(done: Ran) -> str:
     """The output as one line, so that wrapping at 60 columns does not matter."""
-    assert done.returncode == 0, done.stderr.decode()
-    return " ".join(done.stdout.decode("utf-8").split())
+    assert done.code == 0, done.err
+    return " ".join(done.out.split())
 
 
 def test_it_remembers_over_two_starts(tmp_path: Path) -> None:
@@ -58,9 +40,10 @@ def test_it_remembers_over_two_starts(tmp_path: Path) -> None:
 
 
 def test_standard_error_is_empty(tmp_path: Path) -> None:
-    done = chat(tmp_path / "home", b"my brother is sam\nwho is my brother\n")
-    assert done.stderr == b""
-    assert max(len(line) for line in done.stdout.decode().splitlines()) <= 60
+    said = b"my brother is sam\nwho is my brother\n"
+    done = bmo_process(tmp_path / "home", "chat", stdin=said, **GATED)
+    assert done.err == ""
+    assert max(len(line) for line in done.out.splitlines()) <= 60
 
 
 def test_quiet_and_unknown_commands(tmp_path: Path) -> None:
@@ -100,10 +83,10 @@ def test_strange_lines_are_handled(tmp_path: Path) -> None:
         line + b"\n" + f"my sister is {name}\n".encode()
         for line, name in zip(STRANGE.values(), NAMES, strict=True)
     )
-    done = chat(tmp_path / "home", lines + b"/memories\n")
+    done = bmo_process(tmp_path / "home", "chat", stdin=lines + b"/memories\n", **GATED)
     text = shown(done)
-    assert done.stderr == b""
-    assert b"\x1b" not in done.stdout
+    assert done.err == ""
+    assert "\x1b" not in done.out
     assert "Traceback" not in text
     for name in NAMES:
         assert f"Has a sister named {name.title()}" in text
@@ -115,7 +98,7 @@ def test_interrupting_flushes_and_leaves_cleanly(tmp_path: Path, sent: signal.Si
     talking = subprocess.Popen(
         [sys.executable, "-u", "-m", "bmo", "chat"],
         cwd=tmp_path,
-        env=environment(home),
+        env=environment(home, 60, GATED),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -141,10 +124,9 @@ def test_interrupting_flushes_and_leaves_cleanly(tmp_path: Path, sent: signal.Si
 def test_a_store_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("not a directory", encoding="utf-8")
-    done = chat(blocked, b"hi\n")
-    assert done.returncode == 1
-    assert b"Traceback" not in done.stderr
-    assert b"BMO_HOME" in done.stderr
+    done = bmo_process(blocked, "chat", stdin="hi\n", **GATED)
+    assert done.code == 1
+    assert "BMO_HOME" in done.sentence
 
 
 def test_what_is_off_the_record_is_not_shown_as_kept(tmp_path: Path) -> None:
@@ -189,7 +171,7 @@ def test_terminal_codes_in_a_pipe_are_no_words(tmp_path: Path) -> None:
     text = shown(done)
     assert "+ Has a brother named Sam" in text
     assert "[31m" not in text
-    assert [line for line in done.stdout.decode().splitlines() if line.endswith("  ")] == []
+    assert [line for line in done.out.splitlines() if line.endswith("  ")] == []
 
 
 def test_requests_get_honest_answers(tmp_path: Path) -> None:

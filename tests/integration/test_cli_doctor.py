@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli import Ran, bmo
+from tests.cli import Ran, bmo, bmo_process
 from tests.seeding import brother, opened, remember
 
 pytestmark = pytest.mark.integration
@@ -67,7 +67,7 @@ def test_beside_a_running_bmo_the_owner_is_named(tmp_path: Path) -> None:
     import os
 
     with opened(tmp_path):
-        found = checks(bmo(tmp_path, "doctor", "--json"))
+        found = checks(bmo_process(tmp_path, "doctor", "--json"))
     assert found["qdrant"]["status"] == "ok"
     assert f"in use by process {os.getpid()}" in found["qdrant"]["found"]
 

@@ -3,33 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from bmo.turn import CATEGORIES
-from tests.cli import bmo as run_bmo
+from tests.cli import bmo, bmo_process
 
 pytestmark = pytest.mark.integration
-
-
-def run(home: Path, *arguments: str, stdin: bytes = b"", **environment: str) -> Any:
-    return subprocess.run(
-        [sys.executable, "-m", "bmo", *arguments],
-        input=stdin,
-        capture_output=True,
-        timeout=120,
-        env={**os.environ, "BMO_HOME": str(home), "GATEKEEPER_MODE": "pattern", **environment},
-        check=False,
-    )
-
-
-def lines(done: Any) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in done.stdout.decode().splitlines()]
 
 
 def test_gate_reads_json_lines_and_keeps_their_ids(tmp_path: Path) -> None:
@@ -39,9 +20,9 @@ def test_gate_reads_json_lines_and_keeps_their_ids(tmp_path: Path) -> None:
         '{"id": 7, "text": "my name is glenn", "assistant_before": "Hello?"}\n'
         '{"id": null, "text": "thanks a lot", "at": "2026-03-01T09:00:00Z"}\n'
     )
-    done = run(tmp_path, "gate", "--jsonl", str(source))
-    assert done.returncode == 0, done.stderr
-    rows = lines(done)
+    done = bmo(tmp_path, "gate", "--jsonl", str(source))
+    assert done.code == 0, done.err
+    rows = done.rows
     assert [row["id"] for row in rows] == ["a", 7, None]
     assert [row["verdict"] for row in rows] == ["allow", "allow", "discard"]
     assert rows[0]["facts"][0] | {"slot": "-"} == {
@@ -61,7 +42,7 @@ def test_gate_reads_json_lines_and_keeps_their_ids(tmp_path: Path) -> None:
 
 def test_plan_reads_json_lines(tmp_path: Path) -> None:
     stdin = b'{"id": 1, "text": "who is my brother"}\n{"id": 2, "text": "set a timer"}\n'
-    rows = lines(run(tmp_path, "plan", "--jsonl", "-", stdin=stdin))
+    rows = bmo(tmp_path, "plan", "--jsonl", "-", stdin=stdin).rows
     assert [(row["id"], row["recall"]) for row in rows] == [(1, True), (2, False)]
     assert rows[1]["budget_tokens"] == 0
     assert {"trigger", "complexity", "intent"} <= set(rows[0])
@@ -80,11 +61,11 @@ def test_plan_reads_json_lines(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_line_is_named_and_the_others_go_on(tmp_path: Path, bad: bytes) -> None:
-    done = run(tmp_path, "gate", "--jsonl", "-", stdin=bad + b'{"id": 2, "text": "hello"}\n')
-    assert done.returncode == 1
-    assert [row["id"] for row in lines(done)] == [2]
-    assert b"line 1" in done.stderr
-    assert b"Traceback" not in done.stderr
+    done = bmo(tmp_path, "gate", "--jsonl", "-", stdin=bad + b'{"id": 2, "text": "hello"}\n')
+    assert done.code == 1
+    assert [row["id"] for row in done.rows] == [2]
+    assert "line 1" in done.err
+    assert "Traceback" not in done.err
 
 
 @pytest.mark.parametrize(
@@ -93,32 +74,32 @@ def test_a_bad_line_is_named_and_the_others_go_on(tmp_path: Path, bad: bytes) ->
 )
 def test_strange_text_is_handled(tmp_path: Path, text: str) -> None:
     stdin = json.dumps({"id": 1, "text": text}).encode() + b"\n"
-    done = run(tmp_path, "gate", "--jsonl", "-", stdin=stdin)
-    assert done.returncode == 0, done.stderr
-    assert lines(done)[0]["verdict"] in ("hold", "discard")
-    assert b"Traceback" not in done.stderr
+    done = bmo(tmp_path, "gate", "--jsonl", "-", stdin=stdin)
+    assert done.code == 0, done.err
+    assert done.rows[0]["verdict"] in ("hold", "discard")
+    assert "Traceback" not in done.err
 
 
 def test_invalid_utf8_on_stdin_is_handled(tmp_path: Path) -> None:
-    done = run(tmp_path, "gate", "--json", stdin=b"my name is \xff\xfe zo\xeb")
-    assert done.returncode == 0, done.stderr
-    assert lines(done)[0]["verdict"] in ("allow", "hold", "discard")
+    done = bmo_process(tmp_path, "gate", "--json", stdin=b"my name is \xff\xfe zo\xeb")
+    assert done.code == 0, done.err
+    assert done.rows[0]["verdict"] in ("allow", "hold", "discard")
 
 
 def test_a_wrong_setting_is_one_sentence_and_exit_2(tmp_path: Path) -> None:
-    done = run(tmp_path, "gate", "hello", GATEKEEPER_MODE="psychic")
-    assert done.returncode == 2
-    assert done.stderr.decode().strip().splitlines() == [
+    done = bmo_process(tmp_path, "gate", "hello", GATEKEEPER_MODE="psychic")
+    assert done.code == 2
+    assert done.err.strip().splitlines() == [
         "bmo: GATEKEEPER_MODE='psychic' is not allowed: "
         "allowed are local, pattern, hybrid, llm, disabled."
     ]
 
 
 def test_a_missing_file_is_a_sentence(tmp_path: Path) -> None:
-    done = run(tmp_path, "gate", "--jsonl", str(tmp_path / "absent.jsonl"))
-    assert done.returncode == 2
-    assert b"absent.jsonl" in done.stderr
-    assert b"Traceback" not in done.stderr
+    done = bmo(tmp_path, "gate", "--jsonl", str(tmp_path / "absent.jsonl"))
+    assert done.code == 2
+    assert "absent.jsonl" in done.err
+    assert "Traceback" not in done.err
 
 
 JUDGED = "im keeping the cat obviously biscotti was mine from the start"
@@ -126,11 +107,11 @@ JUDGED = "im keeping the cat obviously biscotti was mine from the start"
 
 @pytest.mark.parametrize("mode", ["local", "hybrid", "llm"])
 def test_gate_shows_what_the_encoder_says(tmp_path: Path, mode: str) -> None:
-    done = run(
+    done = bmo(
         tmp_path, "gate", "--json", JUDGED, "--asked", "Who gets the cat?", "--mode", mode,
         GATEKEEPER_MODE="pattern",
     )  # fmt: skip
-    (row,) = lines(done)
+    (row,) = done.rows
     assert row["verdict"] == "allow" and row["extraction_method"].startswith("encoder:")
     (fact,) = row["facts"]
     assert (fact["text"], fact["asked"]) == (JUDGED, "Who gets the cat?")
@@ -140,22 +121,20 @@ def test_gate_shows_what_the_encoder_says(tmp_path: Path, mode: str) -> None:
 
 
 def test_gate_shows_words_as_a_quotation(tmp_path: Path) -> None:
-    shown = run_bmo(tmp_path, "gate", JUDGED, columns=200, GATEKEEPER_MODE="local").out
+    shown = bmo(tmp_path, "gate", JUDGED, columns=200, GATEKEEPER_MODE="local").out
     assert f'+ "{JUDGED}"' in shown and "read-need" in shown
 
 
 def test_gate_shows_no_probabilities_where_nobody_asked(tmp_path: Path) -> None:
-    (row,) = lines(run(tmp_path, "gate", "--json", "thanks a lot", GATEKEEPER_MODE="local"))
+    (row,) = bmo(tmp_path, "gate", "--json", "thanks a lot", GATEKEEPER_MODE="local").rows
     assert "judge" not in row
 
 
 def test_a_rule_file_that_is_wrong_is_named(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text("skip:\n  - pattern: x\n", encoding="utf-8")
-    ran = run_bmo(tmp_path / "home", "gate", "--rules", str(file), "i live in leeds")
+    ran = bmo(tmp_path / "home", "gate", "--rules", str(file), "i live in leeds")
     assert ran.code == 0
     assert f"bmo: {file}:1:1: unknown key 'skip'" in ran.err
-    talked = run_bmo(
-        tmp_path / "home", "chat", stdin="/quit\n", GATEKEEPER_CUSTOM_RULES_PATH=str(file)
-    )
+    talked = bmo(tmp_path / "home", "chat", stdin="/quit\n", GATEKEEPER_CUSTOM_RULES_PATH=str(file))
     assert "unknown key 'skip'" in " ".join((talked.out + talked.err).split())

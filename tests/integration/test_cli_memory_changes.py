@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bmo.turn import Fact
-from tests.cli import bmo
+from tests.cli import bmo, bmo_process
 from tests.seeding import (
     Said,
     filled_home,
@@ -183,11 +183,11 @@ def test_a_file_that_is_no_export_changes_nothing(home: Path, tmp_path: Path, ba
 def test_beside_a_running_bmo_reading_works_and_changing_is_refused(home: Path) -> None:
     with opened(home) as stores:
         record(stores, [likes("chess")])
-        rows = bmo(home, "memories", "list", "--json").rows
+        rows = bmo_process(home, "memories", "list", "--json").rows
         assert "Likes chess" in [row["text"] for row in rows]
         for command in ("show", "why", "history"):
             assert bmo(home, "memories", command, rows[0]["id"]).code == 0
-        ran = bmo(home, "memories", "forget", rows[0]["id"])
+        ran = bmo_process(home, "memories", "forget", rows[0]["id"])
         assert ran.code == 1
         assert "in use by process" in ran.sentence
         assert bmo(home, "memories", "list", "--json").rows == rows

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli import bmo
+from tests.cli import bmo, bmo_process
 from tests.seeding import Said, brother, held, home_in, likes, opened, remember
 
 pytestmark = pytest.mark.integration
@@ -165,13 +165,13 @@ def test_recall_reads_only_the_users_own(filled: Path) -> None:
 
 def test_beside_a_running_bmo_the_ledger_answers(home: Path) -> None:
     with opened(home):
-        ran = bmo(home, "recall", "where do i live", "--json")
+        ran = bmo_process(home, "recall", "where do i live", "--json")
         assert ran.code == 0
         assert ran.rows[0]["memories"][0]["text"] == "Lives in Leeds"
         assert "in use by process" in ran.err
         assert bmo(home, "held", "--json").code == 0
         assert bmo(home, "reprocess").code == 0
-        refused = bmo(home, "reindex")
+        refused = bmo_process(home, "reindex")
         assert refused.code == 1
         assert "in use by process" in refused.sentence
 
@@ -182,7 +182,7 @@ def test_feedback_is_written_beside_a_running_bmo(home: Path) -> None:
 
     row = bmo(home, "memories", "list", "--json").rows[0]
     with opened(home):
-        assert bmo(home, "feedback", row["id"][:8], "bad").code == 0
+        assert bmo_process(home, "feedback", row["id"][:8], "bad").code == 0
     assert bmo(home, "feedback", row["id"][:8], "good").code == 0
     with closing(sqlite3.connect(home / "ledger.sqlite3")) as database:
         written = database.execute("SELECT fact_id, helpful FROM feedback ORDER BY id").fetchall()
