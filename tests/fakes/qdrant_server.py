@@ -120,7 +120,9 @@ class FakeQdrantServer:
         if rest == ["index"]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # local mode says that it keeps no index
-                client.create_payload_index(name, body["field_name"], "keyword")
+                client.create_payload_index(
+                    name, body["field_name"], models.PayloadSchemaType.KEYWORD
+                )
             self.payload_indexes[name][body["field_name"]] = body["field_schema"]
             return {"operation_id": 0, "status": "completed"}
         return self._points(method, name, rest, body)
