@@ -29,6 +29,7 @@ class FakeQdrantServer:
         self._thread: threading.Thread | None = None
         self._port = 0
         self.requests: list[str] = []
+        self.beaten = False
         self.layouts: dict[str, dict[str, Any]] = {}
         self.payload_indexes: dict[str, dict[str, dict[str, Any]]] = {}
         self.start()
@@ -112,6 +113,8 @@ class FakeQdrantServer:
             vectors = models.VectorParams(**body["vectors"])
             client.create_collection(name, vectors_config=vectors)
             self.layouts[name], self.payload_indexes[name] = body, {}
+            if self.beaten:  # as if another process had made it a moment before
+                raise ValueError(f"Wrong input: Collection `{name}` already exists!")
             return True
         if method == "GET" and not rest:
             return self._described(name)
