@@ -120,6 +120,10 @@ class Settings(BaseSettings):
     """A Qdrant server; default is Qdrant Edge inside this process."""
     qdrant_api_key: SecretStr | None = None
     """Key of the Qdrant server."""
+    qdrant_ca_file: Path | None = None
+    """Certificates in PEM that the Qdrant server's may be signed by, beside the system's."""
+    qdrant_vectors_on_disk: bool = False
+    """The Qdrant server reads vectors from its disk: less memory there, slower searches."""
     google_api_key: SecretStr | None = Field(
         None, validation_alias=AliasChoices("google_api_key", "gemini_api_key")
     )

@@ -9,6 +9,7 @@ distributed like (1/n + 1/m) times a chi-square with categories - 1 degrees of f
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from statistics import median
@@ -240,23 +241,27 @@ def _outbox_check(ledger: Ledger, now: datetime) -> Check:
 
 
 def _agreement_check(ledger: Ledger, index: MemoryIndex | None, absent: str) -> Check:
+    """Whether there are as many entries as memories; workers compare which ones they are."""
     from bmo.index import IndexUnavailable
-    from bmo.recorder.agreement import compare
+    from bmo.recorder import comparison_of
 
     if index is None:
         return Check("index", "warn", f"not compared: {absent}")
     try:
-        found = compare(ledger, index)
-        total = index.count()
+        entries, live = index.count_facts(), ledger.count_indexable()
     except IndexUnavailable as error:
         return Check("index", "fail", str(error), "bmo doctor")
-    missing, orphaned, doubled = len(found.missing), len(found.orphaned), len(found.doubled)
-    if not found:
-        return Check("index", "ok", f"{total} entries agree with the ledger")
     waiting = ledger.outbox_depth()[0]
-    shown = f"{missing} missing, {orphaned} too much, {doubled} doubled"
-    if missing + orphaned + doubled <= waiting:
+    state = comparison_of(ledger, index.collection)
+    missing = live - entries
+    shown = f"{missing} missing" if missing > 0 else f"{-missing} too much"
+    if not missing:
+        return Check("index", "ok", f"{entries} entries agree with the ledger")
+    if abs(missing) <= waiting:
         return Check("index", "ok", f"{shown}: {waiting} wait in the outbox")
+    if state.until > time.time():
+        found = f"{shown}: being mended, {state.looked} of {state.live} looked for"
+        return Check("index", "warn", found, "none needed; see again later.")
     return Check("index", "fail", shown, "bmo reindex --missing")
 
 

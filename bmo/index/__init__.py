@@ -6,6 +6,7 @@ Mem0, Qdrant and the embedding model are imported when an index is opened, not b
 from bmo.index.backends import collection_name
 from bmo.index.damaged_stores import discard_damaged
 from bmo.index.embedders import Embedder, EmbedderUnavailable, open_embedder
+from bmo.index.entries import point_of
 from bmo.index.errors import (
     IndexDamaged,
     IndexOfAnother,
@@ -36,6 +37,7 @@ __all__ = [
     "discard_damaged",
     "gemini_service_errors",
     "open_embedder",
+    "point_of",
     "read_mem0_collection",
     "release_free_pages",
 ]

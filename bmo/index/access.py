@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bmo.index.connection import Connection
 from bmo.index.embedders import Embedder
-from bmo.index.entries import EntryStore
+from bmo.index.entries import EntryStore, Filters
 from bmo.index.inference import Inference
 
 if TYPE_CHECKING:
@@ -47,6 +47,12 @@ class IndexAccess:
     def _writing(self) -> Iterator[tuple[Memory, EntryStore]]:
         with self._writer, self._reading() as parts:
             yield parts
+
+    def _remove(self, filters: Filters) -> int:
+        """Removes what matches, also from what was compared last; returns how much it was."""
+        self._connection.last.clear()
+        with self._writing() as (_, store):
+            return store.delete_matching(filters)
 
     @contextmanager
     def _reading(self) -> Iterator[tuple[Memory, EntryStore]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import ssl
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from urllib.parse import urlsplit
 
 from bmo.index.embedders import Embedder
 from bmo.index.entries import EntryStore
+from bmo.index.errors import IndexUnavailable
 from bmo.index.free_pages import release_file_pages
 from bmo.settings import Settings
 
@@ -73,15 +75,20 @@ def open_server(settings: Settings, collection: str, dims: int) -> EntryStore:
 
     client = server_client(settings)
     try:
-        store: EntryStore = ServerStore(collection, dims, client=client)
+        on_disk = settings.qdrant_vectors_on_disk
+        store: EntryStore = ServerStore(collection, dims, client=client, on_disk=on_disk)
     except BaseException:
         client.close()
         raise
     return store
 
 
-def server_client(settings: Settings) -> QdrantClient:
-    """A client of the server that ``QDRANT_URL`` names, with a timeout of our own."""
+def server_client(settings: Settings, timeout_s: int = SERVER_TIMEOUT_S) -> QdrantClient:
+    """A client of the server that ``QDRANT_URL`` names, with a timeout of our own.
+
+    Raises:
+        IndexUnavailable: ``QDRANT_CA_FILE`` cannot be read.
+    """
     from qdrant_client import QdrantClient
 
     url, key = settings.qdrant_url or "", settings.qdrant_api_key
@@ -95,7 +102,23 @@ def server_client(settings: Settings) -> QdrantClient:
         return QdrantClient(
             url=url,
             api_key=key.get_secret_value() if key is not None else None,
-            timeout=SERVER_TIMEOUT_S,
+            timeout=timeout_s,
             # It would ask the server for its version, and wait for it, at construction.
             check_compatibility=False,
+            verify=_trusted(settings.qdrant_ca_file),
         )
+
+
+def _trusted(ca_file: Path | None) -> ssl.SSLContext | bool:
+    """The certificates a server's may be signed by: the system's, and those of a file."""
+    if ca_file is None:
+        return True
+    try:
+        context = ssl.create_default_context()
+        context.load_verify_locations(ca_file)
+    except OSError as error:  # what is no certificate is an SSLError, which is one
+        raise IndexUnavailable(
+            f"QDRANT_CA_FILE={str(ca_file)!r} cannot be read ({error.strerror or error}); name a "
+            "file with certificates in PEM."
+        ) from None
+    return context

@@ -7,11 +7,11 @@ from typing import Any, Protocol
 
 from mem0.vector_stores.base import VectorStoreBase
 
-from bmo.index.entries import Entry, EntryStore, Filters
+from bmo.index.entries import PAGE, Entry, Filters, PointStore, scan
 from bmo.index.vector_cache import Page, VectorCache
 
 
-class OwnStore(EntryStore, Protocol):
+class OwnStore(PointStore, Protocol):
     """An embedded store: what Mem0 calls, what MemoryIndex calls, and its vectors."""
 
     update: Any
@@ -98,7 +98,7 @@ class CachedStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
         self, filters: Filters | None = None, top_k: int | None = None
     ) -> Sequence[Sequence[Entry]]:
         """Points that match, wrapped as Mem0 expects."""
-        return [self._store.find(filters or {}, top_k or 100)]
+        return [self._store.page(filters or {}, top_k or 100)[0]]
 
     def list_cols(self) -> Any:
         """The collections there are."""
@@ -118,35 +118,47 @@ class CachedStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
 
     # -- what MemoryIndex calls ----------------------------------------------------------------
 
-    def find(self, filters: Filters, limit: int) -> Sequence[Entry]:
-        """See ``EntryStore.find``."""
-        return self._store.find(filters, limit)
+    def ensure(self) -> None:
+        """See ``PointStore.ensure``."""
 
-    def scan(self, filters: Filters) -> Iterator[Entry]:
-        """See ``EntryStore.scan``."""
-        return self._store.scan(filters)
+    def present(self, ids: Sequence[str]) -> set[str]:
+        """See ``PointStore.present``."""
+        return self._store.present(ids)
+
+    def page(
+        self, filters: Filters, limit: int, after: str | None = None
+    ) -> tuple[Sequence[Entry], str | None]:
+        """See ``PointStore.page``."""
+        return self._store.page(filters, limit, after)
 
     def count(self, filters: Filters) -> int:
-        """See ``EntryStore.count``."""
+        """See ``PointStore.count``."""
         return self._store.count(filters)
 
     def delete_many(self, ids: Sequence[str]) -> None:
-        """See ``EntryStore.delete_many``."""
+        """See ``PointStore.delete_many``."""
         # The cache first: what is forgotten is not found from this moment on.
         self.cache.remove(ids)
         self._store.delete_many(ids)
         self.cache.remove(ids)
 
+    def delete_matching(self, filters: Filters) -> int:
+        """See ``EntryStore.delete_matching``."""
+        ids = [entry.id for entry in scan(self._store, filters)]
+        for start in range(0, len(ids), PAGE):
+            self.delete_many(ids[start : start + PAGE])
+        return len(ids)
+
     def compact(self) -> bool:
-        """See ``EntryStore.compact``; the entries stay what they are."""
+        """See ``PointStore.compact``; the entries stay what they are."""
         return self._store.compact()
 
     def drop(self) -> None:
-        """See ``EntryStore.drop``."""
+        """See ``PointStore.drop``."""
         self._store.drop()
         self.cache.clear()
 
     def close(self) -> None:
-        """See ``EntryStore.close``."""
+        """See ``PointStore.close``."""
         self.cache.close()
         self._store.close()

@@ -8,13 +8,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from bmo import telemetry
 from bmo.index.embedders import Embedder
 from bmo.index.entries import EntryStore
-from bmo.index.errors import IndexOfAnother, IndexUnavailable
+from bmo.index.errors import IndexLost, IndexOfAnother, IndexUnavailable
+from bmo.index.gathering import GatheringStore
 from bmo.index.inference import Inference
 from bmo.index.last_vectors import LastVectors
 from bmo.index.light_mem0 import import_mem0
 from bmo.index.ownership import IndexOwner, check_owner
+from bmo.index.server_failures import has_lost, meaning_of
 
 if TYPE_CHECKING:
     from mem0 import Memory
@@ -60,9 +63,10 @@ class Connection:
         self._server = server
         self._inference = inference
         self._owner = owner
-        self._owned = owner is None
+        self._ready = owner is None
         self._connecting = threading.Lock()
         self._memory: Memory | None = None
+        self._gathering: tuple[Memory, GatheringStore, LastVectors] | None = None
         self._retry_at = 0.0
         self._retry_s = FIRST_RETRY_S
         self._closed = False
@@ -72,6 +76,7 @@ class Connection:
         """Mem0 and the store.
 
         Raises:
+            IndexLost: The server has lost the collection; it is made again at the next call.
             IndexUnavailable: They cannot be reached, now or in the middle of the work.
         """
         memory = self.connected()
@@ -91,34 +96,43 @@ class Connection:
         memory = self._memory
         if self._closed:
             raise IndexUnavailable("The index is closed; open the memory service again.")
-        if memory is not None and self._owned and not self.down:
+        if memory is not None and self._ready and not self.down:
             return memory
         if self.down and time.monotonic() < self._retry_at:
             raise IndexUnavailable(self.down)
         with self._connecting:
-            if self._memory is None:
-                if not self._server:
-                    import_mem0()
-                from bmo.index.mem0_parts import build_memory
-
-                try:
-                    store = self._open_store()
-                except self._errors() as error:
-                    raise self._failed(error) from error
-                try:
-                    self._memory = build_memory(
-                        store, self._embedder, self._collection, self._inference, self.last
-                    )
-                except BaseException:
-                    store.close()
-                    raise
-            if not self._owned:
+            try:
+                if self._memory is None:
+                    self._memory = self._connect()
+                elif not self._ready:
+                    self._memory.vector_store.ensure()
+            except self._errors() as error:
+                raise self._failed(error) from error
+            except IndexUnavailable as error:  # a setting is wrong
+                self._leave_alone(str(error))
+                raise
+            if not self._ready:
                 self._check_owner(self._memory.vector_store)
             return self._memory
 
     def end_rest(self) -> None:
         """Lets a server that is left alone for a while be tried again at once."""
         self._retry_at = 0.0
+
+    def gathering(self) -> tuple[Memory, GatheringStore, LastVectors]:
+        """Mem0 around what gathers its entries, and where it takes their vectors from.
+
+        For one thread at a time.
+        """
+        if self._gathering is None:
+            gathered, last = GatheringStore(), LastVectors()
+            self._gathering = self._built(gathered, last), gathered, last
+        return self._gathering
+
+    @property
+    def times_made(self) -> int:
+        """How often this process made the server's collection."""
+        return 0 if self._memory is None else getattr(self._memory.vector_store, "made", 0)
 
     def confirm_owner(self) -> None:
         """Asks again whose a server's collection is: another process may have taken it over.
@@ -137,36 +151,60 @@ class Connection:
         if self._owner is not None:
             check_owner(store, self._owner, self._collection, self._embedder.dims)
 
+    def _connect(self) -> Memory:
+        if not self._server:
+            import_mem0()
+        store = self._open_store()
+        try:
+            return self._built(store, self.last, self._inference)
+        except BaseException:
+            store.close()
+            raise
+
+    def _built(
+        self,
+        store: EntryStore | GatheringStore,
+        last: LastVectors,
+        inference: Inference | None = None,
+    ) -> Memory:
+        from bmo.index.mem0_parts import build_memory
+
+        return build_memory(store, self._embedder, self._collection, inference, last)
+
     def _check_owner(self, store: EntryStore) -> None:
         if self._owner is None:
             return
         try:
             check_owner(store, self._owner, self._collection, self._embedder.dims)
         except IndexOfAnother as error:
-            self._owned = False
+            self._ready = False
             self._leave_alone(str(error))
             raise
         except self._errors() as error:
             raise self._failed(error) from error
-        self._owned = True
+        self._ready = True
 
     def _failed(self, error: Exception) -> IndexUnavailable:
-        reason = str(error).strip().splitlines()[0][:200] if str(error).strip() else repr(error)
-        if self._server:
-            key = "Unauthorized" in str(error) or "Forbidden" in str(error)
-            fix = (
-                "set QDRANT_API_KEY to the server's key."
-                if key
-                else "start it, correct QDRANT_URL, or unset it to use the store in BMO_HOME."
+        if not self._server:
+            reason = str(error).strip().splitlines()[0][:200] if str(error).strip() else repr(error)
+            return IndexUnavailable(
+                f"The index failed ({reason}); if it stays so, `bmo reindex` rebuilds it from the "
+                "ledger."
             )
-            self._leave_alone(f"The Qdrant server of QDRANT_URL does not answer ({reason}); {fix}")
-            # It may come back without its storage, and somebody else may be first there.
-            self._owned = self._owner is None
-        return IndexUnavailable(
-            self.down
-            or f"The index failed ({reason}); if it stays so, `bmo reindex` rebuilds it from the "
-            "ledger."
-        )
+        if has_lost(error):
+            if self._ready:
+                telemetry.note_lost_index()
+            self.down = (
+                f"The Qdrant server of QDRANT_URL has lost the collection {self._collection}; it "
+                "is made again and filled from the ledger by itself."
+            )
+            self._retry_at, self._ready = 0.0, self._owner is None
+            return IndexLost(self.down)
+        # It may come back without its storage, and somebody else may be first there.
+        self._ready = self._owner is None
+        wrong, fix = meaning_of(error)
+        self._leave_alone(f"The Qdrant server of QDRANT_URL {wrong}; {fix}")
+        return IndexUnavailable(self.down)
 
     def _leave_alone(self, why: str) -> None:
         """For a while, each time twice as long."""
@@ -190,6 +228,8 @@ class Connection:
                 return
             self._closed = True
             self.last.clear()
+            if self._gathering is not None:
+                self._gathering[0].close()
             memory, self._memory = self._memory, None
             if memory is not None:
                 memory.close()

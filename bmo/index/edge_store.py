@@ -15,12 +15,11 @@ from mem0.vector_stores.base import VectorStoreBase
 
 from bmo.index.disk_room import bytes_of, check_room
 from bmo.index.edge_failures import edge_failures, first_line
-from bmo.index.entries import PAYLOAD_INDEXES, Entry, Filters, conditions
+from bmo.index.entries import PAYLOAD_INDEXES, Entry, Filters, conditions, without_copies
 from bmo.index.errors import IndexDamaged, IndexUnavailable
 from bmo.index.shared_lock import SharedLock
 from bmo.index.vector_cache import Page
 
-_PAGE = 200
 _VECTOR_PAGE = 16
 """Entries read at a time with their vectors: Python's lock is held for half a millisecond."""
 
@@ -89,7 +88,7 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
             raise ValueError("points need ids")
         rows = payloads if payloads is not None else [{} for _ in ids]
         points = [
-            edge.Point(point_id, list(vector), payload)
+            edge.Point(point_id, list(vector), without_copies(payload))
             for point_id, vector, payload in zip(ids, vectors, rows, strict=True)
         ]
         self._update(edge.UpdateOperation.upsert_points(points), ids)
@@ -129,7 +128,7 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
         if vector is not None and payload is not None:
             self.insert([vector], [payload], [vector_id])
         elif payload is not None:
-            operation = edge.UpdateOperation.overwrite_payload([vector_id], payload)
+            operation = edge.UpdateOperation.overwrite_payload([vector_id], without_copies(payload))
             self._update(operation, [vector_id])
         elif vector is not None:
             changed = [edge.PointVectors(vector_id, list(vector))]
@@ -146,7 +145,7 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
         self, filters: Filters | None = None, top_k: int | None = None
     ) -> Sequence[Sequence[Entry]]:
         """Points that match, wrapped as Mem0 expects."""
-        return [self.find(filters or {}, top_k or 100)]
+        return [self.page(filters or {}, top_k or 100)[0]]
 
     def list_cols(self) -> Sequence[str]:
         """The one collection there is."""
@@ -166,26 +165,25 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
 
     # -- what MemoryIndex calls ----------------------------------------------------------------
 
-    def find(self, filters: Filters, limit: int) -> Sequence[Entry]:
-        """See ``EntryStore.find``."""
-        request = edge.ScrollRequest(limit=limit, filter=_filter(filters), with_payload=True)
-        with self._swap.shared(), edge_failures():
-            records, _ = self._shard.scroll(request)
-        return [Entry(str(record.id), record.payload or {}) for record in records]
+    def ensure(self) -> None:
+        """See ``PointStore.ensure``."""
 
-    def scan(self, filters: Filters) -> Iterator[Entry]:
-        """See ``EntryStore.scan``."""
-        offset = None
-        while True:
-            request = edge.ScrollRequest(
-                offset=offset, limit=_PAGE, filter=_filter(filters), with_payload=True
-            )
-            with self._swap.shared(), edge_failures():
-                records, offset = self._shard.scroll(request)
-            for record in records:
-                yield Entry(str(record.id), record.payload or {})
-            if offset is None:
-                return
+    def present(self, ids: Sequence[str]) -> set[str]:
+        """See ``PointStore.present``."""
+        with self._swap.shared(), edge_failures():
+            return {str(point.id) for point in self._shard.retrieve(list(ids), False, False)}
+
+    def page(
+        self, filters: Filters, limit: int, after: str | None = None
+    ) -> tuple[Sequence[Entry], str | None]:
+        """See ``PointStore.page``."""
+        request = edge.ScrollRequest(
+            offset=after, limit=limit, filter=_filter(filters), with_payload=True
+        )
+        with self._swap.shared(), edge_failures():
+            records, behind = self._shard.scroll(request)
+        entries = [Entry(str(record.id), record.payload or {}) for record in records]
+        return entries, None if behind is None else str(behind)
 
     def pages(self, filters: Filters) -> Iterator[Page]:
         """See ``OwnStore.pages``."""
@@ -205,12 +203,12 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
                 return
 
     def count(self, filters: Filters) -> int:
-        """See ``EntryStore.count``."""
+        """See ``PointStore.count``."""
         with self._swap.shared(), edge_failures():
             return int(self._shard.count(edge.CountRequest(filter=_filter(filters), exact=True)))
 
     def delete_many(self, ids: Sequence[str]) -> None:
-        """See ``EntryStore.delete_many``."""
+        """See ``PointStore.delete_many``."""
         if ids:
             self._update(edge.UpdateOperation.delete_points(list(ids)), ids)
 
@@ -288,7 +286,7 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
             raise IndexUnavailable("The index is being closed; its files are rewritten later.")
 
     def drop(self) -> None:
-        """See ``EntryStore.drop``."""
+        """See ``PointStore.drop``."""
         with self._compacting, self._swap.exclusive(), edge_failures():
             self._shard.close()
             shutil.rmtree(self._directory)
@@ -300,7 +298,7 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
             self._shard.flush()
 
     def close(self) -> None:
-        """See ``EntryStore.close``."""
+        """See ``PointStore.close``."""
         self._closing = True
         with self._compacting, self._swap.exclusive(), edge_failures():
             if not self._closed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -11,6 +12,9 @@ Filters = Mapping[str, Any]
 
 PAYLOAD_INDEXES = ("user_id", "fact_id", "category", "write_verdict", "mode")
 """Payload keys that are filtered on."""
+
+PAGE = 500
+"""Entries read at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +32,11 @@ class Entry:
     score: float = 0.0
 
 
-class EntryStore(Protocol):
-    """What MemoryIndex needs beside Mem0's own calls."""
+class PointStore(Protocol):
+    """What every kind of store can do."""
+
+    def ensure(self) -> None:
+        """Makes what a server lacks of the collection; an embedded store lacks nothing."""
 
     def search(
         self,
@@ -46,16 +53,18 @@ class EntryStore(Protocol):
         payloads: Sequence[dict[str, Any]] | None = None,
         ids: Sequence[str] | None = None,
     ) -> None:
-        """Writes entries."""
+        """Writes entries; one of the same id is replaced."""
 
     def get(self, vector_id: str) -> Any:
         """The entry of that id, or None."""
 
-    def find(self, filters: Filters, limit: int) -> Sequence[Entry]:
-        """Entries that match, in no order."""
+    def present(self, ids: Sequence[str]) -> set[str]:
+        """Which of some ids there are."""
 
-    def scan(self, filters: Filters) -> Iterator[Entry]:
-        """All entries that match, a page at a time."""
+    def page(
+        self, filters: Filters, limit: int, after: str | None = None
+    ) -> tuple[Sequence[Entry], str | None]:
+        """Some entries that match, in the order of their ids, and where to go on; None: nowhere."""
 
     def count(self, filters: Filters) -> int:
         """Number of entries that match."""
@@ -71,6 +80,36 @@ class EntryStore(Protocol):
 
     def close(self) -> None:
         """Releases files and connections. Safe to call twice."""
+
+
+class EntryStore(PointStore, Protocol):
+    """What MemoryIndex needs beside Mem0's own calls."""
+
+    def delete_matching(self, filters: Filters) -> int:
+        """Removes the entries that match; returns how many there were."""
+
+
+def scan(store: PointStore, filters: Filters) -> Iterator[Entry]:
+    """All entries of a store that match, a page at a time."""
+    after: str | None = None
+    while True:
+        entries, after = store.page(filters, PAGE, after)
+        yield from entries
+        if after is None:
+            return
+
+
+def point_of(fact_id: str) -> str:
+    """Id of a fact's entry: always the same, so that no fact has two."""
+    try:
+        return str(uuid.UUID(fact_id))
+    except ValueError:  # an imported id of another shape
+        return str(uuid.uuid5(uuid.NAMESPACE_OID, fact_id))
+
+
+def without_copies(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """A payload without Mem0's second copy of the text, which only its BM25 search reads."""
+    return {key: value for key, value in payload.items() if key != "text_lemmatized"}
 
 
 def conditions(filters: Filters) -> Iterable[tuple[str, list[Any]]]:

@@ -9,6 +9,10 @@ class IndexUnavailable(RuntimeError):
     """The index cannot be reached or opened now; the ledger keeps what it has to learn."""
 
 
+class IndexLost(IndexUnavailable):
+    """The server answers and has no such collection any more: its storage is another one."""
+
+
 class IndexDamaged(IndexUnavailable):
     """The embedded store's files cannot be read; the ledger can make them anew.
 

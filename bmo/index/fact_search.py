@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bmo.index.access import IndexAccess, storable
+from bmo.index.entries import scan
 from bmo.index.errors import IndexUnavailable
-from bmo.index.hits import IndexHit
+from bmo.index.hits import IndexHit, hit_of
 from bmo.index.ownership import OWNER_POINT, is_owner
 from bmo.settings import checked_user_id
 from bmo.turn import Category
@@ -172,13 +173,6 @@ class FactSearch(IndexAccess):
         """The memories of a user nearest in meaning, raw turns included."""
         return self._search(user_id, query, top_k, threshold, {})
 
-    def find(self, user_id: str, fact_id: str) -> str | None:
-        """Mem0's id of a fact's entry, or None."""
-        checked_user_id(user_id)
-        with self._reading() as (_, store):
-            found = store.find({"user_id": user_id, "fact_id": fact_id}, 1)
-        return found[0].id if found else None
-
     def count(self, user_id: str | None = None) -> int:
         """Number of entries, of one user or of all."""
         with self._reading() as (_, store):
@@ -190,12 +184,9 @@ class FactSearch(IndexAccess):
         """Every entry of a user, or of all users, in no order; scores are 0."""
         filters = {} if user_id is None else {"user_id": checked_user_id(user_id)}
         with self._reading() as (_, store):
-            for entry in store.scan(filters):
-                if is_owner(entry):
-                    continue
-                payload = dict(entry.payload)
-                text = payload.pop("data", "")
-                yield IndexHit(payload.get("fact_id", ""), entry.id, text, 0.0, payload)
+            for entry in scan(store, filters):
+                if not is_owner(entry):
+                    yield hit_of(entry)
 
     def _search(
         self, user_id: str, query: str, top_k: int, threshold: float, filters: dict[str, Any]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bmo.index.entries import Entry
 from bmo.turn import StoredFact
 
 Metadata = Mapping[str, str | float | bool]
@@ -29,6 +30,13 @@ class IndexHit:
     text: str
     score: float
     metadata: Mapping[str, Any]
+
+
+def hit_of(entry: Entry) -> IndexHit:
+    """An entry as it is, which no search scored."""
+    payload = dict(entry.payload)
+    text = payload.pop("data", "")
+    return IndexHit(payload.get("fact_id", ""), entry.id, text, 0.0, payload)
 
 
 def fact_metadata(fact: StoredFact) -> dict[str, str | float | bool]:

@@ -5,24 +5,28 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bmo.index.access import storable
 from bmo.index.backends import collection_name, has_edge, open_edge, open_local, open_server
 from bmo.index.connection import Connection
 from bmo.index.embedders import Embedder, open_embedder
-from bmo.index.entries import EntryStore
+from bmo.index.entries import EntryStore, point_of
 from bmo.index.errors import IndexUnavailable
 from bmo.index.fact_search import FactSearch
-from bmo.index.gathering import add_together
-from bmo.index.hits import Metadata, fact_metadata
+from bmo.index.hits import IndexHit, Metadata, fact_metadata, hit_of
 from bmo.index.inference import Inference, inference_of
 from bmo.index.mem0_history import remove_history_files
-from bmo.index.ownership import IndexOwner
+from bmo.index.ownership import IndexOwner, is_owner
 from bmo.index.raw_turns import RawTurns
 from bmo.index.stale_stores import drop_stale_stores
 from bmo.index.store_lock import StoreLock
 from bmo.settings import Settings, checked_user_id, quiet_third_parties
 from bmo.turn import StoredFact
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class MemoryIndex(FactSearch, RawTurns):
@@ -36,8 +40,6 @@ class MemoryIndex(FactSearch, RawTurns):
         embedder: Makes the vectors.
         backend: "edge", "local" (qdrant-client's local mode) or "server".
         notice: A sentence for people about how it was opened, or "".
-        complete: False while it is being filled from the ledger, after a change of embedder or
-            a lost store; search the ledger's words as well then. Set by the recorder.
         inference: The model of Mem0's own extraction (MEM0_SETTING=NORMAL with a key), or None.
     """
 
@@ -64,7 +66,6 @@ class MemoryIndex(FactSearch, RawTurns):
         super().__init__(connection, backend, embedder, inference)
         self.collection = collection
         self.notice = ""
-        self.complete = True
         self._home = home
         self._store_lock = lock
         self._own_embedder: Embedder | None = None
@@ -198,93 +199,81 @@ class MemoryIndex(FactSearch, RawTurns):
     # -- writing -------------------------------------------------------------------------------
 
     def add(self, fact: StoredFact, metadata: Metadata) -> str:
-        """Writes a fact, once: an entry of the same fact is brought up to date instead.
-
-        Args:
-            fact: The ledger's row.
-            metadata: What the write gate said (see ``gate_metadata``).
-
-        Returns:
-            Mem0's id.
-
-        Raises:
-            IndexUnavailable: The store cannot be reached.
-        """
-        user_id = checked_user_id(fact.user_id)
-        entry = {**fact_metadata(fact), **metadata}
-        with self._writing() as (memory, store):
-            found = store.find({"user_id": user_id, "fact_id": fact.id}, 2)
-            if found:
-                store.delete_many([double.id for double in found[1:]])
-                memory.update(found[0].id, text=storable(fact.text), metadata=entry)
-                return found[0].id
-            return self._add(memory, user_id, fact.text, entry)
+        """Writes a fact, once: see ``add_many``."""
+        return self.add_many([(fact, metadata)])[0]
 
     def add_many(self, facts: Sequence[tuple[StoredFact, Metadata]]) -> list[str]:
-        """Writes facts that have no entry yet, in one write.
+        """Writes facts in one write; an entry that one of them has already is replaced.
 
         Args:
-            facts: The ledger's rows, each with what the write gate said.
+            facts: The ledger's rows, each with what the write gate said (see ``gate_metadata``).
 
         Returns:
-            Mem0's ids, in the order of ``facts``.
+            Ids of the entries, in the order of ``facts``.
 
         Raises:
             IndexUnavailable: The store cannot be reached.
             EmbedderUnavailable: There are no vectors now; nothing is written.
         """
-        entries = [
-            (
-                checked_user_id(fact.user_id),
-                storable(fact.text),
-                {**fact_metadata(fact), **metadata},
-            )
-            for fact, metadata in facts
-        ]
-        with self._writing() as (_, store):
-            return add_together(store, self.embedder, self.collection, entries)
-
-    def delete(self, user_id: str, index_id: str) -> None:
-        """Removes an entry; one that is not there is fine.
-
-        The store's files keep its bytes until ``compact``.
-
-        Args:
-            user_id: Whose entry.
-            index_id: Mem0's id.
-
-        Raises:
-            ValueError: The entry is another user's.
-            IndexUnavailable: The store cannot be reached.
-        """
-        checked_user_id(user_id)
-        self._connection.last.clear()
-        with self._writing() as (memory, store):
-            entry = store.get(index_id)
-            if entry is not None:
-                if (entry.payload or {}).get("user_id") != user_id:
-                    raise ValueError(f"memory {index_id!r} does not belong to {user_id!r}")
-                memory.delete(index_id)
+        texts = [storable(fact.text) for fact, _ in facts]
+        points = [point_of(fact.id) for fact, _ in facts]
+        for fact, _ in facts:
+            checked_user_id(fact.user_id)
+        with self._reading() as (_, store):
+            vectors = self._vectors(texts)
+            with self._writer:
+                memory, gathered, last = self._connection.gathering()
+                for (fact, metadata), text, vector in zip(facts, texts, vectors, strict=True):
+                    last.keep(text, vector)
+                    self._add(memory, fact.user_id, text, {**fact_metadata(fact), **metadata})
+                made, payloads = gathered.take()
+            store.insert(made, payloads, points)
+            # An earlier version gave entries ids of their own.
+            old = {fact.index_id for fact, _ in facts if fact.index_id} - set(points)
+            store.delete_many(sorted(old))
+        return points
 
     def delete_fact(self, user_id: str, fact_id: str) -> int:
-        """Removes every entry of a fact, by the fact's id; returns how many there were."""
-        checked_user_id(user_id)
-        self._connection.last.clear()
-        with self._writing() as (_, store):
-            entries = store.find({"user_id": user_id, "fact_id": fact_id}, 100)
-            for entry in entries:
-                self.delete(user_id, entry.id)
-            return len(entries)
+        """Removes every entry of a fact, by the fact's id; returns how many there were.
+
+        The store's files keep its bytes until ``compact``.
+        """
+        return self._remove({"user_id": checked_user_id(user_id), "fact_id": fact_id})
 
     def delete_user(self, user_id: str) -> int:
         """Removes everything of a user, raw turns included; returns how many entries."""
-        checked_user_id(user_id)
+        return self._remove({"user_id": checked_user_id(user_id)})
+
+    # -- comparing with the ledger -------------------------------------------------------------
+
+    def count_facts(self) -> int:
+        """Number of the facts' entries, of all users; raw turns are left out."""
+        with self._reading() as (_, store):
+            return store.count({"mode": "gated"})
+
+    def lacks(self, facts: Sequence[StoredFact]) -> list[StoredFact]:
+        """Which of some facts have no entry."""
+        ids = {fact.id: fact.index_id or point_of(fact.id) for fact in facts}
+        with self._reading() as (_, store):
+            there = store.present(sorted(ids.values()))
+        return [fact for fact in facts if ids[fact.id] not in there]
+
+    def entries_after(self, after: str, limit: int) -> tuple[list[IndexHit], str]:
+        """Some entries of all users in the order of their ids, and where to go on ("": nowhere)."""
+        with self._reading() as (_, store):
+            entries, behind = store.page({}, limit, after or None)
+        return [hit_of(entry) for entry in entries if not is_owner(entry)], behind or ""
+
+    def remove_entries(self, index_ids: Sequence[str]) -> None:
+        """Removes entries that no live fact has."""
         self._connection.last.clear()
         with self._writing() as (_, store):
-            ids = [entry.id for entry in store.scan({"user_id": user_id})]
-            for start in range(0, len(ids), 500):
-                store.delete_many(ids[start : start + 500])
-            return len(ids)
+            store.delete_many(index_ids)
+
+    @property
+    def times_made(self) -> int:
+        """How often this process made the server's collection: 0 while there was one."""
+        return self._connection.times_made
 
     def compact(self) -> bool:
         """Rewrites the files so that what was deleted before leaves no bytes in them.
@@ -300,6 +289,13 @@ class MemoryIndex(FactSearch, RawTurns):
         self._connection.last.clear()
         with self._reading() as (_, store):
             return store.compact()
+
+    def _vectors(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        """Vectors of texts; one that was compared a moment ago has its vector already."""
+        known = {text: self._connection.last.take(text) for text in dict.fromkeys(texts)}
+        new = [text for text, vector in known.items() if vector is None]
+        made = dict(zip(new, self.embedder.embed(new), strict=True)) if new else {}
+        return [made[text] if (vector := known[text]) is None else vector for text in texts]
 
     def drop_stale(self) -> int:
         """Removes embedded stores of another embedder or backend, which nothing uses any more.

@@ -10,7 +10,6 @@ import logging
 import uuid
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from itertools import islice
 from typing import Final
 
 from bmo.index.entries import Entry, EntryStore
@@ -80,7 +79,7 @@ def _owner_of(store: EntryStore) -> str | None:
 
 def _nobody_elses(store: EntryStore, owner: IndexOwner) -> bool:
     """Whether an index without owner is empty, or holds what the ledger knows."""
-    payloads = [entry.payload for entry in islice(store.scan({}), SAMPLE)]
+    payloads = [entry.payload for entry in store.page({}, SAMPLE)[0]]
     ids = {str(p.get("fact_id") or p.get("turn_id") or "") for p in payloads} - {""}
     return not payloads or owner.knows(sorted(ids))
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bmo.index.access import IndexAccess, storable
 from bmo.index.errors import InferenceFailed
 from bmo.settings import checked_user_id
 from bmo.turn import Turn
-
-if TYPE_CHECKING:
-    pass
 
 
 class RawTurns(IndexAccess):
@@ -34,7 +31,7 @@ class RawTurns(IndexAccess):
         if not text.strip():
             return ""
         with self._writing() as (memory, store):
-            found = store.find(_of_turn(turn), 1)
+            found, _ = store.page(_of_turn(turn), 1)
             return found[0].id if found else self._add(memory, user_id, text, _raw_entry(turn))
 
     def add_inferred(self, turn: Turn, text: str, before: Sequence[str] = ()) -> list[str]:
@@ -62,7 +59,7 @@ class RawTurns(IndexAccess):
             return []
         entry = {**_raw_entry(turn), "extraction_method": f"mem0:{self._model}"}
         with self._reading() as (memory, store):
-            found = store.find(_of_turn(turn), 100)
+            found, _ = store.page(_of_turn(turn), 100)
             if found:
                 return [one.id for one in found]
             memory.embedding_model.take_failure()
@@ -80,11 +77,7 @@ class RawTurns(IndexAccess):
     def remove_turn(self, turn: Turn) -> int:
         """Removes what was stored of a turn's words; returns how many entries there were."""
         checked_user_id(turn.user_id)
-        with self._writing() as (_, store):
-            ids = [one.id for one in store.find(_of_turn(turn), 100)]
-            if ids:
-                store.delete_many(ids)
-            return len(ids)
+        return self._remove(_of_turn(turn))
 
     @property
     def _model(self) -> str:

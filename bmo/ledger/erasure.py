@@ -148,9 +148,6 @@ def erase_user(
     erasure_id = erasure_id or new_id()
     salt = _made_salt(connection)
     hashed = _hashed_user(salt, user_id)
-    entries = connection.execute(
-        sa.select(facts.c.id, facts.c.index_id).where(facts.c.user_id == user_id)
-    ).all()
     mine = sa.select(facts.c.id).where(facts.c.user_id == user_id).scalar_subquery()
     places: dict[str, int] = {}
     for name, table, condition in (
@@ -172,11 +169,7 @@ def erase_user(
         )
     )
     connection.execute(sa.update(erasures).where(asked).values(user_id=hashed, turn_id=None))
-    for fact_id, index_id in entries:
-        outbox_ops.put(
-            connection, "purge", user_id, fact_id, now, index_id=index_id, erasure_id=erasure_id
-        )
-    # Raw turns (MEM0_SETTING=NORMAL) have no fact: the index is asked for everything of the user.
+    # Once for everything of the user: his facts, and raw turns (MEM0_SETTING=NORMAL).
     outbox_ops.put(connection, "purge", user_id, "*", now, erasure_id=erasure_id)
     _bury(connection, _digest(salt, user_id, "*", None, "*", ""), hashed, at)
     drop_version(connection, user_id)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -25,6 +26,22 @@ _META = sa.select(meta.c.value).where(meta.c.key == sa.bindparam("key"))
 _IDENTITY = "ledger_id"
 _LIVE = sa.select(facts.c.id).where(
     facts.c.id == sa.bindparam("fact"), facts.c.user_id == sa.bindparam("user"), rows.is_live()
+)
+_COUNT_LIVE = sa.select(sa.func.count()).select_from(facts).where(rows.is_live())
+_LIVE_AFTER = (
+    rows.select_facts()
+    .where(
+        sa.tuple_(facts.c.user_id, facts.c.id)
+        > sa.tuple_(sa.bindparam("user", type_=sa.Text), sa.bindparam("id", type_=sa.Text)),
+        rows.is_live(),
+    )
+    .order_by(facts.c.user_id, facts.c.id)
+    .limit(sa.bindparam("most", type_=sa.Integer()))
+)
+_CHANGE_META = (
+    sa.update(meta)
+    .where(meta.c.key == sa.bindparam("name"), meta.c.value == sa.bindparam("old"))
+    .values(value=sa.bindparam("new"))
 )
 _PASSES = decisions.alias("passes")
 _LATEST = sa.select(sa.func.max(_PASSES.c.id)).where(_PASSES.c.turn_id == turns.c.id)
@@ -101,24 +118,32 @@ class IndexSide(TurnQueries):
         """When the next entry (of these operations) is due, or None when there is none."""
         return self.backlog(ops=ops).first_due
 
-    def ask_index(self, wanted: Collection[tuple[OutboxOp, str, str]]) -> None:
-        """Puts (op, user, fact) entries into the outbox, unless the fact waits there already."""
-        now = utc_now()
-        with self.writing() as connection:
-            for op, user_id, fact_id in wanted:
-                if not outbox.waits(connection, fact_id, outbox.OPS):
-                    outbox.put(connection, op, user_id, fact_id, now)
-
     def outbox_depth(self) -> tuple[int, datetime | None]:
         """Number of entries, and when the oldest was put in."""
         found = self.backlog()
         return found.depth, found.oldest
 
-    def indexable(self) -> dict[str, str]:
-        """Fact id -> user of every live fact of all users: what the index should hold."""
-        query = sa.select(facts.c.id, facts.c.user_id).where(rows.is_live())
+    def count_indexable(self) -> int:
+        """Number of live facts of all users: what the index should hold."""
         with self.reading() as connection:
-            return {row.id: row.user_id for row in connection.execute(query)}
+            return int(connection.execute(_COUNT_LIVE).scalar_one())
+
+    def live_after(self, after: str, limit: int) -> list[StoredFact]:
+        """Some live facts of all users, in the order of users and ids.
+
+        Args:
+            after: User and id of the last one before, with a blank between; "" begins.
+            limit: Facts at most.
+        """
+        user_id, _, fact_id = after.partition(" ")
+        given = {"user": user_id, "id": fact_id, "most": limit}
+        with self.reading() as connection:
+            return rows.fetch(connection, _LIVE_AFTER, given)
+
+    def places_of(self, fact_ids: Collection[str]) -> dict[str, str | None]:
+        """Fact id -> Mem0's id as noted here, for those of some facts that are live."""
+        columns = sa.select(facts.c.id, facts.c.index_id).where(rows.is_live())
+        return {found.id: found.index_id for found in self._chunks(columns, facts.c.id, fact_ids)}
 
     def is_live(self, user_id: str, fact_id: str) -> bool:
         """Whether a fact of a user belongs into the index."""
@@ -179,14 +204,17 @@ class IndexSide(TurnQueries):
 
     def knows(self, ids: Collection[str]) -> bool:
         """Whether one of some facts or turns is here, live, ended, or being erased."""
-        wanted = list(ids)
+        columns = (facts.c.id, turns.c.id, outbox_table.c.fact_id)
+        return any(any(self._chunks(sa.select(one), one, ids)) for one in columns)
+
+    def _chunks(
+        self, query: sa.Select[Any], column: sa.Column[Any], wanted: Collection[str]
+    ) -> Iterator[sa.Row[Any]]:
+        """Rows of a query whose column is one of some ids."""
+        ids = list(wanted)
         with self.reading() as connection:
-            for chunk in (wanted[n : n + _CHUNK] for n in range(0, len(wanted), _CHUNK)):
-                for column in (facts.c.id, turns.c.id, outbox_table.c.fact_id):
-                    found = sa.select(column).where(column.in_(chunk)).limit(1)
-                    if connection.execute(found).first() is not None:
-                        return True
-        return False
+            for start in range(0, len(ids), _CHUNK):
+                yield from connection.execute(query.where(column.in_(ids[start : start + _CHUNK])))
 
     def remembered(self, key: str) -> str | None:
         """A small fact about the ledger itself (table ``meta``)."""
@@ -200,3 +228,20 @@ class IndexSide(TurnQueries):
             connection.execute(sa.delete(meta).where(meta.c.key == key))
             if value is not None:
                 connection.execute(sa.insert(meta).values(key=key, value=value))
+
+    def exchange(self, key: str, old: str | None, new: str) -> bool:
+        """Writes such a fact if it still says what it said; returns whether it did.
+
+        Args:
+            key: Its name.
+            old: What it said; None: it was not there.
+            new: What it says now.
+        """
+        with self.writing(key) as connection:
+            if old is None:
+                if connection.execute(_META, {"key": key}).first() is not None:
+                    return False
+                connection.execute(sa.insert(meta).values(key=key, value=new))
+                return True
+            given = {"name": key, "old": old, "new": new}
+            return connection.execute(_CHANGE_META, given).rowcount == 1

@@ -5,6 +5,7 @@ Only the newest decision on a turn counts. Reads; writes nothing.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -129,30 +130,32 @@ def verdicts_by_day(connection: Connection, span: Span) -> dict[str, dict[str, i
 def decision_counts(connection: Connection, span: Span) -> DecisionCounts:
     """What the write gate said in a span."""
     newest = _newest()
+    alike = (
+        decisions.c.verdict,
+        decisions.c.reason,
+        decisions.c.fallback,
+        sa.cast(decisions.c.signals, sa.Text),  # PostgreSQL groups by no JSON
+        decisions.c.rule_id,
+    )
     query = (
-        sa.select(
-            decisions.c.verdict,
-            decisions.c.reason,
-            decisions.c.fallback,
-            decisions.c.signals,
-            decisions.c.rule_id,
-        )
+        sa.select(*alike, sa.func.count())
         .join(newest, newest.c.id == decisions.c.id)
         .where(*span.conditions(decisions))
+        .group_by(*alike)
     )
     verdicts: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
     signals: Counter[str] = Counter()
     rules: Counter[str] = Counter()
     fallbacks = 0
-    for row in connection.execute(query):
-        verdicts[row.verdict] += 1
-        fallbacks += bool(row.fallback)
-        signals.update(set(row.signals))
-        if row.verdict == "hold":
-            reasons[row.reason] += 1
-        if row.rule_id:
-            rules[row.rule_id] += 1
+    for verdict, reason, fallback, had, rule_id, turns_alike in connection.execute(query):
+        verdicts[verdict] += turns_alike
+        fallbacks += turns_alike if fallback else 0
+        signals.update(dict.fromkeys(json.loads(had), turns_alike))
+        if verdict == "hold":
+            reasons[reason] += turns_alike
+        if rule_id:
+            rules[rule_id] += turns_alike
     return DecisionCounts(
         turns=verdicts.total(),
         verdicts=_ranked(verdicts),

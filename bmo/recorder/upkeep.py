@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 import time
 
 from sqlalchemy.exc import DBAPIError
 
 from bmo import telemetry
-from bmo.index import IndexUnavailable, MemoryIndex
+from bmo.index import MemoryIndex
 from bmo.ledger import Backlog, Ledger, OutboxOp
-from bmo.recorder.agreement import settle
 from bmo.recorder.bounded import BoundedCalls
 from bmo.recorder.file_rewriting import FileRewriting
 from bmo.recorder.outbox_worker import OutboxWorker
+from bmo.recorder.repairing import Repairing
 from bmo.turn import utc_now
 
 POLL_S = 2.0
@@ -21,9 +20,6 @@ POLL_S = 2.0
 
 IDLE_S = 10.0
 """How often an idle thread looks for what another process put into the outbox, in seconds."""
-
-SETTLE_TIMEOUT_S = 300.0
-"""Longest wait for the comparison of ledger and index after a start, in seconds."""
 
 RETENTION_S = 24 * 3600.0
 """How often the words of old discarded turns are dropped, in seconds; first at the start."""
@@ -34,8 +30,6 @@ sees to it."""
 
 AT_ONCE: tuple[OutboxOp, ...] = ("add", "update", "delete", "purge")
 """What the recorder's thread applies itself when Mem0's extraction has a thread of its own."""
-
-logger = logging.getLogger(__name__)
 
 
 class Upkeep:
@@ -66,11 +60,12 @@ class Upkeep:
         self._ops = AT_ONCE if raw_elsewhere else None
         self._worker: OutboxWorker | None = None
         self._rewriting: FileRewriting | None = None
+        self._repairing: Repairing | None = None
         if index is not None:
             self._worker = OutboxWorker(ledger, index, bounded, ops=self._ops)
             self._rewriting = FileRewriting(ledger, index)
+            self._repairing = Repairing(ledger, index)
         self._retention_at = 0.0
-        self._settled = index is None
         self._backlog: Backlog | None = None
         self._stuck = False  # something is due, and it cannot be done now
 
@@ -106,7 +101,6 @@ class Upkeep:
         index, worker, rewriting = self._index, self._worker, self._rewriting
         if index is None or worker is None or rewriting is None:
             return
-        self._settle_once()
         backlog = self._ledger.backlog(ops=self._ops)
         # Leasing locks out whoever else writes: it is not tried for nothing.
         wanted = bool(index.unavailable) or backlog.is_due(utc_now())
@@ -114,9 +108,9 @@ class Upkeep:
         self._stuck = wanted and not applied
         if applied:
             backlog = self._ledger.backlog(ops=self._ops)
-        else:
-            self._note_complete()
         rewriting.start()
+        if self._repairing is not None:
+            self._repairing.start()
         self._note_backlog(backlog)
 
     def drain(self, deadline: float) -> bool:
@@ -127,10 +121,8 @@ class Upkeep:
         """
         if self._worker is not None:
             self._worker.reconnect(at_once=True)
-            self._settle_once()
             while self._worker.apply() and time.monotonic() < deadline:
                 pass
-            self._note_complete()
         return self._ledger.outbox_depth()[0] == 0
 
     def finish_erasures(self, deadline: float) -> None:
@@ -140,35 +132,11 @@ class Upkeep:
 
     def release(self) -> None:
         """Gives the leases of this process back, and sees erasures to their end."""
+        if self._repairing is not None:
+            self._repairing.stop()
         self.finish_erasures(time.monotonic() + LAST_ERASURES_S)
         if self._worker is not None:
             self._worker.release()
-
-    def _settle_once(self) -> None:
-        """After a start: what the last process left undone, or a new embedder's empty store."""
-        index = self._index
-        if index is None or self._settled:
-            return
-        try:
-            found = self._bounded.call(lambda: settle(self._ledger, index), SETTLE_TIMEOUT_S)
-        except IndexUnavailable:
-            return
-        self._settled = True
-        index.complete = not found.missing
-        if found:
-            counts = {
-                "missing": len(found.missing),
-                "orphaned": len(found.orphaned),
-                "doubled": len(found.doubled),
-            }
-            logger.info("index differs from the ledger", extra=counts)
-
-    def _note_complete(self) -> None:
-        if self._index is not None and self._settled and not self._index.complete:
-            depth, _ = self._ledger.outbox_depth()
-            if depth == 0:
-                self._index.drop_stale()
-                self._index.complete = True
 
     def _note_backlog(self, backlog: Backlog) -> None:
         self._backlog = backlog

@@ -85,6 +85,12 @@ METRICS: tuple[Metric, ...] = (
     Metric("bmo_write_failures", "counter", "Writes a store did not take", ("store",)),
     Metric("bmo_outbox_depth", "gauge", "Writes waiting for the index"),
     Metric("bmo_outbox_oldest_seconds", "gauge", "Age of the oldest write that waits"),
+    Metric(
+        "bmo_index_difference",
+        "gauge",
+        "Live memories of the ledger minus their entries in the index, as counted last",
+    ),
+    Metric("bmo_index_lost", "counter", "Times the Qdrant server had no collection any more"),
     Metric("bmo_recorder_queue", "gauge", "Jobs waiting for the writer thread of a process"),
     Metric(
         "bmo_model_calls",
@@ -181,6 +187,16 @@ def note_outbox(depth: int, oldest_s: float) -> None:
     """Shows how far the index is behind the ledger."""
     _instrument("bmo_outbox_depth").note(depth)
     _instrument("bmo_outbox_oldest_seconds").note(oldest_s)
+
+
+def note_index(difference: int) -> None:
+    """Shows by how much the index differs from the ledger."""
+    _instrument("bmo_index_difference").note(difference)
+
+
+def note_lost_index() -> None:
+    """Counts that the index's collection was gone."""
+    _instrument("bmo_index_lost").note(1)
 
 
 def note_queue(jobs: int) -> None:

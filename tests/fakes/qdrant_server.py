@@ -29,6 +29,9 @@ class FakeQdrantServer:
         self._thread: threading.Thread | None = None
         self._port = 0
         self.requests: list[str] = []
+        self.beaten = False
+        self.layouts: dict[str, dict[str, Any]] = {}
+        self.payload_indexes: dict[str, dict[str, dict[str, Any]]] = {}
         self.start()
 
     @property
@@ -55,7 +58,8 @@ class FakeQdrantServer:
                     with fake._lock:
                         result = fake._handle(self.command, path.strip("/").split("/"), body)
                 except ValueError as error:
-                    self._send(404, {"status": {"error": str(error)}})
+                    taken = "already exists" in str(error)
+                    self._send(409 if taken else 404, {"status": {"error": str(error)}})
                     return
                 self._send(200, {"result": result, "status": "ok", "time": 0.0})
 
@@ -86,6 +90,13 @@ class FakeQdrantServer:
             self._thread.join()
             self._server = self._thread = None
 
+    def lose(self) -> None:
+        """Loses its storage, as a server does that comes back without its volume."""
+        with self._lock:
+            for one in self._collections.get_collections().collections:
+                self._collections.delete_collection(one.name)
+            self.payload_indexes.clear()
+
     def close(self) -> None:
         """Stops and forgets."""
         self.stop()
@@ -100,21 +111,39 @@ class FakeQdrantServer:
             return {"exists": client.collection_exists(name)}
         if method == "PUT" and not rest:
             vectors = models.VectorParams(**body["vectors"])
-            return client.create_collection(name, vectors_config=vectors)
+            client.create_collection(name, vectors_config=vectors)
+            self.layouts[name], self.payload_indexes[name] = body, {}
+            if self.beaten:  # as if another process had made it a moment before
+                raise ValueError(f"Wrong input: Collection `{name}` already exists!")
+            return True
+        if method == "GET" and not rest:
+            return self._described(name)
         if method == "DELETE" and not rest:
             return client.delete_collection(name)
         if rest == ["index"]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # local mode says that it keeps no index
-                client.create_payload_index(name, body["field_name"], body["field_schema"])
+                client.create_payload_index(
+                    name, body["field_name"], models.PayloadSchemaType.KEYWORD
+                )
+            self.payload_indexes[name][body["field_name"]] = body["field_schema"]
             return {"operation_id": 0, "status": "completed"}
         return self._points(method, name, rest, body)
+
+    def _described(self, name: str) -> dict[str, Any]:
+        found = self._collections.get_collection(name).model_dump(mode="json", exclude_none=True)
+        found["config"]["hnsw_config"].update(self.layouts[name].get("hnsw_config") or {})
+        found["payload_schema"] = {
+            key: {"data_type": "keyword", "params": schema, "points": found["points_count"]}
+            for key, schema in self.payload_indexes[name].items()
+        }
+        return found
 
     def _points(self, method: str, name: str, rest: list[str], body: dict[str, Any]) -> Any:
         client = self._collections
         chosen = models.Filter(**body["filter"]) if body.get("filter") else None
         if method == "PUT" and rest == ["points"]:
-            client.upsert(name, [models.PointStruct(**point) for point in body["points"]])
+            client.upsert(name, models.Batch(**body["batch"]))
             return {"operation_id": 0, "status": "completed"}
         if rest == ["points"]:
             return [_dump(one) for one in client.retrieve(name, body["ids"], with_payload=True)]
@@ -131,7 +160,8 @@ class FakeQdrantServer:
         if rest == ["points", "count"]:
             return {"count": client.count(name, count_filter=chosen).count}
         if rest == ["points", "delete"]:
-            client.delete(name, models.PointIdsList(points=body["points"]))
+            listed = models.PointIdsList(points=body.get("points", []))
+            client.delete(name, models.FilterSelector(filter=chosen) if chosen else listed)
             return {"operation_id": 0, "status": "completed"}
         raise ValueError(f"this server does not know {method} {'/'.join(rest)}")
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +29,26 @@ class Parts:
 
     def settled(self) -> None:
         assert self.recorder.flush(60.0), self.recorder.stats()
+
+    def mended(self) -> None:
+        """Waits until the index holds what the ledger says."""
+        self.settled()
+        eventually(lambda: not difference(self.ledger, self.index))
+
+
+def eventually(true: Callable[[], bool]) -> None:
+    """Waits for something that others do; a minute is long enough to be sure that nobody does."""
+    deadline = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def difference(ledger: Ledger, index: MemoryIndex) -> Counter[str]:
+    """How often a live fact is missing in the index (-1), and how often an entry is too much."""
+    found = Counter(entry.fact_id for entry in index.entries() if entry.fact_id)
+    found.subtract(fact.id for user in ledger.users() for fact in ledger.live_facts(user))
+    return Counter({fact_id: count for fact_id, count in found.items() if count})
 
 
 @contextmanager

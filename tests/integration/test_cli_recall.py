@@ -234,7 +234,7 @@ def test_an_interrupted_reindex_goes_on(home: Path) -> None:
     ledger = Ledger.open(settings.ledger_url)
     index = MemoryIndex.open(settings)
     with pytest.raises(Stopped):
-        rebuild(index, ledger, stop_after_two, batch=2)
+        rebuild(index, ledger, stop_after_two, piece=2)
     index.close()
     ledger.close()
     ran = bmo(home, "reindex")

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bmo.recorder.agreement import compare
-from tests.integration.memory_parts import open_parts
+from tests.integration.memory_parts import difference, open_parts
 
 pytestmark = pytest.mark.integration
 
@@ -65,10 +64,10 @@ def test_killed_at_random_moments_nothing_is_lost_or_doubled(tmp_path: Path) -> 
             else:
                 asked.add(text)
     with open_parts(tmp_path) as parts:
-        parts.settled()
+        parts.mended()
         live = Counter(fact.text for fact in parts.ledger.live_facts("ana"))
         indexed = Counter(entry.text for entry in parts.index.entries("ana"))
-        difference = compare(parts.ledger, parts.index)
+        differs = difference(parts.ledger, parts.index)
     assert sum(added.values()) > 5 * KILLS
     # The last write before a kill may be on disk without having been acknowledged; a home that
     # was replaced by such a write is the only acknowledged fact that may be gone.
@@ -82,4 +81,4 @@ def test_killed_at_random_moments_nothing_is_lost_or_doubled(tmp_path: Path) -> 
     assert sum(text.startswith("Lives in") for text in live) == 1
     assert ended & set(live) == set()
     assert indexed == live
-    assert not difference
+    assert not differs

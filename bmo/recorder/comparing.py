@@ -1,0 +1,279 @@
+"""Whether the index holds what the ledger says, and what it takes where it does not.
+
+Both are counted often. Where they differ, and once a day, all live memories are looked for in the
+index, and all entries in the ledger: in pieces, by one process at a time, and how far it got is in
+the ledger, so that a process that dies in the middle costs one piece.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import asdict, dataclass, replace
+from itertools import groupby
+from typing import Final, Literal
+
+from bmo import telemetry
+from bmo.ids import new_id
+from bmo.index import MemoryIndex, point_of
+from bmo.ledger import Ledger
+from bmo.turn import StoredFact
+
+CHECK_S: Final = 30.0
+"""How often memories and entries are counted, by all processes together, in seconds."""
+
+ROUND_S: Final = 24 * 3600.0
+"""How often each is looked for in the other where the numbers are the same, in seconds."""
+
+LEASE_S: Final = 30.0
+"""How long a process may be silent before another goes on with its work, in seconds."""
+
+FRUITLESS: Final = 10
+"""After a round that changed nothing the next waits twice as long, so many times at most."""
+
+PIECE: Final = 512
+"""Memories or entries looked at in a piece."""
+
+BATCH: Final = 32
+"""Memories written together: Qdrant Edge keeps Python's lock for a millisecond then."""
+
+Stage = Literal["", "missing", "surplus"]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How far the comparison of a collection with the ledger got; moments are seconds since 1970.
+
+    Attributes:
+        live: Live memories of the ledger, as counted last.
+        entries: Their entries in the index, as counted last.
+        counted: When that was.
+        compared: When a round ended last, 0 for never.
+        stage: What is looked for: memories that are missing in the index, entries that are too
+            much; "" between two rounds.
+        after: Where the stage goes on.
+        anew: The index was emptied for this round.
+        looked: Memories looked for in this round.
+        changed: Entries written and removed in this round.
+        fruitless: Rounds in a row that changed nothing and left a difference.
+        holder: Who is at it.
+        until: When another may go on with it.
+    """
+
+    live: int = 0
+    entries: int = 0
+    counted: float = 0.0
+    compared: float = 0.0
+    stage: Stage = ""
+    after: str = ""
+    anew: bool = False
+    looked: int = 0
+    changed: int = 0
+    fruitless: int = 0
+    holder: str = ""
+    until: float = 0.0
+
+
+def comparison_of(ledger: Ledger, collection: str) -> Comparison:
+    """How far the comparison of a collection got."""
+    return _read(ledger.remembered(_key(collection)))
+
+
+class Comparing:
+    """Compares one index with one ledger and mends it. Used from one thread.
+
+    Attributes:
+        written: Entries written so far.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        index: MemoryIndex,
+        *,
+        piece: int = PIECE,
+        batch: int = BATCH,
+        rest: Callable[[float], None] | None = None,
+        beside: Executor | None = None,
+    ) -> None:
+        """Compares nothing yet.
+
+        Args:
+            ledger: What is true.
+            index: What is to follow it.
+            piece: Memories or entries looked at before it is written down how far it got.
+            batch: Memories written together.
+            rest: Called with the seconds that each batch took.
+            beside: Writes several batches at a time.
+        """
+        self.written = 0
+        self._ledger = ledger
+        self._index = index
+        self._piece = piece
+        self._batch = batch
+        self._rest = rest
+        self._beside = beside
+        self._me = new_id()
+        self._known: str | None = None
+        self._state = Comparison()
+
+    @property
+    def state(self) -> Comparison:
+        """How far it got, as this process knows."""
+        return self._state
+
+    def begin(
+        self, *, now: bool = False, again: bool = False, steal: bool = False, anew: bool = False
+    ) -> bool:
+        """Takes the work up if there is some and nobody else is at it.
+
+        Args:
+            now: Count also when that was done a moment ago.
+            again: Look for everything, from the beginning.
+            steal: Take it from whoever is at it.
+            anew: The index is empty now.
+
+        Returns:
+            Whether there is a piece to do.
+
+        Raises:
+            IndexUnavailable: The store cannot be reached.
+        """
+        self._known = self._ledger.remembered(_key(self._index.collection))
+        state, moment = _read(self._known), time.time()
+        # An embedded store has one owner: a lease is a dead process's.
+        others = self._index.backend == "server" and state.holder != self._me
+        if others and state.until > moment and not steal:
+            return False
+        wait_s = CHECK_S * 2 ** min(state.fruitless, FRUITLESS)
+        if not (now or again or state.stage or moment >= state.counted + wait_s):
+            return False
+        if not self._keep(state):
+            return False
+        self._index.confirm_owner()
+        entries, live = self._index.count_facts(), self._ledger.count_indexable()
+        telemetry.note_index(live - entries)
+        counted = replace(state, live=live, entries=entries, counted=moment)
+        if again or not (state.stage or self._agree(counted)):
+            fresh = replace(counted, stage="missing", after="", anew=anew, looked=0, changed=0)
+            return self._keep(fresh)
+        if not state.stage:
+            self._index.drop_stale()
+            counted = replace(counted, fruitless=0)
+        return self._keep(counted) and bool(state.stage)
+
+    def go_on(self) -> bool:
+        """Does one piece.
+
+        Returns:
+            Whether there is more, and it is still this process's work.
+
+        Raises:
+            IndexUnavailable: The store cannot be reached.
+            EmbedderUnavailable: There are no vectors now.
+        """
+        state = self._state
+        self._index.confirm_owner()
+        if state.stage == "missing":
+            after, looked, changed = self._add_missing(state.after)
+            done = replace(state, after=after, looked=state.looked + looked)
+            stage: Stage = "missing" if after else "surplus"
+        else:
+            after, changed = self._remove_surplus(state.after)
+            done = replace(state, after=after)
+            stage = "surplus" if after else ""
+        done = replace(done, stage=stage, changed=state.changed + changed)
+        if not stage:
+            now = time.time()
+            fruitless = 0 if done.changed else done.fruitless + 1
+            # What another one lost in the middle of the round is counted at once.
+            counted = now if fruitless else 0.0
+            done = replace(done, compared=now, counted=counted, anew=False, fruitless=fruitless)
+            self._index.drop_stale()
+        return self._keep(done) and bool(stage)
+
+    def leave(self) -> None:
+        """Lets another process go on."""
+        if self._state.holder == self._me:
+            self._write(replace(self._state, holder="", until=0.0))
+
+    def _agree(self, state: Comparison) -> bool:
+        """Whether no round is needed: what differs waits in the outbox, and all was compared."""
+        same = abs(state.live - state.entries) <= self._ledger.outbox_depth()[0]
+        late = state.live and state.counted >= state.compared + ROUND_S
+        return same and not late
+
+    def _keep(self, state: Comparison) -> bool:
+        """Writes down how far it got; False when another process has taken it up."""
+        return self._write(replace(state, holder=self._me, until=time.time() + LEASE_S))
+
+    def _write(self, state: Comparison) -> bool:
+        text = json.dumps(asdict(state))
+        if not self._ledger.exchange(_key(self._index.collection), self._known, text):
+            self._state = Comparison()
+            return False
+        self._known, self._state = text, state
+        return True
+
+    def _add_missing(self, after: str) -> tuple[str, int, int]:
+        """Writes what is missing of the next memories.
+
+        Returns:
+            Where to go on, how many memories it looked for, how many it wrote.
+        """
+        facts = self._ledger.live_after(after, self._piece)
+        wanted = self._index.lacks(facts)
+        batches = [wanted[at : at + self._batch] for at in range(0, len(wanted), self._batch)]
+        each = map if self._beside is None else self._beside.map
+        deque(each(self._add, batches), maxlen=0)
+        self.written += len(wanted)
+        behind = f"{facts[-1].user_id} {facts[-1].id}" if len(facts) == self._piece else ""
+        return behind, len(facts), len(wanted)
+
+    def _add(self, facts: Sequence[StoredFact]) -> None:
+        began = time.perf_counter()
+        said = list(self._said_of(facts))
+        points = self._index.add_many(list(zip(facts, said, strict=True)))
+        pairs = zip(facts, points, strict=True)
+        self._ledger.note_index_ids({f.id: point for f, point in pairs if f.index_id != point})
+        # A memory may end or be erased meanwhile, and its entry with it: before it was written.
+        live = self._ledger.places_of([fact.id for fact in facts])
+        gone = [point for f, point in zip(facts, points, strict=True) if f.id not in live]
+        if gone:
+            self._index.remove_entries(gone)
+        if self._rest is not None:
+            self._rest(time.perf_counter() - began)
+
+    def _said_of(self, facts: Sequence[StoredFact]) -> Iterator[dict[str, str | float | bool]]:
+        """What the write gate said of each of some facts, which are in order of their users."""
+        for user_id, theirs in groupby(facts, key=lambda fact: fact.user_id):
+            turn_ids = [fact.turn_id for fact in theirs]
+            said = self._ledger.gate_metadata(user_id, turn_ids)
+            yield from (said[turn_id] for turn_id in turn_ids)
+
+    def _remove_surplus(self, after: str) -> tuple[str, int]:
+        """Removes what is too much of the next entries; returns where to go on, and how many."""
+        entries, behind = self._index.entries_after(after, self._piece)
+        of_facts = [entry for entry in entries if entry.metadata.get("mode") == "gated"]
+        # Read after the entries: no entry is written before its fact.
+        places = self._ledger.places_of([entry.fact_id for entry in of_facts])
+        surplus = [
+            entry.index_id
+            for entry in of_facts
+            if entry.fact_id not in places
+            or entry.index_id != (places[entry.fact_id] or point_of(entry.fact_id))
+        ]
+        if surplus:
+            self._index.remove_entries(surplus)
+        return behind, len(surplus)
+
+
+def _key(collection: str) -> str:
+    return f"comparison:{collection}"
+
+
+def _read(text: str | None) -> Comparison:
+    return Comparison() if text is None else Comparison(**json.loads(text))
