@@ -43,6 +43,9 @@ DEFAULT_GEMINI_MODEL = "gemini-3.1-flash-lite"
 OLLAMA_PREFIX = "ollama/"
 """What a model of Ollama begins with in GATEKEEPER_LLM_MODEL."""
 
+_FOREIGN_MODEL = re.compile(r"(?:haiku|sonnet|opus|claude|gpt|o\d)\b", re.IGNORECASE)
+"""Models of services that BMO has no client for; the published gatekeeper names two of them."""
+
 
 class SettingsError(ValueError):
     """A setting is wrong; the message is one sentence that names variable, value and fix."""
@@ -199,6 +202,17 @@ class Settings(BaseSettings):
     @classmethod
     def _any_case(cls, value: object) -> object:
         return value.strip().lower() if isinstance(value, str) else value
+
+    @field_validator("gatekeeper_llm_model")
+    @classmethod
+    def _known_model(cls, value: str) -> str:
+        foreign = next(filter(_FOREIGN_MODEL.match, re.split(r"\s*,\s*", value.strip())), None)
+        if foreign is not None:
+            raise ValueError(
+                f"BMO has no client for {foreign!r}: use a Gemini model "
+                f"({DEFAULT_GEMINI_MODEL}) or a model of Ollama ({OLLAMA_PREFIX}<name>)"
+            )
+        return value
 
     @field_validator("bmo_user_id")
     @classmethod

@@ -189,6 +189,7 @@ def _everything(fact: StoredFact) -> list[tuple[str, str]]:
         ("slot", fact.slot or "-"),
         ("value", fact.value or "-"),
         ("category", f"{fact.category}, {fact.kind}"),
+        ("topic", fact.domain or "-"),
         ("since", f"{fact.valid_from:%Y-%m-%d %H:%M}"),
         ("until", until),
         ("replaced by", fact.superseded_by or "-"),

@@ -60,6 +60,7 @@ def fact_row(fact: StoredFact) -> dict[str, Any]:
         "text": fact.text,
         "asked": fact.asked,
         "category": fact.category,
+        "domain": fact.domain,
         "kind": fact.kind,
         "valid_from": fact.valid_from.isoformat(),
         "valid_until": moment_or_none(fact.valid_until),

@@ -5,10 +5,11 @@ Only the newest decision on a turn counts. Reads; writes nothing.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -16,6 +17,14 @@ from sqlalchemy.engine import Connection
 
 from bmo.ledger import facts as rows
 from bmo.ledger.schema import as_utc, decisions, facts, feedback, recall_items, recalls, turns
+
+VERDICTS = ("allow", "hold", "discard")
+
+CHI_SQUARE_99 = 9.21
+"""99% quantile of chi-square with two degrees of freedom (three verdicts)."""
+
+LEAST_TURNS = 50
+"""Fewer turns in a window say nothing about a share."""
 
 _TAKEN_BACK = ("corrected", "edited", "retracted")
 """Reasons of an end that say the memory should not have been there."""
@@ -109,6 +118,37 @@ class RecallCounts:
     elapsed_ms: tuple[float, ...]
 
 
+def population_stability(old: Sequence[int], new: Sequence[int]) -> float:
+    """Population stability index of two counts over the same categories (Siddiqi 2006).
+
+    Half a case is added to every category, so that an empty one has a logarithm.
+    """
+    old_sum, new_sum = sum(old) + 0.5 * len(old), sum(new) + 0.5 * len(new)
+    shares = [((a + 0.5) / old_sum, (b + 0.5) / new_sum) for a, b in zip(old, new, strict=True)]
+    return sum((b - a) * math.log(b / a) for a, b in shares)
+
+
+def verdict_drift(old: Mapping[str, int], new: Mapping[str, int]) -> tuple[float, float]:
+    """How far the shares of the verdicts moved, and how far they move by chance alone.
+
+    With few turns the index is large by chance: under no change it is distributed like
+    (1/n + 1/m) times a chi-square with categories - 1 degrees of freedom (Yurdakul 2018).
+
+    Args:
+        old: Verdict -> turns before.
+        new: Verdict -> turns since.
+
+    Returns:
+        The population stability index, and its 99% quantile under no change (infinite with fewer
+        than ``LEAST_TURNS`` turns on a side).
+    """
+    before, now = [old.get(v, 0) for v in VERDICTS], [new.get(v, 0) for v in VERDICTS]
+    if min(sum(before), sum(now)) < LEAST_TURNS:
+        return 0.0, math.inf
+    by_chance = CHI_SQUARE_99 * (1 / sum(before) + 1 / sum(now))
+    return population_stability(before, now), by_chance
+
+
 def verdicts_by_day(connection: Connection, span: Span) -> dict[str, dict[str, int]]:
     """Day (YYYY-MM-DD, UTC) -> verdict -> turns, oldest day first."""
     newest = _newest()
@@ -161,6 +201,14 @@ def decision_counts(connection: Connection, span: Span) -> DecisionCounts:
         signals=_ranked(signals),
         rules=_ranked(rules),
     )
+
+
+def windows_of(
+    now: datetime, window_days: int, baseline_days: int, user_id: str | None = None
+) -> tuple[Span, Span]:
+    """The latest days, and the days before them."""
+    start = now - timedelta(days=window_days)
+    return Span(user_id, start), Span(user_id, start - timedelta(days=baseline_days), start)
 
 
 def recall_counts(connection: Connection, span: Span) -> RecallCounts:
