@@ -17,7 +17,7 @@ from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_vali
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bmo.ids import USER_ID_PATTERN, as_user_id
-from bmo.turn import Depth
+from bmo.turn import Depth, Visibility
 
 MemorySetting = Literal["GATED", "NORMAL"]
 GatekeeperMode = Literal["local", "pattern", "hybrid", "llm", "disabled"]
@@ -114,6 +114,11 @@ class Settings(BaseSettings):
     """Where ledger, index and models of this user live."""
     bmo_user_id: str = "local"
     """Whose memory it is in terminal and console."""
+    bmo_agent_id: str = Field("", max_length=128)
+    """Which of a user's agents this is, where several share one memory."""
+    bmo_visibility: Visibility = "shared"
+    """Which agents are given what this one is told: shared (all), agent (it alone) or private
+    (none; `bmo memories` shows it)."""
     bmo_ledger_url: str | None = None
     """SQLAlchemy URL; default is SQLite in BMO_HOME."""
     bmo_embedder: EmbedderName = "local"
@@ -159,7 +164,7 @@ class Settings(BaseSettings):
     bmo_recall_threshold: float = Field(0.3, ge=0.0, le=1.0)
     """Score below which a memory is left out."""
     bmo_context_depth: Depth = "auto"
-    """auto, minimal (no recall) or full (everything that fits)."""
+    """auto, minimal (direct questions only, briefly) or full (everything that fits)."""
     bmo_prefer: Prefer = "balanced"
     """speed halves the budget, accuracy widens it."""
     bmo_profile_tokens: int = Field(400, ge=0, le=10000)
@@ -197,6 +202,7 @@ class Settings(BaseSettings):
         "bmo_prefer",
         "bmo_inject_at",
         "bmo_inject_role",
+        "bmo_visibility",
         mode="before",
     )
     @classmethod

@@ -184,6 +184,14 @@ def _show_stats(console: Console, found: dict[str, Any]) -> None:
     ):
         _show_counts(console, title, counted)
     _show_rules(console, found)
+    judged = found["feedback"]
+    if judged["helpful_rate"] is not None:
+        console.print(f"\n{judged['helpful_rate']:.0%} of the judgements on memories are good")
+    if judged["rules_given"]:
+        console.print(
+            f"{judged['rules_broken']} of {judged['rules_given']} rules given were broken "
+            f"({judged['rule_violation_rate']:.0%})"
+        )
     if recalls["turns"]:
         console.print(
             f"\n{recalls['recalled']} of {recalls['turns']} turns asked memory, "

@@ -66,6 +66,8 @@ def fact_row(fact: StoredFact) -> dict[str, Any]:
         "valid_until": moment_or_none(fact.valid_until),
         "superseded_by": fact.superseded_by,
         "source_type": fact.source_type,
+        "agent_id": fact.agent_id,
+        "visibility": fact.visibility,
     }
 
 

@@ -59,6 +59,7 @@ def statistics_of(
         categories = counts.live_by_category(connection, user_id)
         by_day = counts.verdicts_by_day(connection, span)
         facts_by_day = counts.facts_by_day(connection, span)
+        feedback = counts.feedback_counts(connection, span)
     times = recalls.elapsed_ms
     return {
         "days": days,
@@ -84,6 +85,14 @@ def statistics_of(
         "silent_rules": sorted(
             {*known_rules()} - {rule.rule_id for rule in rules} - {*decisions.rules}
         ),
+        "feedback": {
+            "helpful": dict(feedback.helpful),
+            "unhelpful": dict(feedback.unhelpful),
+            "helpful_rate": feedback.helpful_rate,
+            "rules_given": feedback.rules_given,
+            "rules_broken": feedback.rules_broken,
+            "rule_violation_rate": feedback.rule_violation_rate,
+        },
         "recalls": {
             "turns": recalls.turns,
             "recalled": recalls.recalled,

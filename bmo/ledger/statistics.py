@@ -128,6 +128,34 @@ def population_stability(old: Sequence[int], new: Sequence[int]) -> float:
     return sum((b - a) * math.log(b / a) for a, b in shares)
 
 
+@dataclass(frozen=True, slots=True)
+class FeedbackCounts:
+    """Whether what was recalled helped, in a span.
+
+    Attributes:
+        helpful: Source ("user", "reply", "correction") -> judgements that a memory helped.
+        unhelpful: Source -> judgements that it did not.
+        rules_given: Times a rule (hard rule or policy) was given for a turn.
+        rules_broken: Corrections and complaints about a rule that had been given.
+    """
+
+    helpful: Mapping[str, int]
+    unhelpful: Mapping[str, int]
+    rules_given: int
+    rules_broken: int
+
+    @property
+    def helpful_rate(self) -> float | None:
+        """Share of the judgements that are good; None without any."""
+        good, bad = sum(self.helpful.values()), sum(self.unhelpful.values())
+        return good / (good + bad) if good + bad else None
+
+    @property
+    def rule_violation_rate(self) -> float | None:
+        """Share of the rules given that were broken all the same; None when none were given."""
+        return self.rules_broken / self.rules_given if self.rules_given else None
+
+
 def verdict_drift(old: Mapping[str, int], new: Mapping[str, int]) -> tuple[float, float]:
     """How far the shares of the verdicts moved, and how far they move by chance alone.
 
@@ -244,6 +272,38 @@ def recall_counts(connection: Connection, span: Span) -> RecallCounts:
         tokens=tokens,
         triggers=_ranked(triggers),
         elapsed_ms=tuple(sorted(elapsed)),
+    )
+
+
+def feedback_counts(connection: Connection, span: Span) -> FeedbackCounts:
+    """Whether what was recalled in a span helped, and whether rules that were given were kept."""
+    judged = (
+        sa.select(feedback.c.helpful, feedback.c.source, sa.func.count())
+        .where(*span.conditions(feedback))
+        .group_by(feedback.c.helpful, feedback.c.source)
+    )
+    found: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
+    for helpful, source, count in connection.execute(judged):
+        found[bool(helpful)][source] += count
+    is_rule = facts.c.kind.in_(("hard_rule", "policy"))
+    given = (
+        sa.select(sa.func.count())
+        .select_from(recall_items)
+        .join(recalls, recalls.c.id == recall_items.c.recall_id)
+        .join(facts, facts.c.id == recall_items.c.fact_id)
+        .where(recall_items.c.given.is_(True), is_rule, *span.conditions(recalls))
+    )
+    broken = (
+        sa.select(sa.func.count())
+        .select_from(feedback)
+        .join(facts, facts.c.id == feedback.c.fact_id)
+        .where(feedback.c.helpful.is_(False), is_rule, *span.conditions(feedback))
+    )
+    return FeedbackCounts(
+        helpful=_ranked(found[True]),
+        unhelpful=_ranked(found[False]),
+        rules_given=int(connection.execute(given).scalar_one()),
+        rules_broken=int(connection.execute(broken).scalar_one()),
     )
 
 
