@@ -15,6 +15,9 @@ from bmo.turn import Fact, StoredFact
 ANSWER_WORDS = 12
 """Up to so many words a turn is shown with the question it answers."""
 
+CONTRADICTED = ", conflicts with another memory: ask which holds"
+"""What a reader is told of a memory that nothing can order against one that contradicts it."""
+
 _SENTENCE = re.compile(r"[^.!?]*[.!?]+|[^.!?]+$")
 
 
@@ -40,7 +43,8 @@ def dated_quotation(memory: StoredFact) -> str:
     shown = quotation(memory)
     if memory.valid_until is not None:
         return f"{shown} (until {memory.valid_until.date().isoformat()}, no longer true)"
-    return f"{shown} (said {day})" if is_words(memory) else f"{shown} ({day})"
+    since = f"said {day}" if is_words(memory) else day
+    return f"{shown} ({since}{CONTRADICTED if memory.conflict else ''})"
 
 
 def exchange(memory: Fact | StoredFact) -> str:

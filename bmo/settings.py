@@ -18,7 +18,7 @@ from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_vali
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bmo.ids import USER_ID_PATTERN, as_user_id
-from bmo.turn import Depth
+from bmo.turn import Depth, Visibility
 
 MemorySetting = Literal["GATED", "NORMAL"]
 GatekeeperMode = Literal["local", "pattern", "hybrid", "llm", "disabled"]
@@ -43,6 +43,9 @@ DEFAULT_GEMINI_MODEL = "gemini-3.1-flash-lite"
 
 OLLAMA_PREFIX = "ollama/"
 """What a model of Ollama begins with in GATEKEEPER_LLM_MODEL."""
+
+_FOREIGN_MODEL = re.compile(r"(?:haiku|sonnet|opus|claude|gpt|o\d)\b", re.IGNORECASE)
+"""Models of services that BMO has no client for; the published gatekeeper names two of them."""
 
 
 class SettingsError(ValueError):
@@ -112,6 +115,11 @@ class Settings(BaseSettings):
     """Where ledger, index and models of this user live."""
     bmo_user_id: str = "local"
     """Whose memory it is in terminal and console."""
+    bmo_agent_id: str = Field("", max_length=128)
+    """Which of a user's agents this is, where several share one memory."""
+    bmo_visibility: Visibility = "shared"
+    """Which agents are given what this one is told: shared (all), agent (it alone) or private
+    (none; `bmo memories` shows it)."""
     bmo_ledger_url: str | None = None
     """SQLAlchemy URL; default is SQLite in BMO_HOME."""
     bmo_embedder: EmbedderName = "local"
@@ -161,7 +169,7 @@ class Settings(BaseSettings):
     bmo_recall_threshold: float = Field(0.3, ge=0.0, le=1.0)
     """Score below which a memory is left out."""
     bmo_context_depth: Depth = "auto"
-    """auto, minimal (no recall) or full (everything that fits)."""
+    """auto, minimal (direct questions only, briefly) or full (everything that fits)."""
     bmo_prefer: Prefer = "balanced"
     """speed halves the budget, accuracy widens it."""
     bmo_profile_tokens: int = Field(400, ge=0, le=10000)
@@ -199,11 +207,23 @@ class Settings(BaseSettings):
         "bmo_prefer",
         "bmo_inject_at",
         "bmo_inject_role",
+        "bmo_visibility",
         mode="before",
     )
     @classmethod
     def _any_case(cls, value: object) -> object:
         return value.strip().lower() if isinstance(value, str) else value
+
+    @field_validator("gatekeeper_llm_model")
+    @classmethod
+    def _known_model(cls, value: str) -> str:
+        foreign = next(filter(_FOREIGN_MODEL.match, re.split(r"\s*,\s*", value.strip())), None)
+        if foreign is not None:
+            raise ValueError(
+                f"BMO has no client for {foreign!r}: use a Gemini model "
+                f"({DEFAULT_GEMINI_MODEL}) or a model of Ollama ({OLLAMA_PREFIX}<name>)"
+            )
+        return value
 
     @field_validator("bmo_user_id")
     @classmethod

@@ -63,6 +63,14 @@ RetractScope = Literal["memory", "subject", "all"]
 - ``all``: everything known of the user; asked back first.
 """
 
+Visibility = Literal["shared", "agent", "private"]
+"""Which of its user's agents may be given a memory.
+
+- ``shared``: all of them.
+- ``agent``: the one it was told to.
+- ``private``: none; the user sees it with ``bmo memories``.
+"""
+
 Complexity = Literal["trivial", "simple", "moderate", "complex", "deep"]
 Intent = Literal["question", "generation", "analysis", "discussion", "continuation"]
 Depth = Literal["auto", "minimal", "full"]
@@ -101,6 +109,8 @@ class Turn:
         assistant_after: The assistant's words just after it ("" while not yet known).
         language: ISO 639-1 code from the recogniser, or None when unknown.
         confidence: Transcript confidence 0..1, or None when unknown.
+        agent_id: Which of the user's agents it was said to ("" where there is one).
+        visibility: Which of them may be given what it tells.
         id: Unique id of the turn.
     """
 
@@ -112,6 +122,8 @@ class Turn:
     assistant_after: str = ""
     language: str | None = None
     confidence: float | None = None
+    agent_id: str = ""
+    visibility: Visibility = "shared"
     id: str = field(default_factory=new_id)
 
 
@@ -328,6 +340,8 @@ class StoredFact:
         when: The time a version before read in it: ISO 8601 date, "--06-09" yearly, or None.
         end_reason: "" while it is live; else superseded, corrected, contradicted, past,
             retracted, edited or merged. A corrected or edited fact was never true.
+        agent_id: Which agent it was told to.
+        visibility: Which agents may be given it.
     """
 
     id: str
@@ -361,6 +375,13 @@ class StoredFact:
     end_reason: str = ""
     said: str = ""
     asked: str = ""
+    agent_id: str = ""
+    visibility: Visibility = "shared"
+
+    def is_for(self, agent_id: str) -> bool:
+        """Whether an agent may be given it."""
+        told = self.visibility == "agent" and self.agent_id == agent_id
+        return told or self.visibility == "shared"
 
 
 @dataclass(frozen=True, slots=True)

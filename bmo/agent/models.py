@@ -82,6 +82,18 @@ def model_family(settings: Settings) -> Family:
     return chosen
 
 
+def _ears_of_inference(settings: Settings) -> str:
+    """The recogniser's model string with its language; ``multi`` detects it, sentence by sentence.
+
+    Without one the default recogniser takes everything for English. A string of the user's own
+    stays as it is.
+    """
+    if settings.bmo_stt:
+        return settings.bmo_stt
+    spoken = "multi" if settings.bmo_language == "auto" else settings.bmo_language
+    return f"{INFERENCE_STT}:{spoken}"
+
+
 def _is_cloud(url: str) -> bool:
     host = urlsplit(url).hostname or ""
     return host.endswith(CLOUD)
@@ -98,7 +110,7 @@ def voice_models(settings: Settings) -> VoiceModels:
         return VoiceModels(
             family,
             settings.bmo_llm or INFERENCE_LLM,
-            settings.bmo_stt or INFERENCE_STT,
+            _ears_of_inference(settings),
             settings.bmo_tts or INFERENCE_TTS,
         )
     from livekit.plugins import google
@@ -108,12 +120,11 @@ def voice_models(settings: Settings) -> VoiceModels:
         from livekit.plugins.google import realtime
 
         return VoiceModels(family, _live(realtime.RealtimeModel, key, settings), None, None)
+    # Without a language Gemini detects it; one that is named is a hint that it keeps to.
     language = None if settings.bmo_language == "auto" else settings.bmo_language
-    ears = google.beta.GeminiSTT(api_key=key, language=language or "en-US")
+    ears = google.beta.GeminiSTT(api_key=key, language=language)
     if settings.bmo_stt:
-        ears = google.beta.GeminiSTT(
-            api_key=key, language=language or "en-US", model=settings.bmo_stt
-        )
+        ears = google.beta.GeminiSTT(api_key=key, language=language, model=settings.bmo_stt)
     voice = google.beta.GeminiTTS(api_key=key)
     if settings.bmo_tts:
         voice = google.beta.GeminiTTS(api_key=key, model=settings.bmo_tts)

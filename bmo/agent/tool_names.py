@@ -2,7 +2,9 @@
 
 from typing import Literal, get_args
 
-ToolName = Literal["remember", "forget", "recall", "explain_memory", "off_the_record"]
+ToolName = Literal[
+    "remember", "forget", "recall", "explain_memory", "was_it_helpful", "off_the_record"
+]
 """The tools there are."""
 
 TOOL_NAMES: tuple[ToolName, ...] = get_args(ToolName)

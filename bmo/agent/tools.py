@@ -1,4 +1,4 @@
-"""Tools a model may call on memory: remember, forget, recall, explain_memory, off_the_record.
+"""Tools a model may call on memory; their names are in ``bmo.agent.tool_names``.
 
 What a tool writes goes through the same gate, sensitive filter and firewall as a spoken turn: the
 words are gated as a turn of their own.
@@ -104,8 +104,20 @@ class MemoryActs:
             text: What is to be explained, for example "brother Sam".
         """
         memory = self._conversation.memory
-        sentences = await asyncio.to_thread(_explained, memory.service.ledger, memory.user_id, text)
+        agent_id = memory.settings.bmo_agent_id
+        sentences = await asyncio.to_thread(
+            _explained, memory.service.ledger, memory.user_id, text, agent_id
+        )
         return " ".join(sentences) or "Nothing is stored about that."
+
+    async def was_it_helpful(self, helpful: bool) -> str:
+        """Note whether what you remembered helped. Ask "was that helpful?" first, now and then.
+
+        Args:
+            helpful: What the user answered.
+        """
+        noted = self._conversation.memory.judge_last_recall(helpful=helpful)
+        return "Noted." if noted else "Nothing was remembered for the last answer."
 
     async def off_the_record(self, on: bool) -> str:
         """Stop or resume keeping notes when the user asks for it. Say aloud which it is now.
@@ -155,12 +167,12 @@ class MemoryActs:
         )
 
 
-def _explained(ledger: Ledger, user_id: str, text: str) -> list[str]:
+def _explained(ledger: Ledger, user_id: str, text: str, agent_id: str) -> list[str]:
     """Where the memories that fit a text come from, a few sentences each."""
     said = []
     for fact, _ in ledger.search_words(user_id, text, EXPLAINED):
         why = ledger.why(user_id, fact.id)
-        if why is None:
+        if why is None or not fact.is_for(agent_id):
             continue
         sentence = f"{quotation(fact)}:"
         for turn in why.said:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import closing
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
+from bmo.cli.errors import CommandError
 from bmo.cli.jsonl import write_line
 from bmo.cli.opening import ObjectOption, opened_ledger, opened_reader, settings_for
 from bmo.cli.tables import VERDICT_STYLE, WIDE, narrow_table, screen, shown
@@ -16,10 +19,15 @@ from bmo.turn import utc_now
 
 if TYPE_CHECKING:
     from bmo.evaluation.checks import Check
+    from bmo.ledger import Ledger
+    from bmo.settings import Settings
 
 STATUS_STYLE = {"ok": "green", "warn": "yellow", "fail": "red"}
 BARS, PLAIN_BARS = "█▒░", "#=."
 """What verdicts are drawn with, and where the terminal's encoding has no such letters."""
+
+SUSPECTS_SHOWN = 20
+"""Skipped turns shown, the most suspect ones."""
 
 EverybodysOption = Annotated[
     str | None, typer.Option("--user", help="One user's; default everybody's.")
@@ -43,15 +51,22 @@ def doctor_command(as_json: ObjectOption = False) -> None:
 
 def stats_command(
     days: Annotated[int, typer.Option("--days", min=1, max=3650, help="Days to look back.")] = 14,
+    suspects: Annotated[
+        bool,
+        typer.Option("--false-negatives", help="Skipped turns that perhaps should have been kept."),
+    ] = False,
     user: EverybodysOption = None,
     as_json: ObjectOption = False,
 ) -> None:
-    """What memory did: verdicts by day, rules, recalls, growth."""
+    """What memory did: verdicts by day, rules, recalls, feedback, growth."""
     from bmo.evaluation.health import statistics_of
 
     settings = settings_for(user)
     with opened_ledger(settings) as ledger:
         named = user and settings.bmo_user_id
+        if suspects:
+            _show_suspects(ledger, settings, utc_now() - timedelta(days=days), named, as_json)
+            return
         found = statistics_of(ledger, now=utc_now(), days=days, user_id=named)
     if as_json:
         write_line(found)
@@ -82,6 +97,46 @@ def health_command(
             index_absent=" ".join(reader.notices),
         )
         _report(checks, as_json)
+
+
+def _show_suspects(
+    ledger: Ledger, settings: Settings, since: datetime, user_id: str | None, as_json: bool
+) -> None:
+    """Skipped turns, the most suspect first."""
+    from bmo.evaluation.false_negatives import false_negatives
+    from bmo.index import EmbedderUnavailable, open_embedder
+
+    try:
+        with closing(open_embedder(settings)) as embedder:
+            found = false_negatives(
+                ledger, embedder, since=since, user_id=user_id, limit=SUSPECTS_SHOWN
+            )
+    except EmbedderUnavailable as error:
+        raise CommandError(str(error), 1) from error
+    if as_json:
+        rows = [
+            {
+                "turn_id": one.turn.id,
+                "at": one.turn.at.isoformat(),
+                "text": one.turn.text,
+                "reason": one.turn.reason,
+                "why": one.why,
+                "similarity": round(one.similarity, 4),
+                "near": one.near,
+            }
+            for one in found
+        ]
+        write_line({"false_negatives": rows})
+        return
+    console = screen()
+    if not found:
+        console.print("No skipped turn is suspect.")
+    for one in found:
+        console.print(
+            f"[dim]{one.turn.id[:8]} {one.turn.at:%Y-%m-%d}[/dim] {shown(one.turn.text)}\n"
+            f"  [dim]{shown(one.turn.reason)}; {one.why} ({one.similarity:.2f}): "
+            f"{shown(one.near)}[/dim]"
+        )
 
 
 def _report(checks: Iterable[Check], as_json: bool) -> None:
@@ -129,6 +184,14 @@ def _show_stats(console: Console, found: dict[str, Any]) -> None:
     ):
         _show_counts(console, title, counted)
     _show_rules(console, found)
+    judged = found["feedback"]
+    if judged["helpful_rate"] is not None:
+        console.print(f"\n{judged['helpful_rate']:.0%} of the judgements on memories are good")
+    if judged["rules_given"]:
+        console.print(
+            f"{judged['rules_broken']} of {judged['rules_given']} rules given were broken "
+            f"({judged['rule_violation_rate']:.0%})"
+        )
     if recalls["turns"]:
         console.print(
             f"\n{recalls['recalled']} of {recalls['turns']} turns asked memory, "

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -17,6 +18,9 @@ from bmo.cli.tables import VERDICT_STYLE, screen, shown
 from bmo.quotation import quotation
 from bmo.settings import load_settings
 from bmo.turn import Assessment, Decision, RecallPlan, Turn
+
+if TYPE_CHECKING:
+    from bmo.gate import WriteGate
 
 TextArgument = Annotated[str | None, typer.Argument(help="What the user says.")]
 JsonlOption = Annotated[
@@ -53,7 +57,7 @@ def gate(
     ] = None,
     as_json: ObjectOption = False,
 ) -> None:
-    """What the write gate makes of a turn, at once: a model behind it is not asked."""
+    """What the write gate makes of a turn; --mode hybrid or llm asks the model behind it, too."""
     from bmo.gate import WriteGate
 
     _check_language(language)
@@ -67,12 +71,11 @@ def gate(
             print(f"bmo: {problem}", file=sys.stderr)
     if jsonl is not None:
         for row_id, turn in each_turn(jsonl):
-            write_line({"id": row_id, **decision_row(write_gate.decide(turn))})
+            write_line({"id": row_id, **decision_row(_decided(write_gate, turn, mode))})
         return
     words = _text_or_stdin(text)
-    decision = write_gate.decide(
-        Turn(text=words, assistant_before=asked, assistant_after=after, language=language)
-    )
+    turn = Turn(text=words, assistant_before=asked, assistant_after=after, language=language)
+    decision = _decided(write_gate, turn, mode)
     if not as_json:
         show_decision(screen(), decision)
         return
@@ -107,6 +110,33 @@ def plan(
         show_plan(screen(), planned)
 
 
+def _decided(gate: WriteGate, turn: Turn, mode: str | None) -> Decision:
+    """The gate's word, then the model's where ``--mode`` names a mode that asks one of the turn.
+
+    A model that is missing or fails leaves the gate's word; the sentence goes to standard error.
+    """
+    decision = gate.decide(turn)
+    if mode is None or gate.settings.effective_mode not in ("hybrid", "llm"):
+        return decision
+    from bmo.extract import Known, Orchestrator
+    from bmo.ledger.model_queue import aim_of
+
+    aim = aim_of(decision, gate.settings.effective_mode)
+    if aim is None:
+        return decision
+    model = Orchestrator.from_settings(gate.settings, gate)
+    try:
+        (outcome,) = model.extract([replace(turn, text=decision.text)], Known()).outcomes
+    finally:
+        model.close()
+    if outcome.status == "failed":
+        print(f"bmo: {outcome.decision.reason}", file=sys.stderr)
+        return replace(decision, fallback=True)
+    found = outcome.decision
+    # As in the background: of what the gate keeps, a model changes the text and drops nothing.
+    return found if aim == "held" or found.facts else decision
+
+
 def _text_or_stdin(text: str | None) -> str:
     if text is not None:
         return text
@@ -127,7 +157,10 @@ def _check_language(language: str | None) -> None:
 
 def decision_row(decision: Decision) -> dict[str, Any]:
     """A decision as the documented JSON object, without its id."""
-    shown_of_a_fact = ("text", "asked", "category", "slot", "value", "subject", "polarity", "kind")
+    shown_of_a_fact = (
+        *("text", "asked", "category", "domain", "slot", "value", "subject", "polarity", "kind"),
+        "entities",
+    )
     return {
         "verdict": decision.verdict,
         "signals": list(decision.signals),
@@ -162,6 +195,7 @@ def plan_row(planned: RecallPlan) -> dict[str, Any]:
         "slots": list(planned.slots),
         "subjects": list(planned.subjects),
         "domains": list(planned.domains),
+        "depth": planned.depth,
     }
 
 
@@ -176,7 +210,7 @@ def show_decision(console: Console, decision: Decision) -> None:
     console.print(f"[dim]signals[/dim] {', '.join(decision.signals)}")
     for fact in decision.facts:
         mark = {"assert": "+", "retract": "-"}[fact.op]
-        about = " ".join(filter(None, (fact.subject, fact.slot)))
+        about = " ".join(filter(None, (fact.subject, fact.slot, fact.domain)))
         rule = fact.rule_id or fact.extraction_method
         console.print(
             f"{mark} {shown(quotation(fact))}  [dim]{fact.category} · {shown(about)} · "
@@ -197,7 +231,7 @@ def show_plan(console: Console, planned: RecallPlan) -> None:
     word = "[green]recall[/green]" if planned.recall else "[dim]no recall[/dim]"
     console.print(
         f"{word}  {shown(planned.trigger)}  [dim]{planned.complexity} {planned.intent} · "
-        f"{planned.budget_tokens} tokens · {planned.elapsed_us:.0f} us[/dim]"
+        f"{planned.depth} · {planned.budget_tokens} tokens · {planned.elapsed_us:.0f} us[/dim]"
     )
     for name in ("slots", "subjects", "domains"):
         if getattr(planned, name):

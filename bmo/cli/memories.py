@@ -12,11 +12,13 @@ from bmo.cli.opening import (
     IdArgument,
     JsonOption,
     UserOption,
+    VisibilityOption,
     category_option,
     moment_option,
     opened_ledger,
     settings_for,
     the_fact,
+    visibility_option,
 )
 from bmo.cli.tables import fact_row, put_facts, quoted, screen, show_facts, show_pairs, shown
 from bmo.quotation import quotation
@@ -39,6 +41,11 @@ def register(app: typer.Typer) -> None:
 def list_command(
     user: UserOption = None,
     category: Annotated[str | None, typer.Option("--category", help="One category.")] = None,
+    domain: Annotated[
+        str | None, typer.Option("--domain", help="One topic, or a custom rule's own category.")
+    ] = None,
+    agent: Annotated[str | None, typer.Option("--agent", help="Told to this agent.")] = None,
+    visibility: VisibilityOption = None,
     as_of: Annotated[
         str | None, typer.Option("--as-of", help="What was known and true then (ISO 8601).")
     ] = None,
@@ -50,12 +57,15 @@ def list_command(
 ) -> None:
     """What is remembered."""
     settings = settings_for(user)
-    wanted = category_option(category)
+    wanted, seen_by = category_option(category), visibility_option(visibility)
     moment = moment_option("--as-of", as_of)
     with opened_ledger(settings) as ledger:
         facts = ledger.live_facts(
             settings.bmo_user_id,
             categories=None if wanted is None else [wanted],
+            domains=None if domain is None else [domain],
+            agent_id=agent,
+            visibility=seen_by,
             at=moment,
             include_past=past,
             extraction_version=extraction_version,
@@ -189,6 +199,8 @@ def _everything(fact: StoredFact) -> list[tuple[str, str]]:
         ("slot", fact.slot or "-"),
         ("value", fact.value or "-"),
         ("category", f"{fact.category}, {fact.kind}"),
+        ("topic", fact.domain or "-"),
+        ("visible to", " ".join(filter(None, (fact.visibility, fact.agent_id)))),
         ("since", f"{fact.valid_from:%Y-%m-%d %H:%M}"),
         ("until", until),
         ("replaced by", fact.superseded_by or "-"),

@@ -16,6 +16,7 @@ from bmo.cli.opening import (
     JsonOption,
     Stores,
     UserOption,
+    VisibilityOption,
     category_option,
     check_words,
     opened_ledger,
@@ -23,6 +24,7 @@ from bmo.cli.opening import (
     settings_for,
     the_fact,
     the_only,
+    visibility_option,
 )
 from bmo.cli.tables import fact_row, put_facts, quoted, screen, show_facts, show_pairs
 from bmo.ids import as_user_id, identity_of
@@ -55,16 +57,17 @@ def edit_command(
     text: Annotated[str | None, typer.Option("--text", help="What it should say.")] = None,
     value: Annotated[str | None, typer.Option("--value", help="New value of its slot.")] = None,
     category: Annotated[str | None, typer.Option("--category", help="New category.")] = None,
+    visibility: VisibilityOption = None,
     user: UserOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Correct a memory by hand; the old one stays in its history."""
     settings = settings_for(user)
-    if text is None and value is None and category is None:
-        raise CommandError("say what to change: --text, --value or --category.")
+    if not any(given is not None for given in (text, value, category, visibility)):
+        raise CommandError("say what to change: --text, --value, --category or --visibility.")
     if text is not None and not text.strip():
         raise CommandError("--text is empty; bmo memories forget removes a memory.")
-    wanted = category_option(category)
+    wanted, seen_by = category_option(category), visibility_option(visibility)
     check_words(settings, text, value)
     with opened_stores(settings) as stores:
         old = the_fact(stores.ledger, settings.bmo_user_id, memory_id)
@@ -79,6 +82,7 @@ def edit_command(
             text=None if text is None else " ".join(text.split()),
             value=value,
             category=wanted,
+            visibility=seen_by,
         ).result()
         stores.finish()
     if not as_json:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar, get_args
 
 import typer
 
@@ -15,7 +15,7 @@ from bmo.ids import as_user_id, identity_of
 from bmo.memory import MemoryService, MemoryUnavailable, ServiceNotice, open_index, open_ledger
 from bmo.settings import Settings, load_settings
 from bmo.telemetry import quiet_logs
-from bmo.turn import CATEGORIES, Category
+from bmo.turn import CATEGORIES, Category, Visibility
 
 if TYPE_CHECKING:
     from bmo.index import MemoryIndex
@@ -37,6 +37,9 @@ UserOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
 ObjectOption = Annotated[bool, typer.Option("--json", help="One JSON object.")]
+VisibilityOption = Annotated[
+    str | None, typer.Option("--visibility", help="shared, agent or private.")
+]
 IdArgument = Annotated[str, typer.Argument(help="The memory's id, or the start of it.")]
 
 
@@ -242,6 +245,19 @@ def check_words(settings: Settings, *given: str | None) -> None:
             check_given(words, settings.bmo_sensitive)
         except NotStorable as error:
             raise CommandError(str(error)) from None
+
+
+def visibility_option(value: str | None) -> Visibility | None:
+    """Reads ``--visibility``.
+
+    Raises:
+        CommandError: There is no such visibility.
+    """
+    known = next((one for one in get_args(Visibility) if one == value), None)
+    if known is None and value is not None:
+        listed = ", ".join(get_args(Visibility))
+        raise CommandError(f"--visibility {value[:40]!r} is unknown: use one of {listed}.")
+    return known
 
 
 def moment_option(name: str, text: str | None) -> datetime | None:

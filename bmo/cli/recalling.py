@@ -29,8 +29,8 @@ from bmo.turn import Recall, RecalledMemory, Turn, utc_now
 if TYPE_CHECKING:
     from bmo.ledger import LoggedTurn
 
-HELD_SHOWN = 10
-"""Held turns shown beside a recall, at most."""
+HELD_SHOWN, HELD_COUNTED = 10, 1000
+"""Held turns that share words with a question: shown beside a recall, and counted, at most."""
 
 EXPLAINED_BUDGET = 500
 """Tokens of the search that is shown for a question the read gate asks no memory for."""
@@ -76,18 +76,21 @@ def recall_command(
             query = plan.query or question
             searched = replace(plan, recall=True, budget_tokens=EXPLAINED_BUDGET, query=query)
         found = recaller.recall(searched, user_id, now, weights=recaller.weights_of(user_id))
-        if include_held:
-            held = [one for one, _ in reader.ledger.search_held(user_id, question, HELD_SHOWN)]
+        held = [one for one, _ in reader.ledger.search_held(user_id, question, HELD_COUNTED)]
     found = replace(found, plan=plan)
     reader.show_notices()
     if as_json:
-        write_line({"question": question, **recall_row(found), "held": [*map(held_row, held)]})
+        shown_held = [*map(held_row, held[:HELD_SHOWN])] if include_held else []
+        counted = {"held_by_write_gate": len(held), "held": shown_held}
+        write_line({"question": question, **recall_row(found), **counted})
         return
     console = screen()
     _show(console, found, explain)
     if held:
-        console.print("[dim]held, never recalled:[/dim]")
-        show_held(console, held)
+        hint = "" if include_held else "; --include-held shows them"
+        console.print(f"[dim]{len(held)} left out because the write gate holds them{hint}[/dim]")
+    if held and include_held:
+        show_held(console, held[:HELD_SHOWN])
 
 
 def feedback_command(

@@ -60,11 +60,14 @@ def fact_row(fact: StoredFact) -> dict[str, Any]:
         "text": fact.text,
         "asked": fact.asked,
         "category": fact.category,
+        "domain": fact.domain,
         "kind": fact.kind,
         "valid_from": fact.valid_from.isoformat(),
         "valid_until": moment_or_none(fact.valid_until),
         "superseded_by": fact.superseded_by,
         "source_type": fact.source_type,
+        "agent_id": fact.agent_id,
+        "visibility": fact.visibility,
     }
 
 

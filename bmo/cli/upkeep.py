@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -82,17 +83,21 @@ def reprocess_command(
     ] = None,
     held: Annotated[bool, typer.Option("--held", help="Held turns only.")] = False,
     apply: Annotated[bool, typer.Option("--apply", help="Write the difference.")] = False,
+    every: Annotated[bool, typer.Option("--all-users", help="Of everybody in the ledger.")] = False,
     user: UserOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run the present gate over logged turns: the difference first, written with --apply."""
     from bmo.memory.reprocess import apply_passes
 
+    if every and user is not None:
+        raise CommandError("--all-users and --user are one at a time.")
     settings = settings_for(user)
     moment = moment_option("--since", since)
 
     def passes(ledger: Ledger) -> Reprocessing:
-        return _reprocess(ledger, settings, moment, version, held)
+        users = ledger.users() if every else [settings.bmo_user_id]
+        return _reprocess(ledger, settings, users, moment, version, held)
 
     if not apply:
         with opened_ledger(settings) as ledger:
@@ -114,6 +119,7 @@ def change_row(change: Restated) -> dict[str, Any]:
     """What changes about one turn, as the documented JSON object."""
     return {
         "turn_id": change.turn.id,
+        "user_id": change.turn.user_id,
         "at": change.turn.at.isoformat(),
         "user": change.turn.text,
         "verdict": change.decision.verdict,
@@ -147,7 +153,12 @@ def _new_row(fact: Fact) -> dict[str, Any]:
 
 
 def _reprocess(
-    ledger: Ledger, settings: Settings, since: Any, version: str | None, held: bool
+    ledger: Ledger,
+    settings: Settings,
+    users: Sequence[str],
+    since: datetime | None,
+    version: str | None,
+    held: bool,
 ) -> Reprocessing:
     from bmo.gate import WriteGate
     from bmo.memory.reprocess import reprocess
@@ -157,7 +168,7 @@ def _reprocess(
         return reprocess(
             ledger,
             gate,
-            settings.bmo_user_id,
+            users,
             since=since,
             version=version,
             held=held,

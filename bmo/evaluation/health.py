@@ -1,9 +1,7 @@
 """``bmo stats`` and ``bmo health``: what memory did over time, and whether that is as it was.
 
-Drift of the verdicts is measured with the population stability index (Siddiqi 2006): over .25
-counts as a shift. With few turns the index is large by chance alone; under no change it is
-distributed like (1/n + 1/m) times a chi-square with categories - 1 degrees of freedom (Yurdakul
-2018), so that much is asked for as well.
+Drift of the verdicts is the population stability index, as the metric ``bmo_verdict_drift`` has it:
+over .25 counts as a shift, if it is more than chance makes of so few turns.
 """
 
 from __future__ import annotations
@@ -19,22 +17,14 @@ from bmo.evaluation.checks import Check, level
 from bmo.evaluation.metrics import percentile
 from bmo.gate.tables import known_rules
 from bmo.ledger import statistics as counts
-from bmo.ledger.statistics import RuleRecord, Span
+from bmo.ledger.statistics import LEAST_TURNS, VERDICTS, RuleRecord, Span
 
 if TYPE_CHECKING:
     from bmo.index import MemoryIndex
     from bmo.ledger import Ledger
 
-VERDICTS = ("allow", "hold", "discard")
-
 PSI_SHIFT = 0.25
 PSI_WATCH = 0.1
-CHI_SQUARE_99 = 9.21
-"""99% quantile of chi-square with two degrees of freedom (three verdicts)."""
-
-LEAST_TURNS = 50
-"""Fewer turns in a window say nothing about a share."""
-
 FALLBACK_WATCH, FALLBACK_ALERT = 0.01, 0.05
 """Share of turns that a stage failed at."""
 
@@ -70,6 +60,7 @@ def statistics_of(
         categories = counts.live_by_category(connection, user_id)
         by_day = counts.verdicts_by_day(connection, span)
         facts_by_day = counts.facts_by_day(connection, span)
+        feedback = counts.feedback_counts(connection, span)
     times = recalls.elapsed_ms
     return {
         "days": days,
@@ -95,6 +86,14 @@ def statistics_of(
         "silent_rules": sorted(
             {*known_rules()} - {rule.rule_id for rule in rules} - {*decisions.rules}
         ),
+        "feedback": {
+            "helpful": dict(feedback.helpful),
+            "unhelpful": dict(feedback.unhelpful),
+            "helpful_rate": feedback.helpful_rate,
+            "rules_given": feedback.rules_given,
+            "rules_broken": feedback.rules_broken,
+            "rule_violation_rate": feedback.rule_violation_rate,
+        },
         "recalls": {
             "turns": recalls.turns,
             "recalled": recalls.recalled,
@@ -129,9 +128,7 @@ def examine(
         user_id: Whose; None is everybody's.
         index_absent: Why there is no index.
     """
-    start = now - timedelta(days=window_days)
-    recent = Span(user_id, start)
-    before = Span(user_id, start - timedelta(days=baseline_days), start)
+    recent, before = counts.windows_of(now, window_days, baseline_days, user_id)
     with ledger.reading() as connection:
         new = counts.decision_counts(connection, recent)
         old = counts.decision_counts(connection, before)
@@ -158,34 +155,20 @@ def examine(
     yield rules_check(rules)
 
 
-def population_stability(old: Sequence[int], new: Sequence[int]) -> float:
-    """Population stability index of two counts over the same categories.
-
-    Half a case is added to every category, so that an empty one has a logarithm.
-    """
-    old_sum, new_sum = sum(old) + 0.5 * len(old), sum(new) + 0.5 * len(new)
-    shares = [((a + 0.5) / old_sum, (b + 0.5) / new_sum) for a, b in zip(old, new, strict=True)]
-    return sum((b - a) * math.log(b / a) for a, b in shares)
-
-
 def drift_check(old: Mapping[str, int], new: Mapping[str, int]) -> Check:
     """Whether the shares of the verdicts are what they were."""
-    before, now = [old.get(v, 0) for v in VERDICTS], [new.get(v, 0) for v in VERDICTS]
-    if min(sum(before), sum(now)) < LEAST_TURNS:
-        return Check(
-            "verdict drift",
-            "ok",
-            f"{sum(now)} turns against {sum(before)} before: fewer than {LEAST_TURNS} say nothing",
-        )
-    index = population_stability(before, now)
-    by_chance = index <= CHI_SQUARE_99 * (1 / sum(before) + 1 / sum(now))
+    index, by_chance = counts.verdict_drift(old, new)
+    before, now = sum(old.values()), sum(new.values())
+    if math.isinf(by_chance):
+        few = f"fewer than {LEAST_TURNS} say nothing"
+        return Check("verdict drift", "ok", f"{now} turns against {before} before: {few}")
     moved = ", ".join(
-        f"{verdict} {a / sum(before):.0%} -> {b / sum(now):.0%}"
-        for verdict, a, b in zip(VERDICTS, before, now, strict=True)
+        f"{v} {old.get(v, 0) / before:.0%} -> {new.get(v, 0) / now:.0%}" for v in VERDICTS
     )
     found = f"{moved} (PSI {index:.2f})"
     fix = "bmo stats shows since when; bmo replay --baseline shows what a change did."
-    return level("verdict drift", found, fix, 0 if by_chance else index, PSI_WATCH, PSI_SHIFT)
+    value = 0 if index <= by_chance else index
+    return level("verdict drift", found, fix, value, PSI_WATCH, PSI_SHIFT)
 
 
 def fallback_check(name: str, failed: int, turns: int) -> Check:

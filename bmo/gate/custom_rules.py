@@ -13,11 +13,14 @@ The format is the published gatekeeper's, widened by names and templates::
 
 Patterns are RE2 (no look-around, no back references) and ignore case, so no rule can stall a
 call. A wrong rule is reported with file, line and what is wrong with it; the others still work.
+Between double quotes YAML makes a backspace of "\\b", as in the published example: it is read as
+the word border it was meant to be, and reported with the fix.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -265,7 +268,7 @@ class _Reader:
             return None
         if not self._sizes_hold(where, nodes):
             return None
-        regex = self._compiled(where, nodes["pattern"])
+        regex = self._pattern(where, nodes["pattern"])
         if regex is None or not self._template_holds(where, nodes.get("template"), regex):
             return None
         written = {key: node.value for key, node in nodes.items()}
@@ -273,7 +276,7 @@ class _Reader:
         kind = section.removesuffix("_patterns")
         return CustomRule(
             id=f"custom.{kind}.{written.get('name', index)}",
-            reason=written.get("reason") or f"custom {kind} rule",
+            reason=written.get("reason") or f"custom {kind} rule: {label}",
             label=label,
             category=next((c for c in CATEGORIES if c == label), None),
             template=written.get("template"),
@@ -292,21 +295,34 @@ class _Reader:
                 return False
         return True
 
-    def _compiled(self, where: str, node: Any) -> Any | None:
+    def _pattern(self, where: str, node: Any) -> Any | None:
+        """The compiled pattern; a character that YAML made of a backslash is reported."""
+        made = next((c for c in node.value if unicodedata.category(c) == "Cc"), None)
+        pattern = node.value.replace("\b", r"\b")
+        if made is not None:
+            read = "it is read as a word border" if made == "\b" else "nobody says one"
+            fix = "put the pattern in single quotes, or write two backslashes"
+            what = f"YAML made a control character ({made!r}) of a backslash"
+            self._report(where, node, f"{what}: {read}; {fix}")
+            if any(unicodedata.category(c) == "Cc" for c in pattern):
+                return None
+        return self._compiled(where, node, pattern)
+
+    def _compiled(self, where: str, node: Any, pattern: str) -> Any | None:
         options = re2.Options()
         options.case_sensitive = False
         options.log_errors = False
         options.max_mem = _MAX_MEMORY
         try:
-            regex = re2.compile(node.value, options)
+            regex = re2.compile(pattern, options)
         except (re2.error, UnicodeEncodeError) as error:
             said = error.args[0] if error.args else "unknown error"
             if isinstance(said, bytes):
                 said = said.decode("utf-8", "replace")
-            offset = _offset_of(str(said), node.value)
+            offset = _offset_of(str(said), pattern)
             hint = (
                 " (RE2 has no look-around and no back references)"
-                if re.search(r"\(\?<?[=!]|\\[1-9]", node.value)
+                if re.search(r"\(\?<?[=!]|\\[1-9]", pattern)
                 else ""
             )
             self._report(where, node, f"pattern does not compile: {said}{hint}", offset)

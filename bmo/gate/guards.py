@@ -162,6 +162,10 @@ def guard(turn: Turn, context: DialogueContext, settings: Settings, custom: Cust
     if ruling is not None:
         return Guarded(turn, ruling, masked=masked)
     published = published_signals(text, turn.assistant_after)
+    greeting = small_talk(text, greeting_limit=MAX_CHARACTERS + 1)
+    if greeting is not None and greeting.signal == "greeting":
+        # Past GATEKEEPER_GREETING_LENGTH_LIMIT its length says that there is more in it.
+        published = PublishedSignals(("greeting",), "greeting past its limit")
     language = identify(
         text, tag=turn.language, setting=settings.bmo_language, previous=turn.assistant_before
     )

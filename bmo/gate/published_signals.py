@@ -1,8 +1,8 @@
 """The published gatekeeper's keep signals, by their published names and in its order.
 
-Correction, preference, policy, decision; the short exchange is a threshold of the gate. No signal
-stores anything alone: in the default mode the encoder may lower a turn that has one to ``hold``,
-never to ``discard``.
+Correction, preference, policy, decision, technology, temporal; the short exchange is a threshold of
+the gate. No signal stores anything alone: in the default mode the encoder may lower a turn that has
+one to ``hold``, never to ``discard``.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def _rules() -> _Rules:
     patterns = re2.Set.SearchSet(options)
     for pattern, owner in owned:
         spaced = pattern.replace(" ?", r"\s*").replace(" ", r"\s+")
-        start = "^" if owner == "advice" else "(?:^|[^a-z0-9'])"
-        patterns.Add(rf"{start}(?:{spaced})(?:[^a-z0-9]|$)")
+        start = "^" if owner == "advice" or spaced.startswith("^") else "(?:^|[^a-z0-9'])"
+        patterns.Add(rf"{start}(?:{spaced.removeprefix('^')})(?:[^a-z0-9]|$)")
     patterns.Compile()
     return _Rules(
         order=tuple(item["signal"] for item in items),

@@ -51,6 +51,12 @@ _NOT_A_VALUE = frozenset(
     "today since until for gestern "
     "letzte hier dernière ayer pasada".split()
 )
+_LIST = re.compile(r"\s*,\s*(?:and\s+|und\s+|et\s+|y\s+)?|\s+(?:and|und|et|y|&)\s+")
+"""What stands between the members of a list."""
+
+_NAMING = ("name", "place", "technologies")
+"""Captures that name what a memory mentions."""
+
 _ARTICLES = frozenset("a an the some any einen eine ein un une une una unos unas".split())
 _LANGUAGES = frozenset(
     "english german french spanish portuguese italian dutch danish swedish norwegian "
@@ -82,6 +88,7 @@ _CAPTURES = {
         rf"|{_MONTHS}\s(?:the\s)?\d{{1,2}}\w{{0,2}}))"
     ),
     "languages": r"(?P<languages>\w+(?:,?\s\w+){0,4})",
+    "technologies": r"(?P<technologies>[\w.+#]+(?:(?:,|\s)+[\w.+#&]+){0,20}?)",
 }
 
 
@@ -109,13 +116,19 @@ def read_slots(text: str, language: LanguageCode) -> SlotReading:
         return SlotReading()
     facts: list[Fact] = []
     covers = True
-    for clause in filter(None, (part.strip() for part in _BORDERS.split(text))):
+    for clause in filter(None, (part.strip() for part in _clauses(text, language))):
         found = _read_clause(clause, language)
-        if found is not None:
-            facts.append(found)
-        elif small_talk(clause) is None:
+        facts += found
+        if not found and small_talk(clause) is None:
             covers = False
     return SlotReading(tuple(facts), covers and bool(facts))
+
+
+def _clauses(text: str, language: LanguageCode) -> list[str]:
+    """The clauses of a turn; the whole turn where it is a list, whose commas are no borders."""
+    whole = text.strip().rstrip(".!")
+    listed = "," in whole and len(_read_clause(whole, language)) > 1
+    return [whole] if listed else _BORDERS.split(text)
 
 
 def read_canonical(text: str) -> Fact | None:
@@ -125,9 +138,9 @@ def read_canonical(text: str) -> Fact | None:
     """
     for rule in _rules_of("en"):
         found = rule.canonical.fullmatch(text)
-        fact = rule.fact(found.groupdict()) if found else None
-        if fact is not None:
-            return fact
+        facts = rule.facts(found.groupdict()) if found else ()
+        if len(facts) == 1:
+            return facts[0]
     return None
 
 
@@ -136,17 +149,17 @@ def canonical_texts() -> list[str]:
     return [rule.text for rule in _rules_of("en") if "{choice}" not in rule.text]
 
 
-def _read_clause(clause: str, language: LanguageCode) -> Fact | None:
+def _read_clause(clause: str, language: LanguageCode) -> tuple[Fact, ...]:
     plain = _OPENING.sub("", clause.replace("’", "'"))
     short = _TRAILING.sub("", plain)
     for rule in _rules(language):
         for said in dict.fromkeys((short, plain)):
             for pattern in rule.patterns:
                 found = pattern.fullmatch(said)
-                fact = rule.fact(found.groupdict()) if found else None
-                if fact is not None:
-                    return fact
-    return None
+                facts = rule.facts(found.groupdict()) if found else ()
+                if facts:
+                    return facts
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +178,20 @@ class _SlotRule:
     patterns: tuple[re.Pattern[str], ...]
     canonical: re.Pattern[str]
 
-    def fact(self, groups: dict[str, str | None]) -> Fact | None:
-        """The memory of a match, or None when a capture is not of its type."""
+    def facts(self, groups: dict[str, str | None]) -> tuple[Fact, ...]:
+        """The memories of a match: one, or one for each technology of a list.
+
+        None at all when a capture is not of its type.
+        """
+        listed = [groups]
+        if groups.get("technologies"):
+            named = _LIST.split((groups["technologies"] or "").strip())
+            listed = [{**groups, "technologies": name} for name in named]
+        found = [fact for each in listed if (fact := self._fact(each)) is not None]
+        return tuple(found) if len(found) == len(listed) else ()
+
+    def _fact(self, groups: dict[str, str | None]) -> Fact | None:
+        """The memory of one choice of captures, or None when one is not of its type."""
         values: dict[str, str] = {}
         for name, raw in groups.items():
             value = _checked(name, (raw or "").strip(), self)
@@ -191,7 +216,7 @@ class _SlotRule:
             confidence=0.95,
             rule_id=self.slot,
             extraction_method=f"pattern:{self.slot}",
-            entities=tuple(v.lower() for k, v in values.items() if k in ("name", "place")),
+            entities=tuple(v.lower() for k, v in values.items() if k in _NAMING),
             sensitive=self.sensitive,
         )
 
@@ -239,6 +264,17 @@ def _is_plain(value: str) -> str | None:
     return None if any(word in _NOT_A_VALUE for word in words(value)) else value
 
 
+def _is_technology(value: str) -> str | None:
+    return _technologies().get(" ".join(value.lower().split()))
+
+
+@cache
+def _technologies() -> dict[str, str]:
+    """What a technology is called, lower-case -> its name."""
+    table: dict[str, list[str]] = read_table("technologies.toml")
+    return {called: name for name, calls in table.items() for called in (*calls, name.lower())}
+
+
 def _are_languages(value: str) -> str | None:
     said = words(value)
     if not said or not _LANGUAGES.issuperset(said):
@@ -252,6 +288,7 @@ _CHECKS: dict[str, Callable[[str], str | None]] = {
     "called": _is_called,
     "place": _is_place,
     "languages": _are_languages,
+    "technologies": _is_technology,
 }
 
 

@@ -18,15 +18,19 @@ from bmo.ledger.database import Database
 from bmo.ledger.fact_writing import Stamp
 from bmo.ledger.facts import as_fact
 from bmo.ledger.provenance import history_of, why_of
+from bmo.ledger.reconcile import conflict_key
 from bmo.ledger.records import LedgerCounts, Why
 from bmo.ledger.schema import OTHER_PEOPLE, decisions, fact_turns, facts, recalls, turns
 from bmo.ledger.schema import outbox as outbox_table
 from bmo.ledger.subjects import is_person, name_of, relation_of
 from bmo.ledger.values import content_words
 from bmo.settings import checked_user_id
-from bmo.turn import Category, StoredFact, utc_now
+from bmo.turn import Category, Kind, StoredFact, Visibility, utc_now
 
-_NARROWING = ("subject", "slot", "category", "rule_id", "extraction_version")
+_NARROWING = (
+    *("subject", "slot", "category", "kind", "domain", "rule_id", "extraction_version"),
+    *("agent_id", "visibility"),
+)
 """Columns that ``live_facts`` may be narrowed by, each to one of some values."""
 
 _NAMED_SUBJECTS = (
@@ -92,11 +96,15 @@ class FactQueries(Database):
         subjects: Collection[str] | None = None,
         slots: Collection[str] | None = None,
         categories: Collection[Category] | None = None,
+        kinds: Collection[Kind] | None = None,
+        domains: Collection[str] | None = None,
         rules: Collection[str] | None = None,
         include_past: bool = False,
         at: datetime | None = None,
         limit: int | None = None,
         extraction_version: str | None = None,
+        agent_id: str | None = None,
+        visibility: Visibility | None = None,
     ) -> list[StoredFact]:
         """Facts that are not ended, not expired and not withdrawn, newest first.
 
@@ -105,11 +113,15 @@ class FactQueries(Database):
             subjects: Only these subjects; "user.brother" includes "user.brother:sam".
             slots: Only these slots.
             categories: Only these categories.
+            kinds: Only facts of these kinds.
+            domains: Only facts of these topics.
             rules: Only facts that these rules wrote.
             include_past: Ended facts too, but none that was never true (corrected, edited).
             at: As of this moment: what was known and true then. None is now.
             limit: Facts at most.
             extraction_version: Only facts written by this gate version.
+            agent_id: Only facts told to this agent.
+            visibility: Only facts of this visibility.
         """
         checked_user_id(user_id)
         moment = at or utc_now()
@@ -118,8 +130,12 @@ class FactQueries(Database):
             "at": moment,
             "slot": None if slots is None else list(slots),
             "category": None if categories is None else list(categories),
+            "kind": None if kinds is None else list(kinds),
+            "domain": None if domains is None else list(domains),
             "rule_id": None if rules is None else list(rules),
             "extraction_version": None if extraction_version is None else [extraction_version],
+            "agent_id": None if agent_id is None else [agent_id],
+            "visibility": None if visibility is None else [visibility],
             "limit": -1 if limit is None else limit,
         }
         with self.reading() as connection:
@@ -228,15 +244,15 @@ class FactQueries(Database):
         return found
 
     def conflicts(self, user_id: str) -> list[tuple[StoredFact, ...]]:
-        """Live facts that contradict each other, grouped by subject and slot."""
+        """Live facts that contradict each other, grouped by what they are about."""
         checked_user_id(user_id)
         query = rows.select_facts().where(facts.c.user_id == user_id, rows.contradicts())
-        groups: dict[tuple[str, str | None], list[StoredFact]] = {}
+        groups: dict[tuple[str, str, str], list[StoredFact]] = {}
         with self.reading() as connection:
             for fact in rows.fetch(
                 connection, query.order_by(facts.c.valid_from, facts.c.text, facts.c.id)
             ):
-                groups.setdefault((fact.subject, fact.slot), []).append(fact)
+                groups.setdefault(conflict_key(fact), []).append(fact)
         return [tuple(group) for group in groups.values() if len(group) > 1]
 
     def history(self, user_id: str, fact_id: str) -> list[StoredFact]:
@@ -290,6 +306,7 @@ class FactQueries(Database):
         text: str | None = None,
         value: str | None = None,
         category: Category | None = None,
+        visibility: Visibility | None = None,
         at: datetime | None = None,
     ) -> StoredFact:
         """Corrects a fact by hand: a new row takes the old one's place.
@@ -298,8 +315,8 @@ class FactQueries(Database):
             ValueError: No such live fact of this user, or nothing to change.
         """
         checked_user_id(user_id)
-        if text is None and value is None and category is None:
-            raise ValueError("nothing to change: give a text, a value or a category")
+        if not any(given is not None for given in (text, value, category, visibility)):
+            raise ValueError("nothing to change: give a text, a value, a category or a visibility")
         if text is not None and not text.strip():
             raise ValueError("a memory needs words; to remove it use erase")
         now = utc_now()
@@ -321,7 +338,15 @@ class FactQueries(Database):
                 confidence=1.0,
                 extraction_method="manual",
             )
-            stamp = Stamp(user_id, at or now, old.turn_id, "manual", old.extraction_version)
+            stamp = Stamp(
+                user_id,
+                at or now,
+                old.turn_id,
+                "manual",
+                old.extraction_version,
+                old.agent_id,
+                visibility or old.visibility,
+            )
             new = fact_writing.insert(connection, fact, stamp, valid_from=old.valid_from)
             fact_writing.end(connection, old, "edited", now, at=stamp.at, superseded_by=new.id)
             outbox.put(connection, "add", user_id, new.id, now)

@@ -13,6 +13,7 @@ from sqlalchemy.engine import Connection
 
 from bmo.ledger import outbox
 from bmo.ledger.facts import COLUMNS, ENTITIES, fetch, of_slots, select_facts
+from bmo.ledger.reconcile import conflict_key, slots_of_family
 from bmo.ledger.records import Ended, EndReason
 from bmo.ledger.schema import (
     CleanText,
@@ -26,7 +27,7 @@ from bmo.ledger.schema import (
 from bmo.ledger.subjects import name_of, relation_of
 from bmo.ledger.values import content_words, text_key, value_key
 from bmo.ledger.versions import raise_version
-from bmo.turn import CATEGORIES, Fact, StoredFact
+from bmo.turn import CATEGORIES, Fact, StoredFact, Visibility
 
 _INSERT_FACT = sa.insert(facts)
 _INSERT_LINK = sa.insert(fact_turns)
@@ -47,6 +48,8 @@ class Stamp:
         turn_id: The turn, or None for imports and edits.
         source_type: gate, tool, model, import or manual.
         version: Gate version.
+        agent_id: Which agent it was told to.
+        visibility: Which agents may be given it.
     """
 
     user_id: str
@@ -54,6 +57,16 @@ class Stamp:
     turn_id: str | None
     source_type: str
     version: str
+    agent_id: str = ""
+    visibility: Visibility = "shared"
+
+    def touches(self, row: StoredFact) -> bool:
+        """Whether what comes from here may confirm or end a row: one of the same agents, or of all.
+
+        What only some agents may be given must not take the place of what it is not seen beside.
+        """
+        own = (row.visibility, row.agent_id) == (self.visibility, self.agent_id)
+        return own or row.visibility == "shared"
 
 
 def _read_back(column: sa.Column[Any]) -> Callable[[Any], Any]:
@@ -134,6 +147,8 @@ def insert(
         "extraction_method": fact.extraction_method,
         "extraction_version": stamp.version,
         "use_count": 0,
+        "agent_id": stamp.agent_id,
+        "visibility": stamp.visibility,
     }
     connection.execute(_INSERT_FACT, row)
     stored = _as_written(row)
@@ -229,8 +244,8 @@ def settle_conflict(connection: Connection, gone: StoredFact) -> None:
     """A conflict of which one side is left is none; ``gone`` was the other."""
     if not gone.conflict or gone.slot is None:
         return
-    live = of_slots(connection, gone.user_id, gone.subject, [gone.slot])
-    left = [row for row in live if row.conflict]
+    live = of_slots(connection, gone.user_id, gone.subject, slots_of_family(gone.slot))
+    left = [row for row in live if row.conflict and conflict_key(row) == conflict_key(gone)]
     if len(left) == 1:
         change(connection, left[0].id, {"conflict": False})
 

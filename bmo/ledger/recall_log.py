@@ -100,7 +100,8 @@ class RecallLog(Database):
             turn_id: The turn.
             helpful: Whether they helped.
             at: When it showed.
-            source: "reply" (the reply used them) or "correction" (the user said they are wrong).
+            source: "reply" (the reply used them), "correction" (the user said they are wrong) or
+                "user" (he was asked).
 
         Returns:
             Number of facts noted.

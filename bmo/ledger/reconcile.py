@@ -119,6 +119,17 @@ def slots_of_family(slot: str) -> tuple[str, ...]:
     return (family, *(other for other, denied in OPPOSITE_SLOTS.items() if denied == family))
 
 
+def conflict_key(row: StoredFact) -> tuple[str, str, str]:
+    """What two memories that contradict each other share.
+
+    Returns:
+        Subject, slot, and of a slot that holds many values the value that the one affirms and the
+        other denies.
+    """
+    family, _ = slot_family(row.slot, row.polarity)
+    return (row.subject, family, "" if row.cardinality == "one" else value_key(row.value))
+
+
 def _same(fact: Fact, live: Sequence[StoredFact]) -> StoredFact | None:
     """The oldest live memory that says the very same."""
     key, words = statement_key(fact), text_key(fact.text)

@@ -62,7 +62,15 @@ def record_turn(
         outbox.put(connection, "raw", turn.user_id, turn.id, now)
     if decision.verdict != "allow":
         return outcome.recorded(turn.id)
-    stamp = Stamp(turn.user_id, turn.at, turn.id, source_type, decision.gate_version)
+    stamp = Stamp(
+        turn.user_id,
+        turn.at,
+        turn.id,
+        source_type,
+        decision.gate_version,
+        turn.agent_id,
+        turn.visibility,
+    )
     forget = "forget" in decision.signals
     told = {} if new else _told(connection, turn)
     for position, fact in enumerate(decision.facts):
@@ -134,11 +142,12 @@ def _store(
         return
     if not fact.id or connection.execute(_OWNER, {"fact": fact.id}).first() is not None:
         fact = replace(fact, id=new_id())
+    live = rows.touched(connection, stamp.user_id, fact, near)
     plan = plan_fact(
         fact,
         user_id=stamp.user_id,
         at=stamp.at,
-        live=rows.touched(connection, stamp.user_id, fact, near),
+        live=[row for row in live if stamp.touches(row)],
         near=near,
         turn_id=stamp.turn_id,
         dated=dated,

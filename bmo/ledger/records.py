@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal
 
-from bmo.turn import Fact, Kind, ScoreParts, Signal, StoredFact, Turn, Verdict
+from bmo.turn import Fact, Kind, ScoreParts, Signal, StoredFact, Turn, Verdict, Visibility
 
 EndReason = Literal[
     "superseded", "corrected", "contradicted", "past", "retracted", "edited", "merged"
@@ -153,6 +153,8 @@ class LoggedTurn:
         resolution: What was made of a held turn later: "", "allowed" or "discarded".
         extraction_method: How the facts came about; "manual" where a person allowed the turn.
         redacted: Words were taken out; what is left must not be read by a gate again.
+        agent_id: Which agent it was said to.
+        visibility: Which agents may be given what it tells.
     """
 
     id: str
@@ -174,6 +176,8 @@ class LoggedTurn:
     resolution: str
     extraction_method: str
     redacted: bool
+    agent_id: str
+    visibility: Visibility
 
     @property
     def by_hand(self) -> bool:

@@ -80,6 +80,17 @@ _id = sa.String(64)
 _user = sa.String(128)
 _word = sa.String(64)
 
+
+def _audience() -> tuple[sa.Column[str], sa.Column[str]]:
+    """Which agent was told, and which agents may be given what it was told."""
+    return (
+        sa.Column("agent_id", _user, nullable=False, default="", server_default=""),
+        sa.Column(
+            "visibility", sa.String(8), nullable=False, default="shared", server_default="shared"
+        ),
+    )
+
+
 meta = sa.Table(
     "meta",
     metadata,
@@ -112,6 +123,7 @@ turns = sa.Table(
     sa.Column("redacted", sa.Boolean, nullable=False, default=False),
     # Order of arrival; two turns of one session may carry the same moment.
     sa.Column("seq", sa.BigInteger, nullable=False),
+    *_audience(),
     sa.Index("ix_turns_user_session", "user_id", "session_id", "seq"),
     sa.Index("ix_turns_user_at", "user_id", "at"),
     sa.Index("ix_turns_seq", "seq"),
@@ -207,6 +219,7 @@ facts = sa.Table(
     sa.Column("use_count", sa.Integer, nullable=False, default=0),
     sa.Column("last_used_at", UtcDateTime),
     sa.Column("index_id", _id),
+    *_audience(),
     sa.Index("ix_facts_user_id", "user_id", "id"),
     sa.Index("ix_facts_slot", "user_id", "subject", "slot", "valid_from"),
     sa.Index("ix_facts_live", "user_id", "valid_until", "valid_from"),

@@ -6,10 +6,11 @@ Only the newest decision on a turn counts. Reads; writes nothing.
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -17,6 +18,14 @@ from sqlalchemy.engine import Connection
 
 from bmo.ledger import facts as rows
 from bmo.ledger.schema import as_utc, decisions, facts, feedback, recall_items, recalls, turns
+
+VERDICTS = ("allow", "hold", "discard")
+
+CHI_SQUARE_99 = 9.21
+"""99% quantile of chi-square with two degrees of freedom (three verdicts)."""
+
+LEAST_TURNS = 50
+"""Fewer turns in a window say nothing about a share."""
 
 _TAKEN_BACK = ("corrected", "edited", "retracted")
 """Reasons of an end that say the memory should not have been there."""
@@ -110,6 +119,65 @@ class RecallCounts:
     elapsed_ms: tuple[float, ...]
 
 
+def population_stability(old: Sequence[int], new: Sequence[int]) -> float:
+    """Population stability index of two counts over the same categories (Siddiqi 2006).
+
+    Half a case is added to every category, so that an empty one has a logarithm.
+    """
+    old_sum, new_sum = sum(old) + 0.5 * len(old), sum(new) + 0.5 * len(new)
+    shares = [((a + 0.5) / old_sum, (b + 0.5) / new_sum) for a, b in zip(old, new, strict=True)]
+    return sum((b - a) * math.log(b / a) for a, b in shares)
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackCounts:
+    """Whether what was recalled helped, in a span.
+
+    Attributes:
+        helpful: Source ("user", "reply", "correction") -> judgements that a memory helped.
+        unhelpful: Source -> judgements that it did not.
+        rules_given: Times a rule (hard rule or policy) was given for a turn.
+        rules_broken: Corrections and complaints about a rule that had been given.
+    """
+
+    helpful: Mapping[str, int]
+    unhelpful: Mapping[str, int]
+    rules_given: int
+    rules_broken: int
+
+    @property
+    def helpful_rate(self) -> float | None:
+        """Share of the judgements that are good; None without any."""
+        good, bad = sum(self.helpful.values()), sum(self.unhelpful.values())
+        return good / (good + bad) if good + bad else None
+
+    @property
+    def rule_violation_rate(self) -> float | None:
+        """Share of the rules given that were broken all the same; None when none were given."""
+        return self.rules_broken / self.rules_given if self.rules_given else None
+
+
+def verdict_drift(old: Mapping[str, int], new: Mapping[str, int]) -> tuple[float, float]:
+    """How far the shares of the verdicts moved, and how far they move by chance alone.
+
+    With few turns the index is large by chance: under no change it is distributed like
+    (1/n + 1/m) times a chi-square with categories - 1 degrees of freedom (Yurdakul 2018).
+
+    Args:
+        old: Verdict -> turns before.
+        new: Verdict -> turns since.
+
+    Returns:
+        The population stability index, and its 99% quantile under no change (infinite with fewer
+        than ``LEAST_TURNS`` turns on a side).
+    """
+    before, now = [old.get(v, 0) for v in VERDICTS], [new.get(v, 0) for v in VERDICTS]
+    if min(sum(before), sum(now)) < LEAST_TURNS:
+        return 0.0, math.inf
+    by_chance = CHI_SQUARE_99 * (1 / sum(before) + 1 / sum(now))
+    return population_stability(before, now), by_chance
+
+
 def verdicts_by_day(connection: Connection, span: Span) -> dict[str, dict[str, int]]:
     """Day (YYYY-MM-DD, UTC) -> verdict -> turns, oldest day first."""
     newest = _newest()
@@ -166,6 +234,14 @@ def decision_counts(connection: Connection, span: Span) -> DecisionCounts:
     )
 
 
+def windows_of(
+    now: datetime, window_days: int, baseline_days: int, user_id: str | None = None
+) -> tuple[Span, Span]:
+    """The latest days, and the days before them."""
+    start = now - timedelta(days=window_days)
+    return Span(user_id, start), Span(user_id, start - timedelta(days=baseline_days), start)
+
+
 def recall_counts(connection: Connection, span: Span) -> RecallCounts:
     """What the read gate did in a span."""
     rows_of = sa.select(
@@ -199,6 +275,38 @@ def recall_counts(connection: Connection, span: Span) -> RecallCounts:
         tokens=tokens,
         triggers=_ranked(triggers),
         elapsed_ms=tuple(sorted(elapsed)),
+    )
+
+
+def feedback_counts(connection: Connection, span: Span) -> FeedbackCounts:
+    """Whether what was recalled in a span helped, and whether rules that were given were kept."""
+    judged = (
+        sa.select(feedback.c.helpful, feedback.c.source, sa.func.count())
+        .where(*span.conditions(feedback))
+        .group_by(feedback.c.helpful, feedback.c.source)
+    )
+    found: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
+    for helpful, source, count in connection.execute(judged):
+        found[bool(helpful)][source] += count
+    is_rule = facts.c.kind.in_(("hard_rule", "policy"))
+    given = (
+        sa.select(sa.func.count())
+        .select_from(recall_items)
+        .join(recalls, recalls.c.id == recall_items.c.recall_id)
+        .join(facts, facts.c.id == recall_items.c.fact_id)
+        .where(recall_items.c.given.is_(True), is_rule, *span.conditions(recalls))
+    )
+    broken = (
+        sa.select(sa.func.count())
+        .select_from(feedback)
+        .join(facts, facts.c.id == feedback.c.fact_id)
+        .where(feedback.c.helpful.is_(False), is_rule, *span.conditions(feedback))
+    )
+    return FeedbackCounts(
+        helpful=_ranked(found[True]),
+        unhelpful=_ranked(found[False]),
+        rules_given=int(connection.execute(given).scalar_one()),
+        rules_broken=int(connection.execute(broken).scalar_one()),
     )
 
 

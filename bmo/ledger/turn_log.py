@@ -74,6 +74,8 @@ def write_turn(connection: Connection, turn: Turn, decision: Decision) -> bool:
             "language": turn.language,
             "confidence": turn.confidence,
             "redacted": False,
+            "agent_id": turn.agent_id,
+            "visibility": turn.visibility,
             "seq": (newest or 0) + 1,
         },
     )

@@ -48,7 +48,9 @@ def find_candidates(
     visit = ledger.visit_facts(turn.user_id, turn.session_id, NEAREST)
     closest = ledger.facts_by_id(turn.user_id, list(near), live_at=turn.at)
     found = {fact.id: fact for fact in (*closest, *visit, *(fact for fact, _ in named))}
-    live = [fact for fact in found.values() if fact.valid_until is None]
+    live = [
+        fact for fact in found.values() if fact.valid_until is None and fact.is_for(turn.agent_id)
+    ]
     live.sort(key=lambda fact: -near.get(fact.id, 0.0))
     return tuple(live), near
 

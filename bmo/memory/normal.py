@@ -53,9 +53,11 @@ def raw_recall(index: MemoryIndex | None, turn: Turn, top_k: int, now: datetime)
         return Recall(plan, fallback=True, reason="the index is unavailable")
     if not plan.query.strip():
         return Recall(plan)
-    hits = index.search_raw(turn.user_id, plan.query, top_k=top_k, threshold=NORMAL_THRESHOLD)
+    # One more than is given: the turn that asks may be stored already, and is no memory of itself.
+    hits = index.search_raw(turn.user_id, plan.query, top_k=top_k + 1, threshold=NORMAL_THRESHOLD)
+    others = [hit for hit in hits if hit.metadata.get("turn_id") != turn.id]
     given: list[RecalledMemory] = []
-    for hit in hits:
+    for hit in others[:top_k]:
         memory = RecalledMemory(_row(hit, turn, now), hit.score, ScoreParts(hit.score), "search")
         block = assemble([one.fact for one in (*given, memory)])
         if tokens_of(block) <= NORMAL_BUDGET:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from bmo.ledger.redaction import MASK
+from bmo.ledger.turn_log import as_turn
 from bmo.memory.dialogue import Dialogue
-from bmo.turn import Decision, Turn, utc_now
+from bmo.turn import Decision, Turn, Verdict, utc_now
 
 if TYPE_CHECKING:
     from bmo.gate import WriteGate
@@ -46,7 +47,7 @@ class Reprocessing:
 def reprocess(
     ledger: Ledger,
     gate: WriteGate,
-    user_id: str,
+    users: Sequence[str],
     *,
     since: datetime | None = None,
     version: str | None = None,
@@ -61,21 +62,24 @@ def reprocess(
     Args:
         ledger: Where the turns are.
         gate: The present gate.
-        user_id: Whose turns.
+        users: Whose turns.
         since: Only turns said at or after this moment.
         version: Only turns last decided by this gate version.
         held: Only turns that are held.
         progress: Called after each turn.
     """
-    logged = ledger.turns(
-        user_id, since=since, gate_version=version, verdict="hold" if held else None
-    )
+    verdict: Verdict | None = "hold" if held else None
+    logged = [
+        turn
+        for user_id in users
+        for turn in ledger.turns(user_id, since=since, gate_version=version, verdict=verdict)
+    ]
     worded = [turn for turn in logged if turn.text.strip() and MASK not in turn.text]
     readable = [turn for turn in worded if not turn.by_hand]
     reclassified: dict[tuple[str, str], int] = {}
     passes: list[tuple[Turn, Decision]] = []
     let_go: set[str] = set()
-    for number, (said, turn, decision) in enumerate(_passes(ledger, gate, user_id, readable), 1):
+    for number, (said, turn, decision) in enumerate(_passes(ledger, gate, readable), 1):
         if said.verdict != decision.verdict:
             key = (said.verdict, decision.verdict)
             reclassified[key] = reclassified.get(key, 0) + 1
@@ -96,23 +100,13 @@ def reprocess(
 
 
 def _passes(
-    ledger: Ledger, gate: WriteGate, user_id: str, logged: Iterable[LoggedTurn]
+    ledger: Ledger, gate: WriteGate, logged: Iterable[LoggedTurn]
 ) -> Iterable[tuple[LoggedTurn, Turn, Decision]]:
-    dialogues: dict[str, Dialogue] = {}
+    dialogues: dict[tuple[str, str], Dialogue] = {}
     for said in logged:
-        dialogue = dialogues.setdefault(said.session_id, Dialogue())
-        turn = Turn(
-            text=said.text,
-            user_id=user_id,
-            session_id=said.session_id,
-            at=said.at,
-            assistant_before=said.assistant_before,
-            assistant_after=said.assistant_after,
-            language=said.language,
-            confidence=said.confidence,
-            id=said.id,
-        )
-        known = ledger.live_facts(user_id, at=said.at, limit=KNOWN)
+        dialogue = dialogues.setdefault((said.user_id, said.session_id), Dialogue())
+        turn = as_turn(said)
+        known = ledger.live_facts(said.user_id, at=said.at, limit=KNOWN)
         decision = gate.decide(turn, dialogue.context(known))
         dialogue.note_turn(turn, decision)
         yield said, turn, decision

@@ -66,6 +66,7 @@ class MemorySession:
         self._reading = Reading(self._visit)
         self._gating = Gating(self._visit, self._requests)
         self._given: Recall | None = None
+        self._judgeable: tuple[str, Recall] | None = None
         self._closed = False
 
     @property
@@ -135,9 +136,28 @@ class MemorySession:
             text: The assistant's words, "" when there were none.
         """
         given, self._given = self._given, None
+        if given is not None:
+            self._judgeable = (turn_id, given)
         self._gating.note_reply(turn_id, text, given)
         # The same words may mean something else in the next turn ("and where does she live").
         self.drop_reads()
+
+    def judge_last_recall(self, *, helpful: bool) -> int:
+        """Notes what the user says of the memories that the last answered recall gave.
+
+        Args:
+            helpful: Whether they helped.
+
+        Returns:
+            Number of memories it is noted for; 0 when none were given, or off the record.
+        """
+        judged, self._judgeable = self._judgeable, None
+        if judged is None or self.off_record:
+            return 0
+        turn_id, given = judged
+        ids = [memory.fact.id for memory in given.memories]
+        self.service.recorder.note_judged(self.user_id, turn_id, ids, helpful, self.clock())
+        return len(ids)
 
     # -- reading -------------------------------------------------------------------------------
 
@@ -253,7 +273,14 @@ class MemorySession:
             self.service.ended(self)
 
     def _own(self, turn: Turn) -> Turn:
-        return replace(turn, user_id=self.user_id, session_id=self.session_id)
+        own, settings = turn.visibility != "shared", self.settings
+        return replace(
+            turn,
+            user_id=self.user_id,
+            session_id=self.session_id,
+            agent_id=turn.agent_id or settings.bmo_agent_id,
+            visibility=turn.visibility if own else settings.bmo_visibility,
+        )
 
 
 def _with_notice(recall: Recall, notice: str) -> Recall:

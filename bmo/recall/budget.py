@@ -22,7 +22,7 @@ CEILING = 10_000
 """More than this is never used well by a model."""
 
 RULES_RESERVE = 500
-"""Tokens kept for hard rules before anything else is selected."""
+"""Tokens of a block kept for hard rules, beside the budget and before anything else."""
 
 HISTORY_FACTOR, SPEED_FACTOR, ACCURACY_FACTOR = 1.5, 0.5, 1.5
 LONG_CONVERSATION_FACTOR, LONG_CONVERSATION_TURNS = 1.25, 10

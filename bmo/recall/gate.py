@@ -165,8 +165,7 @@ class ReadGate:
             return _not(ask, "trivial")
         if ask.kind.complexity == "trivial":
             return _not(ask, "smalltalk")
-        setting = self._settings.bmo_context_depth
-        if "none" in seen or (setting == "minimal" and not seen & {"minimal", "full"}):
+        if "none" in seen:
             return _not(ask, "minimal_depth")
         if read_order(ask.turn.text) is not None:
             return _not(ask, "command")
@@ -186,6 +185,8 @@ class ReadGate:
             return self._inherited(ask, previous)
         if "assistant" in seen:
             return _not(ask, "smalltalk")
+        if self._settings.bmo_context_depth == "minimal" and "minimal" not in seen:
+            return _not(ask, "minimal_depth")  # a direct question it answers, nothing else
         return _not(ask, OPEN)
 
     def _by_need(

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from bmo.recall.assembly import SECTION_TOKENS, cost, overhead, section_of
+from bmo.recall.budget import RULES_RESERVE
 from bmo.turn import StoredFact
 
 _SLOTS: Final = {
@@ -53,11 +54,11 @@ def by_importance(facts: Iterable[StoredFact]) -> list[StoredFact]:
 def choose_profile(
     facts: Sequence[StoredFact], budget_tokens: int, now: datetime
 ) -> tuple[list[StoredFact], list[StoredFact]]:
-    """Facts of the profile inside the budget.
+    """Facts of the profile inside the budget, beside the hard rules, which have a reserve.
 
     Args:
         facts: The user's live facts.
-        budget_tokens: BMO_PROFILE_TOKENS.
+        budget_tokens: BMO_PROFILE_TOKENS, for all but the hard rules.
         now: The session's start; what expired before is left out.
 
     Returns:
@@ -66,15 +67,16 @@ def choose_profile(
     alive = [fact for fact in facts if fact.expires_at is None or fact.expires_at > now]
     chosen: list[StoredFact] = []
     left: list[StoredFact] = []
-    spent = overhead(profile=True)
+    spent = {False: overhead(profile=True), True: 0}
+    most = {False: budget_tokens, True: RULES_RESERVE}
     sections: set[str] = set()
     for fact in by_importance(alive):
-        section = section_of(fact)
+        section, is_rule = section_of(fact), fact.kind == "hard_rule"
         tokens = cost(fact) + (0 if section in sections else SECTION_TOKENS)
-        if spent + tokens <= budget_tokens:
+        if spent[is_rule] + tokens <= most[is_rule]:
             chosen.append(fact)
             sections.add(section)
-            spent += tokens
+            spent[is_rule] += tokens
         else:
             left.append(fact)
     return chosen, left

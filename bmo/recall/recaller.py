@@ -106,6 +106,7 @@ class Recaller:
                 return replace(Recall(plan, reason="no memories"), elapsed_ms=_since(started))
             with memory_span("bmo.recall.retrieve"):
                 found, failure = self._retriever.candidates(plan, user_id, now, live)
+                found = [one for one in found if one.fact.is_for(self._settings.bmo_agent_id)]
                 facts = [candidate.fact for candidate in found]
                 hidden = withheld(facts, self._orders(user_id, now, facts, live), plan.query)
         with memory_span("bmo.recall.score"):
@@ -145,7 +146,8 @@ class Recaller:
         plan = replace(PROFILE_PLAN, budget_tokens=budget)
         if budget <= 0:
             return Recall(plan)
-        facts = self._ledger.live_facts(user_id, at=now, limit=_PROFILE_READ)
+        known = self._ledger.live_facts(user_id, at=now, limit=_PROFILE_READ)
+        facts = [fact for fact in known if fact.is_for(self._settings.bmo_agent_id)]
         hidden = withheld(facts, _orders_of(facts), "")
         chosen, left = choose_profile([f for f in facts if f.id not in hidden], budget, now)
         context = assemble(chosen, profile=True)
@@ -230,6 +232,8 @@ def _weighed(
     from bmo.judge import JudgeUnavailable
 
     ranked = sorted(memories, key=lambda m: (-m.score, m.fact.text, m.fact.id))
+    rules = [memory for memory in ranked if memory.fact.kind == "hard_rule"]
+    ranked = [memory for memory in ranked if memory.fact.kind != "hard_rule"]
     first, others = ranked[:DOZEN], ranked[DOZEN:]
     pairs = [(memory.fact.asked, memory.fact.text) for memory in first]
     try:
@@ -239,7 +243,7 @@ def _weighed(
     weighed: list[RecalledMemory] = []
     left = [replace(memory, why=f"not among the {DOZEN} nearest") for memory in others]
     for memory, chance in zip(first, chances, strict=True):
-        certain = memory.why in CERTAIN or memory.fact.kind == "hard_rule"
+        certain = memory.why in CERTAIN
         if not certain and chance < ANSWERS:
             left.append(replace(memory, why=f"P(answers) {chance:.2f} under {ANSWERS:.2f}"))
             continue
@@ -247,7 +251,7 @@ def _weighed(
         nearness += (1.0 - ANSWERS_SHARE) * memory.parts.semantic
         parts = replace(memory.parts, semantic=nearness)
         weighed.append(memory if certain else replace(memory, parts=parts, score=parts.total))
-    return weighed, left, ""
+    return [*rules, *weighed], left, ""
 
 
 def _listed(facts: Iterable[StoredFact], why: str) -> tuple[RecalledMemory, ...]:

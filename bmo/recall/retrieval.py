@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -14,7 +14,7 @@ from bmo.ledger.values import content_words
 from bmo.recall.calibration import calibration_for
 from bmo.recall.people import speaks_of
 from bmo.telemetry import memory_span
-from bmo.turn import RecallPlan, StoredFact
+from bmo.turn import Kind, RecallPlan, StoredFact
 
 if TYPE_CHECKING:
     from bmo.index import MemoryIndex
@@ -24,6 +24,10 @@ logger = logging.getLogger(__name__)
 
 WHOLE: Final = 200
 """Up to so many memories are all candidates; of more, what index, words and slots find."""
+
+OVERLOAD: Final = 1000
+"""With more memories the index is asked for those of the question's topics (and of none) only, as
+published; what shares its words, a slot or a person with it is found all the same."""
 
 FETCH: Final = 3
 """Times ``top_k`` that index and words are asked for."""
@@ -54,6 +58,10 @@ COMMON_SHARE: Final = 0.05
 COMMON_LEAST: Final = 15
 """A word in more than this share of a large memory, and in more than this many, is left out of the
 search text: the name of the one who is always talked of."""
+
+_RULES: Final[tuple[Kind]] = ("hard_rule",)
+RULES_READ: Final = 60
+"""Hard rules read from a large memory, newest first: more than their reserve ever holds."""
 
 UNSEEN: Final = 0.15
 """Cosine taken for a memory of which the index tells nothing."""
@@ -99,7 +107,8 @@ class Retriever:
             return [Candidate(fact, 1.0, "everything") for fact in _unexpired(every, now)], ""
         whole = live <= WHOLE
         query = plan.query if whole else self._telling(plan.query, user_id, live)
-        cosines, failure = self.cosines(user_id, query, 2 * live if whole else 0)
+        domains = plan.domains if live > OVERLOAD else ()
+        cosines, failure = self.cosines(user_id, query, 2 * live if whole else 0, domains)
         worded = self._ledger.search_words(user_id, plan.query, self._top_k * FETCH)
         shares = {fact.id: share for fact, share in worded}
         known = {fact.id: fact for fact, _ in worded}
@@ -119,8 +128,17 @@ class Retriever:
         )
         return _only_named_or_near(found) if plan.trigger == "forced" else found, failure
 
-    def cosines(self, user_id: str, text: str, most: int = 0) -> tuple[dict[str, float], str]:
-        """Memories near ``text``, at least ``most``: id -> cosine on the local embedder's scale."""
+    def cosines(
+        self, user_id: str, text: str, most: int = 0, domains: Sequence[str] = ()
+    ) -> tuple[dict[str, float], str]:
+        """Memories near ``text``, at least ``most``: id -> cosine on the local embedder's scale.
+
+        Args:
+            user_id: Whose.
+            text: Words to search for.
+            most: Memories at least, where there are so many.
+            domains: Only memories of these topics and of none; empty means all.
+        """
         from bmo.index import IndexUnavailable
 
         index = self._index
@@ -130,7 +148,7 @@ class Retriever:
         top_k = max(most, self._top_k * FETCH)
         try:
             with memory_span("bmo.recall.search", "search_memory"):
-                near = index.near(user_id, text, top_k=top_k, threshold=0.0)
+                near = index.near(user_id, text, top_k=top_k, threshold=0.0, domains=domains)
             return {str(key): scale.on_reference(float(cosine)) for key, cosine in near}, ""
         except (IndexUnavailable, OSError, RuntimeError) as error:
             return {}, f"search index: {error}"
@@ -154,6 +172,7 @@ class Retriever:
         if ids is None:
             return ledger.live_facts(user_id, at=now, limit=WHOLE)
         found = ledger.facts_by_id(user_id, sorted(ids), live_at=now)
+        found += ledger.live_facts(user_id, kinds=_RULES, at=now, limit=RULES_READ)
         if plan.slots:
             found += ledger.live_facts(user_id, slots=plan.slots, at=now, limit=self._top_k)
         if plan.subjects:

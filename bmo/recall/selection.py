@@ -1,9 +1,10 @@
 """Which of the scored memories are given: greedily, inside the budget.
 
-The rules are those of the published design (best first, threshold, hard rules above .7 always, a
-reserve for them). Where the read gate said that memory is needed, the threshold begins after the
-nearest few: a model passes over a line that it does not need, and cannot answer from one that it
-was not given.
+The rules are those of the published design: best first, a threshold, a reserve that hard rules fill
+whatever their score, those beyond it by score (above .7 always), and of two memories that
+contradict each other both or none. Where the read gate said that memory is needed, the threshold
+begins after the nearest few: a model passes over a line that it does not need, and cannot answer
+from one that it was not given.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from bmo.ledger.reconcile import conflict_key
 from bmo.recall.assembly import cost, overhead
 from bmo.recall.budget import RULES_RESERVE
 from bmo.turn import RecalledMemory, RecallPlan
@@ -50,16 +52,15 @@ def select(
     Returns:
         (given, left out with the reason in ``why``), best first.
     """
-    ordered = sorted(
-        candidates, key=lambda m: (-m.score, -m.fact.valid_from.timestamp(), m.fact.text, m.fact.id)
-    )
+    ordered = sorted(candidates, key=_best_first)
     floor = threshold - ACCURACY_STEP if plan.prefer_accuracy else threshold
     every = plan.include_all or plan.depth == "full" or _is_small(ordered, plan)
+    reserved, ordered = _reserved(ordered)
     few = len(ordered) if every else 0 if plan.trigger == "forced" else FEW
     most = len(ordered) if every else MOST
     given: list[RecalledMemory] = []
     left: list[RecalledMemory] = []
-    spent = rules_spent = overhead()
+    spent = overhead()
     for memory in ordered:
         if memory.score < floor and len(given) >= few:
             left.append(replace(memory, why=f"score {memory.score:.2f} under {floor:.2f}"))
@@ -72,12 +73,37 @@ def select(
         if spent + tokens <= plan.budget_tokens:
             given.append(memory)
             spent += tokens
-        elif is_rule and rules_spent + tokens <= RULES_RESERVE and memory.score > HARD_RULE_ALWAYS:
+        elif is_rule and memory.score > HARD_RULE_ALWAYS:
             given.append(memory)
-            rules_spent += tokens
         else:
             left.append(replace(memory, why="budget spent"))
-    return given, left
+    given = sorted((*reserved, *given), key=_best_first)
+    known = {conflict_key(memory.fact) for memory in given if memory.fact.conflict}
+    other = [m for m in left if m.fact.conflict and conflict_key(m.fact) in known]
+    given += [replace(memory, why="contradicts another") for memory in other]
+    return given, [memory for memory in left if memory not in other]
+
+
+def _best_first(memory: RecalledMemory) -> tuple[float, float, str, str]:
+    fact = memory.fact
+    return (-memory.score, -fact.valid_from.timestamp(), fact.text, fact.id)
+
+
+def _reserved(
+    ordered: Sequence[RecalledMemory],
+) -> tuple[list[RecalledMemory], list[RecalledMemory]]:
+    """The hard rules that fill the reserve, best first, and everything else."""
+    reserved: list[RecalledMemory] = []
+    others: list[RecalledMemory] = []
+    spent = 0
+    for memory in ordered:
+        tokens = cost(memory.fact) if memory.fact.kind == "hard_rule" else RULES_RESERVE + 1
+        if spent + tokens <= RULES_RESERVE:
+            reserved.append(memory)
+            spent += tokens
+        else:
+            others.append(memory)
+    return reserved, others
 
 
 def _is_small(candidates: Sequence[RecalledMemory], plan: RecallPlan) -> bool:

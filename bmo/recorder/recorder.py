@@ -206,6 +206,12 @@ class Recorder:
         if user_id is not None and fact_ids:
             self._note_helpfulness(user_id, turn_id, lambda: fact_ids, False, at)
 
+    def note_judged(
+        self, user_id: str, turn_id: str, fact_ids: Sequence[str], helpful: bool, at: datetime
+    ) -> None:
+        """Writes what the user said when asked whether memories helped with a turn."""
+        self._note_helpfulness(user_id, turn_id, lambda: fact_ids, helpful, at, source="user")
+
     def _note_helpfulness(
         self,
         user_id: str,
@@ -213,6 +219,8 @@ class Recorder:
         which: Callable[[], Sequence[str]],
         helpful: bool,
         at: datetime | None,
+        *,
+        source: str = "",
     ) -> None:
         moment = at or utc_now()
 
@@ -226,7 +234,7 @@ class Recorder:
                 turn_id=turn_id,
                 helpful=helpful,
                 at=moment,
-                source="reply" if helpful else "correction",
+                source=source or ("reply" if helpful else "correction"),
             )
 
         self._put(note)

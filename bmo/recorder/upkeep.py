@@ -9,6 +9,7 @@ from sqlalchemy.exc import DBAPIError
 from bmo import telemetry
 from bmo.index import MemoryIndex
 from bmo.ledger import Backlog, Ledger, OutboxOp
+from bmo.ledger.statistics import decision_counts, verdict_drift, windows_of
 from bmo.recorder.bounded import BoundedCalls
 from bmo.recorder.file_rewriting import FileRewriting
 from bmo.recorder.outbox_worker import OutboxWorker
@@ -23,6 +24,12 @@ IDLE_S = 10.0
 
 RETENTION_S = 24 * 3600.0
 """How often the words of old discarded turns are dropped, in seconds; first at the start."""
+
+DRIFT_S = 3600.0
+"""How often the drift of the verdicts is measured, in seconds; first at the start."""
+
+DRIFT_DAYS, DRIFT_BASELINE_DAYS = 7, 28
+"""The latest days, and the days before that they are compared with, as ``bmo health`` has them."""
 
 LAST_ERASURES_S = 10.0
 """Longest that closing waits for erased bytes to leave the files, in seconds; else the next start
@@ -65,7 +72,7 @@ class Upkeep:
             self._worker = OutboxWorker(ledger, index, bounded, ops=self._ops)
             self._rewriting = FileRewriting(ledger, index)
             self._repairing = Repairing(ledger, index)
-        self._retention_at = 0.0
+        self._retention_at = self._drift_at = 0.0
         self._backlog: Backlog | None = None
         self._stuck = False  # something is due, and it cannot be done now
 
@@ -98,6 +105,8 @@ class Upkeep:
         self._backlog = None
         if time.monotonic() >= self._retention_at:
             self.drop_old_words()
+        if time.monotonic() >= self._drift_at:
+            self._note_drift()
         index, worker, rewriting = self._index, self._worker, self._rewriting
         if index is None or worker is None or rewriting is None:
             return
@@ -137,6 +146,16 @@ class Upkeep:
         self.finish_erasures(time.monotonic() + LAST_ERASURES_S)
         if self._worker is not None:
             self._worker.release()
+
+    def _note_drift(self) -> None:
+        """Shows how far the shares of the verdicts moved, if it is more than chance."""
+        self._drift_at = time.monotonic() + DRIFT_S
+        recent, before = windows_of(utc_now(), DRIFT_DAYS, DRIFT_BASELINE_DAYS)
+        with self._ledger.reading() as connection:
+            index, by_chance = verdict_drift(
+                *(decision_counts(connection, span).verdicts for span in (before, recent))
+            )
+        telemetry.note_drift(index if index > by_chance else 0.0)
 
     def _note_backlog(self, backlog: Backlog) -> None:
         self._backlog = backlog

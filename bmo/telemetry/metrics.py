@@ -83,6 +83,19 @@ METRICS: tuple[Metric, ...] = (
         _SECONDS,
     ),
     Metric("bmo_write_failures", "counter", "Writes a store did not take", ("store",)),
+    Metric(
+        "bmo_stage_duration_seconds",
+        "histogram",
+        "Time of each stage of gating and recall",
+        ("stage",),
+        _SECONDS,
+    ),
+    Metric(
+        "bmo_verdict_drift",
+        "gauge",
+        "Population stability index of the verdicts, the last 7 days against the 28 before; 0 "
+        "where chance explains it",
+    ),
     Metric("bmo_outbox_depth", "gauge", "Writes waiting for the index"),
     Metric("bmo_outbox_oldest_seconds", "gauge", "Age of the oldest write that waits"),
     Metric(
@@ -181,6 +194,16 @@ def note_write(store: Literal["ledger", "index"], seconds: float, *, failed: boo
     _instrument("bmo_write_duration_seconds").note(seconds, {"store": store})
     if failed:
         _instrument("bmo_write_failures").note(1, {"store": store})
+
+
+def note_stage(stage: str, seconds: float) -> None:
+    """Counts how long a stage took ("gate.rules", "recall.retrieve", as the spans are called)."""
+    _instrument("bmo_stage_duration_seconds").note(seconds, {"stage": stage})
+
+
+def note_drift(index: float) -> None:
+    """Shows how far the shares of the verdicts moved."""
+    _instrument("bmo_verdict_drift").note(index)
 
 
 def note_outbox(depth: int, oldest_s: float) -> None:

@@ -14,9 +14,11 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import sys
+import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
+from bmo.telemetry.metrics import note_stage
 from bmo.turn import Decision, Recall, Turn
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ _T = TypeVar("_T")
 def memory_span(
     name: str, operation: Operation | None = None, *, parent: Context | None = None
 ) -> Iterator[Span]:
-    """A span under the current one, or under ``parent``.
+    """A span under the current one, or under ``parent``; its time goes to the metrics as a stage.
 
     Args:
         name: Its name ("bmo.gate", "bmo.recall", "bmo.recall.search", "bmo.write").
@@ -48,14 +50,18 @@ def memory_span(
     """
     from opentelemetry import trace
 
-    above = trace.get_current_span(parent).get_span_context()
-    if not (above.is_valid and above.trace_flags.sampled):
-        yield trace.INVALID_SPAN
-        return
-    with _tracer().start_as_current_span(name, context=parent) as span:
-        if operation is not None:
-            span.set_attribute("gen_ai.operation.name", operation)
-        yield span
+    began = time.perf_counter()
+    try:
+        above = trace.get_current_span(parent).get_span_context()
+        if not (above.is_valid and above.trace_flags.sampled):
+            yield trace.INVALID_SPAN
+            return
+        with _tracer().start_as_current_span(name, context=parent) as span:
+            if operation is not None:
+                span.set_attribute("gen_ai.operation.name", operation)
+            yield span
+    finally:
+        note_stage(name.removeprefix("bmo."), time.perf_counter() - began)
 
 
 def trace_context() -> Context | None:

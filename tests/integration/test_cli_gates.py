@@ -29,11 +29,13 @@ def test_gate_reads_json_lines_and_keeps_their_ids(tmp_path: Path) -> None:
         "text": "Has a brother named Sam",
         "asked": "",
         "category": "relationships",
+        "domain": None,
         "slot": "-",
         "value": "Sam",
         "subject": "user.brother:sam",
         "polarity": "positive",
         "kind": "fact",
+        "entities": ["sam"],
         "op": "assert",
     }
     assert "Glenn" in rows[1]["facts"][0]["text"] and rows[1]["facts"][0]["asked"] == "Hello?"

@@ -31,11 +31,14 @@ DOCUMENTED = [
     "text",
     "asked",
     "category",
+    "domain",
     "kind",
     "valid_from",
     "valid_until",
     "superseded_by",
     "source_type",
+    "agent_id",
+    "visibility",
 ]
 
 
@@ -72,11 +75,14 @@ def test_list_as_json_has_the_documented_keys(filled: tuple[Path, list[str]]) ->
         "text": "Lives in Leeds",
         "asked": "",
         "category": "personal_facts",
+        "domain": None,
         "kind": "fact",
         "valid_from": "2026-03-01T09:03:00+00:00",
         "valid_until": None,
         "superseded_by": None,
         "source_type": "gate",
+        "agent_id": "",
+        "visibility": "shared",
     }
 
 
@@ -187,7 +193,7 @@ def test_a_memory_cannot_steer_the_terminal(tmp_path: Path) -> None:
         (["wipe"], "--yes"),
         (["list", "--category", "secrets"], "'secrets' is unknown"),
         (["list", "--as-of", "yesterday"], "'yesterday' must be ISO 8601"),
-        (["edit", "zzzz"], "--text, --value or --category"),
+        (["edit", "zzzz"], "--text, --value, --category or --visibility"),
         (["import"], "--from-mem0"),
         (["import", "/nowhere/at-all.jsonl"], "/nowhere/at-all.jsonl"),
         (["import", "--path", "/tmp"], "--from-mem0"),

@@ -311,6 +311,9 @@ def test_turns_held_before_there_was_a_queue_wait_too(ledger_url: str) -> None:
             connection.execute(sa.text(f"DROP INDEX ix_facts_{name}"))
         for name in ("said", "asked"):
             connection.execute(sa.text(f"ALTER TABLE facts DROP COLUMN {name}"))
+        for table in ("turns", "facts"):
+            for name in ("agent_id", "visibility"):
+                connection.execute(sa.text(f"ALTER TABLE {table} DROP COLUMN {name}"))
         connection.execute(sa.text("UPDATE alembic_version SET version_num = '0002'"))
     first.close()
     second = Ledger.open(ledger_url)

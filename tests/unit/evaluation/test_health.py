@@ -10,10 +10,9 @@ from bmo.evaluation.health import (
     drift_check,
     fallback_check,
     growth_check,
-    population_stability,
     rules_check,
 )
-from bmo.ledger.statistics import RuleRecord
+from bmo.ledger.statistics import RuleRecord, population_stability
 
 pytestmark = pytest.mark.unit
 

@@ -115,6 +115,15 @@ KEPT: list[tuple[str, str, Signal]] = [
     ("We'll use Expo for the mobile app", "", "decision"),
     ("The decision is PostgreSQL", "", "decision"),
     ("I prefer TypeScript, and we should always add tests", "", "preference"),
+    ("Found a workaround for the login bug", "", "decision"),
+    ("We use Clerk for authentication", "Noted.", "technology"),
+    ("We use Clerk for auth", "Noted.", "technology"),
+    ("Using Clerk for auth", "", "technology"),
+    ("Switched from MySQL to PostgreSQL", "", "technology"),
+    ("The API endpoint is /api/users", "Noted.", "technology"),
+    ("The API base URL is /api/v2", "Noted.", "technology"),
+    ("Started using Bun last month", "", "temporal"),
+    ("Been using Vim for ten years", "", "temporal"),
 ]
 DEFAULTS: list[tuple[str, str]] = [
     (
@@ -240,10 +249,19 @@ def test_short_exchange_thresholds() -> None:
     assert reason("Fix it", "Done", gatekeeper_short_assistant_threshold=3) != "short exchange"
 
 
-def test_greeting_limit_is_a_setting() -> None:
+def test_greeting_limit_is_a_setting(judge: Judge) -> None:
     greeting = said("good morning good morning good evening hello hello hi")
-    assert gate().decide(greeting).reason != "greeting"
-    assert gate(gatekeeper_greeting_length_limit=80).decide(greeting).reason == "greeting"
+    for encoder in (None, judge):
+        past = gate(encoder).decide(greeting)
+        assert (past.verdict, past.signals, past.reason) == (
+            "hold",
+            ("greeting",),
+            "greeting past its limit",
+        )
+        assert gate(encoder, gatekeeper_greeting_length_limit=80).decide(greeting).verdict == (
+            "discard"
+        )
+    assert gate(gatekeeper_fail_policy="open").decide(greeting).verdict == "allow"
 
 
 @pytest.mark.parametrize("text", ["Hi", "Ok", "Fix it", "Should we use React or Vue?"])

@@ -108,7 +108,9 @@ def test_depth_by_voice_and_by_setting() -> None:
     full = plan("use everything you know about me and plan my year")
     assert (full.depth, full.include_all, full.budget_tokens) == ("full", True, CEILING)
     minimal = ReadGate(load_settings(bmo_context_depth="minimal"))
-    assert minimal.plan(Turn("where do i work")).trigger == "minimal_depth"
+    direct = minimal.plan(Turn("where do i work"))
+    assert (direct.trigger, direct.depth, direct.recall) == ("own_fact_question", "minimal", True)
+    assert minimal.plan(Turn("plan my birthday dinner")).trigger == "minimal_depth"
     always = ReadGate(load_settings(bmo_context_depth="full"))
     assert always.plan(Turn("how tall is mont blanc")).trigger == "forced"
     assert not always.plan(Turn("thanks")).recall
