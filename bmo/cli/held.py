@@ -160,6 +160,11 @@ def _allow(
 
 def _settle(settings: Settings, limit: int, as_json: bool) -> None:
     user_id = settings.bmo_user_id
+    if settings.bmo_model_sees == "memories":
+        raise CommandError(
+            "BMO_MODEL_SEES=memories keeps held turns here: set BMO_MODEL_SEES=words to have a "
+            "model look at them."
+        )
     # The mode is for the background; by hand a model is asked in every mode.
     with opened_service(settings.model_copy(update={"gatekeeper_mode": "local"})) as service:
         before = len(service.ledger.waiting(user_id, aims=["held"]))

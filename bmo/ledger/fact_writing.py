@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -71,6 +71,7 @@ def _if_any(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda value: None if value is None else change(value)
 
 
+_STORED = frozenset(field.name for field in fields(StoredFact))
 _READ_BACK = [(column.key, _read_back(column)) for column in COLUMNS]
 
 
@@ -101,26 +102,12 @@ def insert(
         valid_from: Since when it holds; None is when it was said.
     """
     row: dict[str, Any] = {
+        **_content(fact, stamp),
         "id": fact.id,
         "user_id": stamp.user_id,
-        "subject": fact.subject,
-        "slot": fact.slot,
-        "value": fact.value,
-        "value_key": value_key(fact.value),
-        "text": fact.text,
-        "text_key": text_key(fact.text),
         "said": fact.said,
         "asked": fact.asked,
-        "category": fact.category if fact.category in CATEGORIES else "personal_facts",
-        "kind": fact.kind,
-        "cardinality": fact.cardinality,
-        "polarity": fact.polarity,
-        "confidence": fact.confidence,
-        "entities": [clean_text(entity) for entity in fact.entities],
-        "domain": fact.domain,
-        "sensitive": fact.sensitive,
         "when": None,
-        "expires_at": fact.expires_at,
         "recorded_at": stamp.at,
         "valid_from": valid_from or stamp.at,
         "valid_until": ended_by.valid_from if ended_by else None,
@@ -128,11 +115,7 @@ def insert(
         "end_reason": "superseded" if ended_by else "",
         "superseded_by": ended_by.id if ended_by else None,
         "conflict": conflict,
-        "source_type": stamp.source_type,
         "turn_id": stamp.turn_id,
-        "rule_id": fact.rule_id,
-        "extraction_method": fact.extraction_method,
-        "extraction_version": stamp.version,
         "use_count": 0,
     }
     connection.execute(_INSERT_FACT, row)
@@ -142,6 +125,48 @@ def insert(
         link = {"fact_id": fact.id, "turn_id": stamp.turn_id, "role": "stated"}
         connection.execute(_INSERT_LINK, link)
     return stored
+
+
+def restate(
+    connection: Connection, known: StoredFact, better: Fact, stamp: Stamp, *, conflict: bool
+) -> StoredFact:
+    """Replaces what a live fact states: the same id, turn and words, a new text and version.
+
+    The index follows by an outbox entry of the caller's.
+    """
+    new = {**_content(better, stamp), "conflict": conflict}
+    change(connection, known.id, new)
+    settle_conflict(connection, known)
+    raise_version(connection, known.user_id)
+    stored = replace(known, **{k: v for k, v in new.items() if k in _STORED})
+    stored = replace(stored, entities=tuple(stored.entities))
+    write_words(connection, stored)
+    return stored
+
+
+def _content(fact: Fact, stamp: Stamp) -> dict[str, Any]:
+    """What a fact states and who wrote it, as columns."""
+    return {
+        "subject": fact.subject,
+        "slot": fact.slot,
+        "value": fact.value,
+        "value_key": value_key(fact.value),
+        "text": fact.text,
+        "text_key": text_key(fact.text),
+        "category": fact.category if fact.category in CATEGORIES else "personal_facts",
+        "kind": fact.kind,
+        "cardinality": fact.cardinality,
+        "polarity": fact.polarity,
+        "confidence": fact.confidence,
+        "entities": [clean_text(entity) for entity in fact.entities],
+        "domain": fact.domain,
+        "sensitive": fact.sensitive,
+        "expires_at": fact.expires_at,
+        "source_type": stamp.source_type,
+        "rule_id": fact.rule_id,
+        "extraction_method": fact.extraction_method,
+        "extraction_version": stamp.version,
+    }
 
 
 def _as_written(row: Mapping[str, Any]) -> StoredFact:
@@ -155,7 +180,9 @@ def write_words(connection: Connection, fact: StoredFact, *, fresh: bool = False
     """(Re)writes the word index of one fact; a ``fresh`` one has no words there yet."""
     if not fresh:
         connection.execute(_DELETE_WORDS, {"fact": fact.id})
-    words = own_words(fact) | content_words([fact.asked])
+    # A model's text may share no word with what was said, which people search by all the same.
+    said = fact.said if fact.source_type == "model" else ""
+    words = own_words(fact) | content_words([fact.asked, said])
     if words:
         connection.execute(
             _INSERT_WORDS,

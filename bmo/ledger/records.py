@@ -107,6 +107,7 @@ class Recorded:
         turn_id: The turn.
         added: New facts, also those that a newer one had ended already.
         confirmed: Facts that were known already.
+        restated: Facts whose text was replaced by a better one, under the same id.
         ended: Facts that are no longer live, with the reason.
         conflicts: Live facts that contradict each other and cannot be ordered.
         pending_erasure: A wide request to forget, to be confirmed.
@@ -118,6 +119,7 @@ class Recorded:
     turn_id: str
     added: tuple[StoredFact, ...] = ()
     confirmed: tuple[StoredFact, ...] = ()
+    restated: tuple[StoredFact, ...] = ()
     ended: tuple[Ended, ...] = ()
     conflicts: tuple[StoredFact, ...] = ()
     pending_erasure: PendingErasure | None = None
@@ -150,6 +152,7 @@ class LoggedTurn:
         resolution: What was made of a held turn later: "", "allowed" or "discarded".
         extraction_method: How the facts came about; "manual" where a person allowed the turn.
         redacted: Words were taken out; what is left must not be read by a gate again.
+        mode: The gate's mode when it decided, or "" where that was not written down.
     """
 
     id: str
@@ -171,6 +174,7 @@ class LoggedTurn:
     resolution: str
     extraction_method: str
     redacted: bool
+    mode: str
 
     @property
     def by_hand(self) -> bool:
