@@ -49,14 +49,16 @@ def build_request(turns: Sequence[Turn], known: Known, policy: SensitivePolicy) 
         policy: What becomes of personal identifiers.
     """
     wanted = {turn.id for turn in turns}
-    near = [one for one in known.neighbours if one.id not in wanted and _may_leave(one, policy)]
+    near = [
+        one for one in known.neighbours if one.id not in wanted and _may_leave(one.text, policy)
+    ]
     near.sort(key=lambda one: min(abs(one.at - turn.at) for turn in turns))
     shown = sorted([*turns, *near[:MAX_NEIGHBOURS]], key=lambda turn: (turn.at, turn.id))
     memories = {
         memory.id: memory.text
         for turn in turns
         for memory in known.candidates.get(turn.id, ())[:MAX_ENDS]
-        if safe_context(memory.text, policy) == memory.text
+        if _may_leave(memory.text, policy)
     }
     numbers = {fact_id: number for number, fact_id in enumerate(memories, 1)}
     conversation = [
@@ -82,8 +84,9 @@ def build_request(turns: Sequence[Turn], known: Known, policy: SensitivePolicy) 
     )
 
 
-def _may_leave(turn: Turn, policy: SensitivePolicy) -> bool:
-    return attack(turn.text) is None and not is_masked(safe_context(turn.text, policy))
+def _may_leave(text: str, policy: SensitivePolicy) -> bool:
+    """Whether nothing in a text was masked, is to be, or would steer."""
+    return attack(text) is None and not is_masked(safe_context(text, policy))
 
 
 def _relation(subject: str) -> str:

@@ -18,7 +18,7 @@ from bmo.ledger.errors import LedgerUnavailable
 from bmo.ledger.fact_writing import rewrite_keys
 from bmo.ledger.schema import metadata
 
-SCHEMA: Final = "0007"
+SCHEMA: Final = "0040"
 """The newest schema this BMO knows: the last of the migrations."""
 
 _MIGRATIONS = Path(__file__).parent / "migrations"

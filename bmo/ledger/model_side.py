@@ -292,7 +292,8 @@ def _write_allowed(
         # What is to be replaced must not be taken for the new fact's double.
         others = similar.get(place, {}).items()
         near.append({k: v for k, v in others if all(k != old.id for old in worded)})
-        told.append(fact)
+        ends = tuple(fact_id for fact_id in fact.ends if all(fact_id != old.id for old in own))
+        told.append(replace(fact, ends=ends))
     if not told:
         return Recorded(said.id)
     if said.verdict == "hold":

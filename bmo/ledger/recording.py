@@ -59,7 +59,9 @@ def record_turn(
     new = turn_log.write_turn(connection, turn, decision)
     turn_log.write_decision(connection, turn, decision, mode)
     if not raw:
-        model_queue.note(connection, turn, decision, now, mode)
+        # What a model wrote is not put better once more.
+        by_gate = source_type == "gate"
+        model_queue.note(connection, turn, decision, now, mode if by_gate else None)
     outcome = Outcome(again=not new)
     if raw and new:
         outbox.put(connection, "raw", turn.user_id, turn.id, now)
