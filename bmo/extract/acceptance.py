@@ -40,7 +40,7 @@ ECHO = 0.8
 LONGEST = 40
 """Most words of a memory."""
 
-COVERED = 0.5
+COVERED = 0.65
 """Share of a turn's words of meaning that quotes and texts must hold to stand in its place."""
 
 WISH = "Wants the assistant "
@@ -49,6 +49,9 @@ WISH = "Wants the assistant "
 _SHORT = 4
 """Fewer words are often names, which are of no language."""
 
+_FIRST_PERSON = frozenset(
+    "i i'm i've i'd i'll im ive me my mine myself we we're we've us our ours ourselves".split()
+)
 _NONE: Mapping[int, str] = {}
 _BEHIND = re.compile(r"[^.!?]*([.!?]?)")
 
@@ -176,8 +179,11 @@ def _holds_secret(statement: str, quote: str, policy: SensitivePolicy) -> bool:
 
 
 def _is_plain_english(statement: str) -> bool:
-    count = len(words(statement))
+    said = words(statement)
+    count = len(said)
     if not 0 < count <= LONGEST or statement.rstrip().endswith("?"):
+        return False
+    if not _FIRST_PERSON.isdisjoint(said):  # unquoted it would be the reader's own
         return False
     return identify(statement) == "en" or (count < _SHORT and identify(statement) is None)
 

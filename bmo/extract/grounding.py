@@ -20,7 +20,7 @@ from bmo.ledger.values import content_words, stem
 CARRIED = 0.6
 """Share of a memory's words of meaning that must have been said."""
 
-WORDS_BEFORE, WORDS_AFTER = 4, 3
+WORDS_BEFORE, WORDS_AFTER = 4, 1
 """Words around a quote that are read with it, up to a border of clauses."""
 
 Stance = Literal["polarity", "time", "doubt"]
@@ -107,10 +107,10 @@ def stance_of(statement: str, text: str, span: tuple[int, int]) -> Stance | None
     """
     quote = f"{_before(text[: span[0]])} {text[span[0] : span[1]]} {_after(text[span[1] :])}"
     stated, quoted = set(words(statement)), words(quote)
-    while quoted and quoted[0] in _list("answers"):
-        quoted = quoted[1:]
     heard = set(quoted)
-    if _denies(stated) != _denies(heard):
+    while quoted and quoted[0] in _list("answers"):
+        quoted = quoted[1:]  # "no i live in leeds" denies nothing, "no meetings" does
+    if _denies(stated) not in (_denies(heard), _denies(quoted)):
         plain = heard if _denies(stated) else stated
         if plain.isdisjoint(_list("deny_by_meaning")) and plain.isdisjoint(_list("past")):
             return "polarity"

@@ -18,7 +18,7 @@ RefusalReason = Literal[
     "polarity",  # it affirms what the user denied, or the other way round
     "time",  # a time that was not said, or what was as if it were still so
     "doubt",  # what was hoped or doubted as if it were so
-    "unread",  # it is no plain English sentence
+    "unread",  # it is no plain English sentence in the third person
     "scope",  # it orders to forget; a model never does that
     "echo",  # it repeats a memory that was given to the assistant in this visit
 ]

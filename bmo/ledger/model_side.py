@@ -283,6 +283,8 @@ def _write_allowed(
     """The model's facts, reconciled; one of them in the place of the turn's words."""
     own = [fact for fact in _of_turn(connection, said.id) if fact.source_type == "gate"]
     worded = [fact for fact in own if fact.slot is None]
+    # A model that gives the words back as they are has nothing better to say.
+    whole = whole and not any(_only_repeats(fact, worded) for fact in decision.facts)
     told: list[Fact] = []
     near: list[Mapping[str, float]] = []
     for place, fact in enumerate(decision.facts):

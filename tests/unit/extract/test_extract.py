@@ -81,7 +81,8 @@ class Scripted:
 
 
 def kept(text: str) -> dict[str, Any]:
-    return {"quote": text, "statement": text, "category": "personal_facts", "confidence": 0.8}
+    told = text.removeprefix("i ")
+    return {"quote": text, "statement": told, "category": "personal_facts", "confidence": 0.8}
 
 
 def down(name: str = "down", cost: float = 1.0) -> Scripted:
@@ -94,7 +95,7 @@ def test_the_cheapest_that_answers_is_the_last_one_asked(gate: WriteGate) -> Non
     (outcome,) = settlement.outcomes
     assert outcome.status == "settled"
     assert outcome.decision.verdict == "allow"
-    assert [fact.text for fact in outcome.decision.facts] == ["i have a dog"]
+    assert [fact.text for fact in outcome.decision.facts] == ["have a dog"]
     assert outcome.decision.extraction_method == "cheap"
     assert (len(cheap.calls), len(dear.calls)) == (1, 0)
     assert settlement.cost == 1
