@@ -22,7 +22,7 @@ from bmo.gate.orders import read_order
 from bmo.gate.published_signals import published_signals
 from bmo.gate.secrets import scan
 from bmo.gate.slots import read_canonical
-from bmo.language import LANGUAGES, clean, identify, words
+from bmo.language import clean, identify, words
 from bmo.ledger.values import stems
 from bmo.quotation import one_line
 from bmo.settings import SensitivePolicy
@@ -94,12 +94,12 @@ def accept(
         one.text for one in known.neighbours if (one.at, one.id) < (turn.at, turn.id)
     )
     said = Said(turn.text, asked, earlier, known.subjects)
-    language = identify(turn.text, tag=turn.language, previous=asked)
+    english = identify(turn.text, tag=turn.language, previous=asked) == "en"
     facts: dict[str, Fact] = {}
     refused: list[Refusal] = []
     quoted: list[str] = []
     for candidate in candidates:
-        why = _why_not(candidate, said, known.injected, policy, language=language)
+        why = _why_not(candidate, said, known.injected, policy, english=english)
         if why:
             refused.append(Refusal(candidate.statement, why))
         else:
@@ -129,7 +129,7 @@ def _why_not(
     injected: Iterable[str],
     policy: SensitivePolicy,
     *,
-    language: str | None,
+    english: bool,
 ) -> RefusalReason | None:
     """Why a candidate is refused, or None."""
     statement, span = candidate.statement, locate(candidate.quote, said.words)
@@ -149,9 +149,9 @@ def _why_not(
         return "scope"
     if not _is_plain_english(statement):
         return "unread"
-    if not is_grounded(statement, said, english=language == "en"):
+    if not is_grounded(statement, said, english=english):
         return "grounding"
-    if language in LANGUAGES and not keeps_times(statement, said):
+    if not keeps_times(statement, said):
         return "time"
     return stance_of(statement, said.words, span) or (
         "echo" if _echoes(statement, injected) else None

@@ -89,7 +89,10 @@ def is_grounded(statement: str, said: Said, *, english: bool = True) -> bool:
 def keeps_times(statement: str, said: Said) -> bool:
     """Whether a memory names no day, month or time that the user did not name."""
     heard = {time for word in words(said.words) for time in _times().get(word, ())}
-    named = [_times().get(word) for word in words(statement.replace("years old", "old"))]
+    plain = statement.replace("years old", "old")
+    if " May" not in plain:
+        plain = re.sub(r"\bmay\b", "", plain, flags=re.IGNORECASE)  # no month
+    named = [_times().get(word) for word in words(plain)]
     return all(not heard.isdisjoint(times) for times in named if times)
 
 
@@ -137,9 +140,10 @@ def _forms(text: str) -> frozenset[str]:
 
 
 def _is_name(word: str, position: int) -> bool:
-    if not word[:1].isupper() or word.casefold() in _PRONOUNS:
+    low = word.casefold()
+    if not word[:1].isupper() or low in _PRONOUNS or low in _times():
         return False
-    return position > 0 or word.casefold() in given_names()  # a memory begins with a capital
+    return position > 0 or low in given_names()  # a memory begins with a capital
 
 
 def _number(word: str) -> str:

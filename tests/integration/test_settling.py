@@ -18,7 +18,7 @@ from bmo.extract.request import prompt
 from bmo.memory import MemoryService, MemorySession
 from bmo.memory.settling import Settler
 from bmo.settings import load_settings
-from bmo.turn import Assessment, Decision, Turn, utc_now
+from bmo.turn import Assessment, Decision, Fact, Turn, utc_now
 from tests.cli import bmo
 from tests.fakes.model_server import FAULTS, OLLAMA_MODEL, FakeModelServer, Fault
 
@@ -37,6 +37,14 @@ EWES = {
     "statement": "Keeps the ewes up the hill",
     "category": "personal_facts",
     "confidence": 0.8,
+}
+
+CHOIR = "on sundays i sing in that choir down in the old mill"
+SINGS = {
+    "quote": CHOIR,
+    "statement": "Sings in a choir in the old mill on Sundays",
+    "category": "personal_facts",
+    "confidence": 0.9,
 }
 
 
@@ -175,15 +183,6 @@ async def test_in_mode_llm_all_but_what_the_rules_discard_is_asked_about(
         verdicts = {turn.text: turn.verdict for turn in service.ledger.turns("ana")}
         assert verdicts["my brother is sam"] == "allow"
         assert verdicts[SALT] == "allow"
-
-
-CHOIR = "on sundays i sing in that choir down in the old mill"
-SINGS = {
-    "quote": CHOIR,
-    "statement": "Sings in a choir in the old mill on Sundays",
-    "category": "personal_facts",
-    "confidence": 0.9,
-}
 
 
 async def test_a_memory_of_mere_words_gets_a_canonical_text(
@@ -405,26 +404,45 @@ async def test_an_injected_memory_that_a_model_repeats_is_no_fact(
         assert held.reason.startswith("a model's facts were refused")
 
 
+def kept_in_words(said: Turn) -> Decision:
+    """What the gate says of a turn that the encoder allows."""
+    fact = Fact(said.text, "personal_facts", said=said.text, extraction_method="encoder:test")
+    return Decision(
+        "allow", ("personal_fact",), "stated", 0.9, facts=(fact,), gate_version="rules-test",
+        extraction_method="encoder:test", text=said.text,
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("fault", [f for f in FAULTS if f != "slow"])
 async def test_a_failing_model_loses_nothing(
     tmp_path: Path, server: FakeModelServer, fault: Fault
 ) -> None:
     server.always = fault
+    server.script = {**server.script, CHOIR: [SINGS]}
     async with opened(tmp_path, server, gatekeeper_llm_idle_s=3600.0) as service:
-        session = service.session(user_id="ana")
+        session = service.session(user_id="ana", session_id="s1")
         await say(session, SALT)
+        choir = Turn(text=CHOIR, user_id="ana", session_id="s1")
+        service.recorder.submit(choir, kept_in_words(choir)).result(30)
+        (before,) = service.ledger.live_facts("ana")
         await session.aclose()
-        await until(lambda: service.ledger.waiting("ana")[0].attempts == 1, "one try failed")
-        (waiting,) = service.ledger.waiting("ana")
-        assert waiting.next_at > utc_now()
-        assert waiting.last_error.startswith("model failed: ")
+        await until(
+            lambda: [one.attempts for one in service.ledger.waiting("ana")] == [1, 1],
+            "one try failed",
+        )
+        for waiting in service.ledger.waiting("ana"):
+            assert waiting.next_at > utc_now()
+            assert waiting.last_error.startswith("model failed: ")
         (held,) = service.ledger.held("ana")
         assert (held.text, held.fallback) == (SALT, True)
+        assert live(service) == [CHOIR], "the words are the memory until there is a better text"
     server.always = None
     async with opened(tmp_path, server) as service:
         done = await asyncio.to_thread(settler_of(service).settle_now, "ana")
-        assert (done.allowed, done.failed) == (1, 0)
-        assert live(service) == ["Does not touch salt"]
+        assert (done.allowed, done.restated, done.failed) == (2, 1, 0)
+        assert live(service) == ["Does not touch salt", SINGS["statement"]]
+        (after,) = service.ledger.facts_by_id("ana", [before.id])
+        assert (after.text, after.said) == (SINGS["statement"], CHOIR)
 
 
 async def test_conversation_goes_on_while_a_model_hangs(
@@ -477,6 +495,25 @@ async def test_killed_in_the_middle_the_next_start_settles_it(
         await until(lambda: live(service) == ["Does not touch salt"], "the next start settles it")
         assert service.ledger.held("ana") == []
         assert len(service.ledger.turns("ana")) == 1
+
+
+async def test_killed_between_the_answer_and_the_write_the_next_start_settles_it(
+    tmp_path: Path, server: FakeModelServer
+) -> None:
+    module = "tests.integration.settling_process"
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", module, str(tmp_path), server.ollama_url, OLLAMA_MODEL, SALT),
+        "dies",
+        stdout=subprocess.PIPE,
+        cwd=Path(__file__).parents[2],
+    )
+    await process.communicate()
+    assert process.returncode == 9
+    assert len(server.asked()) == 1, "it was answered"
+    async with opened(tmp_path, server, gatekeeper_llm_idle_s=0.0) as service:
+        await until(lambda: live(service) == ["Does not touch salt"], "the next start settles it")
+        (waits, spent) = service.ledger.waiting("ana"), service.ledger.model_day("ana", utc_now())
+        assert (waits, spent[0]) == ([], 2), "the call whose answer was lost is counted"
 
 
 async def test_turns_held_in_another_mode_are_settled_after_a_change_of_mode(

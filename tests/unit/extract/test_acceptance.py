@@ -288,6 +288,8 @@ def test_what_was_hoped_or_past_stays_so(
         ("we swim a lot", "Swims every week", False),
         ("im seit märz in kiel", "Has been in Kiel since March", True),
         ("im thirty two", "Is thirty-two years old", True),
+        ("seit mai bin ich in kiel", "Has been in Kiel since May", True),
+        ("maybe ill move to kiel", "May move to Kiel", True),
         ("moved out last spring", "Moved out last spring", True),
         ("moved out last spring", "Moved out last year", False),
     ],
