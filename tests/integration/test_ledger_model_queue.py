@@ -292,6 +292,23 @@ def test_recording_the_turn_again_does_not_bring_its_words_back(ledger: Ledger) 
     assert [f.text for f in ledger.live_facts("ana")] == ["Keeps the cat"]
 
 
+def test_a_forgotten_canonical_text_leaves_none_of_the_words_it_was_made_of(
+    ledger: Ledger,
+) -> None:
+    words = "ich esse kein fleisch und wohne in kiel"
+    said, decision = open_clause(words, words, said=words)
+    ledger.record(said, decision, mode="hybrid")
+    meat, kiel = fact("Does not eat meat", said=words), lives_in("Kiel", said=words)
+    ledger.settle("ana", said.id, by_model("allow", words, meat, kiel))
+    gone = next(f for f in ledger.live_facts("ana") if f.text == "Does not eat meat")
+    ledger.erase("ana", [gone.id])
+    (left,) = ledger.live_facts("ana")
+    assert (left.text, left.said) == ("Lives in Kiel", "Lives in Kiel")
+    (turn_left,) = ledger.turns("ana")
+    assert (turn_left.text, turn_left.redacted) == ("Lives in Kiel", True)
+    assert ledger.search_words("ana", "fleisch", 3) == []
+
+
 class TestBudget:
     NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 
