@@ -48,12 +48,10 @@ class ModelClient(Protocol):
     Attributes:
         name: Service and model ("gemini:gemini-3.1-flash-lite"); the ledger's extraction method.
         cost: Expected US dollars a call; the cheapest is asked first.
-        estimated_latency_ms: Expected milliseconds a call.
     """
 
     name: str
     cost: float
-    estimated_latency_ms: float
 
     def is_available(self) -> bool:
         """Whether a call may succeed now (key present, server up)."""

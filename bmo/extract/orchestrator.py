@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("bmo.extract")
 
-AGAIN_S = 60.0
-"""When a failure names no time: seconds before it is worth asking again."""
-
 SPENT = "the day's budget of this user is spent"
 """Why a call is not made that the budget does not allow."""
 
@@ -56,8 +53,8 @@ class Orchestrator:
         clock: Clock = time.monotonic,
         notices: Sequence[str] = (),
     ) -> None:
-        """Orders the models by cost, then by latency; ``from_settings`` also makes them."""
-        self.clients = tuple(sorted(clients, key=lambda one: (one.cost, one.estimated_latency_ms)))
+        """Orders the models by cost, then as they come; ``from_settings`` also makes them."""
+        self.clients = tuple(sorted(clients, key=lambda one: one.cost))
         self.notices = tuple(notices)
         self._gate = gate
         self._circuits = {id(one): Circuit(clock) for one in self.clients}
@@ -128,8 +125,7 @@ class Orchestrator:
                     problems.append(problem or f"{client.name} left a turn out of its answer")
         reason = "; ".join(dict.fromkeys(problems)) or self.why_not() or "no model answered"
         settled = tuple(outcomes[turn.id] or self._failed(turn, reason) for turn in turns)
-        again = any(one.status == "failed" for one in settled)
-        return Settlement(settled, tuple(calls), (self.ready_in() or AGAIN_S) if again else None)
+        return Settlement(settled, tuple(calls))
 
     def warm_up(self) -> None:
         """Loads what the models' clients need, so that no conversation waits for it. Blocking."""

@@ -99,12 +99,10 @@ class Settlement:
     Attributes:
         outcomes: One a turn.
         calls: Every call that was made, failed ones too.
-        retry_after_s: When something failed: seconds before it is worth asking again.
     """
 
     outcomes: tuple[TurnOutcome, ...]
     calls: tuple[Call, ...] = ()
-    retry_after_s: float | None = None
 
     @property
     def cost(self) -> float:
