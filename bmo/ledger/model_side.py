@@ -14,7 +14,7 @@ from bmo.ledger import facts as rows
 from bmo.ledger.reconcile import statement_key
 from bmo.ledger.recording import record_turn, wants_near
 from bmo.ledger.records import Aim, Ended, LoggedTurn, NearDuplicates, Recorded, WaitingTurn
-from bmo.ledger.schema import decisions, facts, model_days, turns
+from bmo.ledger.schema import decisions, model_days, turns
 from bmo.ledger.schema import model_queue as queue
 from bmo.ledger.turn_log import as_turn
 from bmo.ledger.turn_queries import TurnQueries
@@ -281,8 +281,14 @@ def _write_allowed(
     mode: GatekeeperMode | None,
 ) -> Recorded:
     """The model's facts, reconciled; one of them in the place of the turn's words."""
-    own = [fact for fact in _of_turn(connection, said.id) if fact.source_type == "gate"]
+    left = rows.by_ids(connection, said.user_id, turn_log.told(connection, said.id))
+    words = [fact for fact in left if fact.slot is None and fact.source_type == "gate"]
+    own = [fact for fact in left if fact.turn_id == said.id and fact.source_type == "gate"]
+    own = rows.live_by_ids(connection, said.user_id, [fact.id for fact in own])
     worded = [fact for fact in own if fact.slot is None]
+    if words and not worded:
+        # They were said before, or have ended, or were corrected since: no better text says more.
+        return Recorded(said.id)
     # A model that gives the words back as they are has nothing better to say.
     whole = whole and not any(_only_repeats(fact, worded) for fact in decision.facts)
     told: list[Fact] = []
@@ -344,11 +350,6 @@ def _spend(connection: Connection, user_id: str, now: datetime, calls: int, toke
 
 def _day(now: datetime) -> str:
     return now.astimezone(UTC).date().isoformat()
-
-
-def _of_turn(connection: Connection, turn_id: str) -> list[StoredFact]:
-    query = rows.select_facts().where(facts.c.turn_id == turn_id, rows.is_live())
-    return rows.fetch(connection, query.order_by(facts.c.id))
 
 
 def _filled(fact: Fact, own: Sequence[StoredFact]) -> bool:

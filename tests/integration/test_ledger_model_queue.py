@@ -268,6 +268,30 @@ def test_a_canonical_text_ends_the_memories_it_names_and_the_slots_other_value(
     assert {f.superseded_by for f in ledger.facts_by_id("ana", [old.id, rent.id])} == {live.id}
 
 
+def test_words_that_have_ended_meanwhile_are_not_brought_back(ledger: Ledger) -> None:
+    rented, words = open_clause("renting above the bakery", "renting above the bakery")
+    rented = replace(rented, at=day(1))
+    (rent,) = ledger.record(rented, words, mode="hybrid").added
+    bought = replace(fact("bought a place"), ends=(rent.id,), extraction_method="encoder:test")
+    ledger.record(replace(turn("bought a place"), at=day(2)), allowed("bought a place", bought))
+    answer = by_model("allow", rented.text, fact("Rents above the bakery"))
+    recorded = ledger.settle("ana", rented.id, answer)
+    assert recorded is not None
+    assert (recorded.added, recorded.restated) == ((), ())
+    assert [f.text for f in ledger.live_facts("ana")] == ["bought a place"]
+    assert queue(ledger) == []
+
+
+def test_words_said_twice_are_put_better_once(ledger: Ledger) -> None:
+    first, decision = open_clause("im keeping the cat", "im keeping the cat")
+    ledger.record(replace(first, at=day(1)), decision, mode="hybrid")
+    again, same = open_clause("im keeping the cat", "im keeping the cat")
+    assert ledger.record(replace(again, at=day(2)), same, mode="hybrid").confirmed
+    for said, text in ((again, "Is keeping a cat"), (first, "Keeps the cat")):
+        ledger.settle("ana", said.id, by_model("allow", said.text, fact(text)))
+    assert [f.text for f in ledger.live_facts("ana")] == ["Keeps the cat"]
+
+
 def test_what_does_not_say_it_all_leaves_the_words_as_they_are(ledger: Ledger) -> None:
     words = "im keeping the cat and my knee is bad again since the fall on the stairs"
     said, decision = open_clause(words, words)
