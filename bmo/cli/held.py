@@ -86,6 +86,7 @@ def held_row(turn: LoggedTurn) -> dict[str, Any]:
         "signals": list(turn.signals),
         "confidence": turn.decision_confidence,
         "gate_version": turn.gate_version,
+        "mode": turn.mode,
         "fallback": turn.fallback,
     }
 

@@ -186,7 +186,9 @@ class Orchestrator:
         if circuit.wait_s() > 0:
             raise ExtractionFailed(circuit.reason)
         if not client.is_available():
-            raise ExtractionFailed(f"{client.name} is not available")
+            away = f"{client.name} is not available"
+            circuit.failed(away, retry_after_s=circuit.FIRST_S, lasting=False)
+            raise ExtractionFailed(away)
         if budget is not None and not budget.take():
             raise ExtractionFailed(SPENT)
         started, spent = time.perf_counter(), Answer("")

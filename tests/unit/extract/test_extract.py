@@ -113,6 +113,17 @@ def test_one_that_fails_or_is_away_is_passed_over(gate: WriteGate) -> None:
     assert away.calls == []
 
 
+def test_one_that_is_away_is_left_alone_for_a_while(gate: WriteGate) -> None:
+    clock, away = Clock(), Scripted("away", 0, available=False)
+    asks = Orchestrator([away], gate, clock=clock)
+    assert asks.extract([TURN], Known()).outcomes[0].status == "failed"
+    assert asks.ready_in() == Circuit.FIRST_S, "or whoever asks would ask without end"
+    assert "away is not available" in asks.why_not()
+    clock.now += Circuit.FIRST_S
+    away.available = True
+    assert asks.extract([TURN], Known()).outcomes[0].status == "settled"
+
+
 @pytest.mark.parametrize("error", [ExtractionFailed("down"), RuntimeError("a bug"), KeyError("x")])
 def test_whatever_fails_the_turn_stays_held(gate: WriteGate, error: Exception) -> None:
     settlement = Orchestrator([Scripted("model", 1, fails=error)], gate).extract([TURN], Known())
