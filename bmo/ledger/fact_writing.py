@@ -132,8 +132,17 @@ def restate(
 ) -> StoredFact:
     """Replaces what a live fact states: the same id, turn and words, a new text and version.
 
-    The index follows by an outbox entry of the caller's.
+    What the gate was sure of stays: its confidence, that it is a hard rule, when it expires. The
+    index follows by an outbox entry of the caller's.
     """
+    better = replace(
+        better,
+        confidence=max(known.confidence, better.confidence),
+        kind="hard_rule" if known.kind == "hard_rule" else better.kind,
+        domain=better.domain or known.domain,
+        sensitive=better.sensitive or known.sensitive,
+        expires_at=known.expires_at,
+    )
     new = {**_content(better, stamp), "conflict": conflict}
     change(connection, known.id, new)
     settle_conflict(connection, known)

@@ -12,7 +12,7 @@ from bmo.ledger.records import Aim
 from bmo.ledger.schema import model_queue, turns
 from bmo.ledger.turn_log import logged
 from bmo.settings import GatekeeperMode
-from bmo.turn import Decision, Turn, is_masked
+from bmo.turn import Decision, Fact, StoredFact, Turn, is_masked
 
 NEVER_SHOWN = frozenset({"injection", "sensitive", "forget"})
 """Signals of turns that no model gets to read: attacks, secrets, what was to be forgotten."""
@@ -21,7 +21,7 @@ _CHUNK = 500
 """Ids per statement; SQLite takes a limited number of parameters."""
 
 _BY_ENCODER = ("encoder:", "judge:")
-_BY_WORDS = (*_BY_ENCODER, "raw")
+_BY_WORDS = (*_BY_ENCODER, "raw", "pattern:order.remember", "pattern:published.")
 """Extraction methods whose memories are the user's words: a model may put them better."""
 
 # Built once: building a statement takes longer than running it, and each turn runs these.
@@ -51,8 +51,12 @@ def aim_of(decision: Decision, mode: GatekeeperMode | None) -> Aim | None:
         learned = decision.extraction_method.startswith(_BY_ENCODER)
         noise = decision.verdict == "discard" and learned
         return "polish" if told else "every" if noise else None
-    slotless = any(f.slot is None and f.extraction_method.startswith(_BY_WORDS) for f in told)
-    return "polish" if mode == "hybrid" and slotless else None
+    return "polish" if mode == "hybrid" and any(map(is_words, told)) else None
+
+
+def is_words(fact: Fact | StoredFact) -> bool:
+    """Whether a memory is the user's words, which a model may put better; no order is."""
+    return fact.slot is None and fact.extraction_method.startswith(_BY_WORDS)
 
 
 def note(

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from bmo.ledger import Ledger
 from bmo.settings import GatekeeperMode
-from bmo.turn import Assessment, Decision, Fact, Signal, Turn, Verdict, utc_now
+from bmo.turn import WITHHOLD_RULE, Assessment, Decision, Fact, Signal, Turn, Verdict, utc_now
 from tests.fakes.speaker import (
     allowed,
     brother,
@@ -303,6 +303,33 @@ def test_what_does_not_say_it_all_leaves_the_words_as_they_are(ledger: Ledger) -
     assert [f.text for f in recorded.added] == ["Has a cat"], "with a slot, as rules store it"
     assert {f.text for f in ledger.live_facts("ana")} == {words, "Has a cat"}
     assert ledger.facts_by_id("ana", [old.id]) == [old]
+
+
+def test_an_order_keeps_its_rule_whatever_a_model_writes_of_it(ledger: Ledger) -> None:
+    words = "never bring up my ex"
+    order = fact(words, rule_id=WITHHOLD_RULE, value="my ex", extraction_method="pattern:order")
+    said = turn(words)
+    (old,) = ledger.record(said, allowed(words, order), mode="llm").added
+    ledger.settle("ana", said.id, by_model("allow", words, fact("Has an ex")))
+    assert ledger.live_facts("ana") == [old]
+
+
+def test_what_the_gate_was_sure_of_stays(ledger: Ledger) -> None:
+    words = "remember short answers only"
+    kept = fact(
+        "short answers only",
+        kind="hard_rule",
+        confidence=0.95,
+        extraction_method="pattern:order.remember",
+    )
+    said = turn(words)
+    ledger.record(said, allowed(words, kept), mode="hybrid")
+    assert queue(ledger) == [words]
+    better = fact("Prefers short answers only", "preferences", confidence=0.7)
+    ledger.settle("ana", said.id, by_model("allow", words, better))
+    (live,) = ledger.live_facts("ana")
+    assert (live.text, live.category) == ("Prefers short answers only", "preferences")
+    assert (live.kind, live.confidence) == ("hard_rule", 0.95)
 
 
 def test_recording_the_turn_again_does_not_bring_its_words_back(ledger: Ledger) -> None:
