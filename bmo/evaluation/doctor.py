@@ -59,7 +59,7 @@ def examine(settings: Settings | None = None) -> Iterator[Check]:
     if settings is None:
         return
     chosen = choose_mode(settings)
-    yield check_mode(chosen)
+    yield check_mode(settings, chosen)
     settings = settings.model_copy(update={"gatekeeper_mode": chosen.mode})
     for look in (
         check_rules,
@@ -148,8 +148,10 @@ def read_settings() -> tuple[Settings | None, list[Check]]:
     return settings, [Check("settings", "ok", settings.mem0_setting)]
 
 
-def check_mode(chosen: ModeChoice) -> Check:
+def check_mode(settings: Settings, chosen: ModeChoice) -> Check:
     """Which mode the write gate works in, and why where nobody set it."""
+    if settings.mem0_setting == "NORMAL":
+        return Check("gate mode", "ok", "no gates (MEM0_SETTING=NORMAL)")
     why = f" (GATEKEEPER_MODE is not set: {chosen.why})" if chosen.why else ""
     return Check("gate mode", "ok", f"{chosen.mode}{why}")
 

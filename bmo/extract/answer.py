@@ -29,7 +29,9 @@ class Candidate(BaseModel):
         ends: Numbers of older memories that are no longer true because of it.
     """
 
-    model_config = ConfigDict(frozen=True, strict=True)
+    model_config = ConfigDict(
+        frozen=True, strict=True, json_schema_serialization_defaults_required=True
+    )
 
     quote: str
     statement: str
@@ -41,7 +43,7 @@ class Candidate(BaseModel):
 
 
 class _Turn(BaseModel):
-    model_config = ConfigDict(strict=True)
+    model_config = ConfigDict(strict=True, json_schema_serialization_defaults_required=True)
 
     turn: int
     durable: bool = True
@@ -52,8 +54,9 @@ class _Answer(BaseModel):
     turns: list[_Turn]
 
 
-SCHEMA: Mapping[str, Any] = _Answer.model_json_schema()
-"""JSON Schema of an answer: Gemini's ``response_json_schema``, Ollama's ``format``."""
+SCHEMA: Mapping[str, Any] = _Answer.model_json_schema(mode="serialization")
+"""JSON Schema of an answer: Gemini's ``response_json_schema``, Ollama's ``format``. Every field is
+asked for; an answer may leave out those with a default all the same."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,13 +37,6 @@ def choose_mode(settings: Settings) -> ModeChoice:
     return ModeChoice("local", "; ".join(problems) or "GATEKEEPER_LLM_MODEL names no model")
 
 
-def with_mode(settings: Settings) -> Settings:
-    """The settings with the mode that ``choose_mode`` finds. Blocking, as that is."""
-    if settings.gatekeeper_mode is not None:
-        return settings
-    return settings.model_copy(update={"gatekeeper_mode": choose_mode(settings).mode})
-
-
 def _problem(settings: Settings, name: str) -> str:
     """Why a model cannot be asked, or ""."""
     if not name.startswith(OLLAMA_PREFIX):

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 from bmo.ids import as_user_id, new_id
 from bmo.memory.batches import AIMS
 from bmo.memory.candidates import find_candidates
-from bmo.memory.mode_choice import with_mode
+from bmo.memory.mode_choice import ModeChoice, choose_mode
 from bmo.memory.session import MemorySession
 from bmo.memory.settling import Settler
 from bmo.memory.steady_clock import SteadyClock
 from bmo.memory.turnstile import Turnstile
 from bmo.memory.warming import RECALL_THREADS, warm_up
-from bmo.settings import Settings, load_settings, quiet_third_parties
+from bmo.settings import OLLAMA_PREFIX, Settings, load_settings, quiet_third_parties
 
 if TYPE_CHECKING:
     from bmo.gate import WriteGate
@@ -150,8 +150,11 @@ class MemoryService:
     @classmethod
     def open_blocking(cls, settings: Settings | None = None) -> MemoryService:
         """The same as ``open``, for code without an event loop (CLI commands, prewarm)."""
-        settings = with_mode(settings or load_settings())
-        notices: list[ServiceNotice] = []
+        settings = settings or load_settings()
+        chosen = choose_mode(settings)
+        if settings.gatekeeper_mode is None:
+            settings = settings.model_copy(update={"gatekeeper_mode": chosen.mode})
+        notices = _mode_notices(settings, chosen)
         with contextlib.ExitStack() as opened:
             ledger = open_ledger(settings)
             opened.callback(ledger.close)
@@ -379,6 +382,15 @@ def open_index(
     except (IndexUnavailable, EmbedderUnavailable) as error:
         notices.append(ServiceNotice("index", f"{error} {UNTIL_THE_INDEX}"))
         return None
+
+
+def _mode_notices(settings: Settings, chosen: ModeChoice) -> list[ServiceNotice]:
+    """Says so where somebody named an Ollama model and it cannot be asked now."""
+    named = any(name.startswith(OLLAMA_PREFIX) for name in settings.model_names)
+    if chosen.mode == "hybrid" or not chosen.why or not named:
+        return []
+    sentence = f"{chosen.why}. Until the next start GATEKEEPER_MODE is local."
+    return [ServiceNotice("mode", sentence)]
 
 
 def _open_judge(settings: Settings, notices: list[ServiceNotice]) -> Judge | None:

@@ -93,6 +93,8 @@ def test_it_says_which_mode_the_gate_is_in_and_why(tmp_path: Path) -> None:
     assert found["gate model"]["status"] == "ok"
     found = checks(bmo(tmp_path, "doctor", "--json"))
     assert found["gate mode"]["found"] == "pattern"
+    found = checks(bmo(tmp_path, "doctor", "--json", MEM0_SETTING="NORMAL"))
+    assert found["gate mode"]["found"] == "no gates (MEM0_SETTING=NORMAL)"
 
 
 def test_a_damaged_ledger_fails(tmp_path: Path) -> None:

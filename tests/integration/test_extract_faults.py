@@ -115,6 +115,9 @@ def test_the_requests_ask_for_the_schema(gate: WriteGate, server: FakeModelServe
     assert config["responseJsonSchema"]["required"] == ["turns"]
     assert ollama["format"]["required"] == ["turns"]
     assert ollama["stream"] is False
+    fact, turn = (ollama["format"]["$defs"][name]["required"] for name in ("Candidate", "_Turn"))
+    assert {"quote", "statement", "category", "slot", "value", "ends", "confidence"} == {*fact}
+    assert {"turn", "durable", "facts"} == {*turn}
 
 
 def test_gemini_costs_what_its_tokens_cost(gate: WriteGate, server: FakeModelServer) -> None:

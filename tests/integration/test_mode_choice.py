@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bmo.memory import MemoryService
-from bmo.memory.mode_choice import choose_mode, with_mode
+from bmo.memory.mode_choice import choose_mode
 from bmo.settings import Settings, load_settings
 from bmo.turn import Turn
 from tests.fakes.model_server import OLLAMA_MODEL, FakeModelServer
@@ -96,8 +96,8 @@ def test_a_server_that_never_ends_its_answer_is_not_waited_for() -> None:
     ],
 )
 def test_what_is_set_stays_whatever_can_be_asked(given: dict[str, Any], mode: str) -> None:
-    settings = load_settings(google_api_key="k", **given)
-    assert with_mode(settings).effective_mode == mode
+    chosen = choose_mode(load_settings(google_api_key="k", **given))
+    assert (chosen.mode, chosen.why) == (mode, "")
 
 
 async def test_the_service_works_in_the_mode_and_the_ledger_says_so(tmp_path: Path) -> None:
@@ -115,3 +115,17 @@ async def test_the_service_works_in_the_mode_and_the_ledger_says_so(tmp_path: Pa
                 assert logged.mode == service.settings.effective_mode == mode
             finally:
                 await service.aclose()
+
+
+async def test_a_named_ollama_that_is_away_is_said(tmp_path: Path) -> None:
+    with FakeModelServer() as gone:
+        host = gone.url
+    settings = load_settings(bmo_home=tmp_path, gatekeeper_llm_model=OLLAMA, ollama_host=host)
+    service = await MemoryService.open(settings)
+    try:
+        (notice,) = [one for one in service.notices if one.part == "mode"]
+        assert "OLLAMA_HOST" in notice.message
+        assert "GATEKEEPER_MODE is local" in notice.message
+        assert service.settler is None
+    finally:
+        await service.aclose()
