@@ -2,7 +2,8 @@
 
 ``python -m benchmarks.model_faults`` talks to BMO in hybrid mode while a fake service fails in
 every way it can (``tests/fakes/model_server.py``); real gates, ledger, index and clients. A turn
-is lost when it is not settled after the service is well again. A reply is delayed when deciding
+is lost when it is not settled after the service is well again: a held one is held still, a kept one
+has not got its canonical text. A reply is delayed when deciding
 and recalling took longer than ``REPLY_S``, which is far less than the clients wait for a model
 and far more than a loaded machine needs.
 """
@@ -21,7 +22,7 @@ from typing import Any
 
 from bmo.memory import MemoryService, MemorySession
 from bmo.settings import Settings, load_settings
-from bmo.turn import Turn
+from bmo.turn import Decision, Fact, Turn
 from tests.fakes.model_server import FAULTS, KEY, OLLAMA_MODEL, FakeModelServer, Fault
 
 SERVICES = ("gemini", "ollama")
@@ -32,6 +33,7 @@ HELD = {
     "they dont let me touch salt again": "Does not touch salt",
     "the top field floods so we keep the ewes up the hill": "Keeps the ewes up the hill",
 }
+KEPT = {"on sundays i sing in that choir down in the old mill": "Sings in a choir in the old mill"}
 SPOKEN = ("my brother sam lives in leeds", "where does my brother live", "what time is it")
 
 
@@ -81,12 +83,24 @@ async def reply(session: MemorySession, text: str, row: Row) -> None:
     row.slowest_s = max(row.slowest_s, spent)
 
 
+async def keep(memory: MemoryService, session: MemorySession, text: str, row: Row) -> None:
+    """A turn that the encoder allows: its words are a memory until a model puts them better."""
+    said = Turn(text=text, user_id=USER, session_id=session.session_id)
+    fact = Fact(text, "personal_facts", said=text, extraction_method="encoder:test")
+    kept = Decision(
+        "allow", ("personal_fact",), "stated", 0.9, facts=(fact,), extraction_method="encoder:test",
+        text=text,
+    )  # fmt: skip
+    await asyncio.wrap_future(memory.recorder.submit(said, kept))
+    row.turns += 1
+
+
 async def run(service: str, fault: Fault) -> Row:
     """One fault: a conversation while it lasts, and settling after it."""
     row = Row(service, fault)
     facts = {
         said: [{"quote": said, "statement": told, "category": "personal_facts", "confidence": 0.9}]
-        for said, told in HELD.items()
+        for said, told in (HELD | KEPT).items()
     }
     with tempfile.TemporaryDirectory() as folder, FakeModelServer(script=facts) as server:
         os.environ["GOOGLE_GEMINI_BASE_URL"] = server.gemini_url
@@ -97,6 +111,8 @@ async def run(service: str, fault: Fault) -> Row:
         session = memory.session(user_id=USER)
         for text in HELD:
             await reply(session, text, row)
+        for text in KEPT:
+            await keep(memory, session, text, row)
         deadline = time.monotonic() + 10
         while not server.asked() and time.monotonic() < deadline:  # noqa: ASYNC110 - other threads
             await asyncio.sleep(0.05)
@@ -108,8 +124,10 @@ async def run(service: str, fault: Fault) -> Row:
         memory = await MemoryService.open(settings)
         await asyncio.to_thread(memory.settling().settle_now, USER)
         said = {turn.text: turn.verdict for turn in memory.ledger.turns(USER)}
-        row.lost = sum(1 for text in (*HELD, *SPOKEN) if text not in said)
+        row.lost = sum(1 for text in (*HELD, *KEPT, *SPOKEN) if text not in said)
         row.lost += sum(1 for text in HELD if said.get(text) == "hold")
+        live = {fact.text for fact in memory.ledger.live_facts(USER)}
+        row.lost += sum(1 for told in KEPT.values() if told not in live)
         await memory.aclose()
     return row
 

@@ -31,6 +31,8 @@ EmbedderName = Literal["local", "gemini"]
 Guests = Literal["ignore", "separate"]
 Prefer = Literal["balanced", "speed", "accuracy"]
 Language = Literal["auto", "en", "de", "fr", "es"]
+ModelSees = Literal["memories", "words"]
+AskedWhen = Literal["pause", "end"]
 
 _LEDGER_URL = re.compile(r"(?:sqlite|postgresql)(?:\+\w+)?://", re.IGNORECASE)
 _LIVEKIT_ADDRESS = re.compile(r"(?:wss?|https?)://[^\s/?#]+(?:[/?#]\S*)?", re.IGNORECASE)
@@ -74,8 +76,9 @@ class Settings(BaseSettings):
 
     gatekeeper_enabled: bool = True
     """False allows every turn raw, as GATEKEEPER_MODE=disabled does."""
-    gatekeeper_mode: GatekeeperMode = "local"
-    """local: rules, then the judge on this machine. pattern: rules only."""
+    gatekeeper_mode: GatekeeperMode | None = None
+    """local: rules, then the judge on this machine. pattern: rules only. Unset: hybrid where a
+    model of GATEKEEPER_LLM_MODEL can be asked, else local (see ``bmo.memory.mode_choice``)."""
     gatekeeper_fail_policy: FailPolicy = "closed"
     """What happens to a turn nothing could vouch for: closed holds it, open allows it raw."""
     gatekeeper_short_user_threshold: int = Field(20, ge=0, le=2000)
@@ -90,12 +93,19 @@ class Settings(BaseSettings):
     """Log one line a decision."""
     gatekeeper_llm_model: str = DEFAULT_GEMINI_MODEL
     """Models for hybrid and llm mode, with commas between: Gemini models, ``ollama/<name>``."""
-    gatekeeper_llm_budget: int = Field(60, ge=0)
-    """Model calls allowed per hour."""
+    gatekeeper_llm_budget: int = Field(100, ge=0)
+    """Model calls allowed a day (UTC) and user."""
     gatekeeper_llm_token_budget: int = Field(200_000, ge=0)
-    """Model tokens allowed per hour, both ways."""
+    """Model tokens allowed a day (UTC) and user, both ways."""
+    gatekeeper_llm_when: AskedWhen = "pause"
+    """pause: a model is asked when a user has been silent for a while. end: at a visit's end."""
     gatekeeper_llm_idle_s: float = Field(5.0, ge=0.0, le=3600.0)
-    """Seconds of a user's silence after which his held turns go to a model."""
+    """Seconds of a user's silence that are a pause."""
+    gatekeeper_llm_batch: int = Field(8, ge=1, le=50)
+    """Turns of a visit that share a model call."""
+    bmo_model_sees: ModelSees = "words"
+    """What a model behind the gate is sent. memories: only what was kept. words: also what is held,
+    and the turns around."""
     bmo_sensitive: SensitivePolicy = "drop"
     """Personal identifiers (phone, e-mail, passport ...): drop, mask or keep. Secrets: never."""
     bmo_judge_allow: float | None = Field(None, ge=0.0, le=1.0)
@@ -198,6 +208,8 @@ class Settings(BaseSettings):
     @field_validator(
         "gatekeeper_mode",
         "gatekeeper_fail_policy",
+        "gatekeeper_llm_when",
+        "bmo_model_sees",
         "bmo_sensitive",
         "bmo_language",
         "bmo_embedder",
@@ -282,8 +294,8 @@ class Settings(BaseSettings):
 
     @property
     def effective_mode(self) -> GatekeeperMode:
-        """The gate's mode after GATEKEEPER_ENABLED."""
-        return self.gatekeeper_mode if self.gatekeeper_enabled else "disabled"
+        """The gate's mode after GATEKEEPER_ENABLED; local while it is unset and nobody looked."""
+        return (self.gatekeeper_mode or "local") if self.gatekeeper_enabled else "disabled"
 
 
 def _with_port(value: str | None) -> str | None:

@@ -91,6 +91,15 @@ WITHHOLD_RULE = "order.withhold"
 """Rule of a memory whose ``value`` is a topic that is never to be brought up."""
 
 
+MASKS = ("[secret]", "[e-mail]", "[phone]", "[forgotten]")
+"""What stands where a secret, an identifier or a forgotten word stood."""
+
+
+def is_masked(text: str) -> bool:
+    """Whether something was taken out of a text."""
+    return any(mask in text for mask in MASKS)
+
+
 def utc_now() -> datetime:
     """The present moment, timezone-aware, in UTC."""
     return datetime.now(UTC)

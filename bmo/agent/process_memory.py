@@ -103,5 +103,5 @@ def _open(promise: Future[MemoryService], settings: Settings | None) -> None:
     for notice in service.notices:
         extra = {"part": notice.part, "notice": notice.message}
         logger.warning("memory was opened with a limitation", extra=extra)
-    logger.info("memory is open")
+    logger.info("memory is open", extra={"mode": service.settings.effective_mode})
     promise.set_result(service)

@@ -90,7 +90,7 @@ async def run_chat(
             await prepare(agent)
             if isinstance(model, OfflineResponder):
                 model.outcome = Outcomes(agent.conversation)
-            _welcome(screen, settings, model, [notice.message for notice in service.notices])
+            _welcome(screen, service, model)
             session = _typed_session(model)
             await session.start(agent, record=False)
             await warm
@@ -229,15 +229,19 @@ def _responder(settings: Settings) -> llm.LLM[Any]:
     return OfflineResponder(settings) if settings.google_api_key is None else google_llm(settings)
 
 
-def _welcome(screen: Screen, settings: Settings, model: llm.LLM[Any], notices: list[str]) -> None:
+def _welcome(screen: Screen, service: MemoryService, model: llm.LLM[Any]) -> None:
+    settings = service.settings
     who = (
         f"the {OFFLINE_NAME} (no GOOGLE_API_KEY; it answers from memory only)"
         if model.model == OFFLINE_NAME
         else model.model
     )
-    screen.note(f"BMO remembers {settings.bmo_user_id!r}. Replies: {who}. /help, /quit")
-    for notice in notices:
-        screen.note(notice)
+    gate = settings.effective_mode if settings.mem0_setting == "GATED" else "none"
+    screen.note(
+        f"BMO remembers {settings.bmo_user_id!r}. Gate: {gate}. Replies: {who}. /help, /quit"
+    )
+    for notice in service.notices:
+        screen.note(notice.message)
 
 
 def _first_line(error: BaseException) -> str:

@@ -88,6 +88,7 @@ def held_row(turn: LoggedTurn) -> dict[str, Any]:
         "signals": list(turn.signals),
         "confidence": turn.decision_confidence,
         "gate_version": turn.gate_version,
+        "mode": turn.mode,
         "fallback": turn.fallback,
     }
 
@@ -166,6 +167,11 @@ def _allow(
 
 def _settle(settings: Settings, limit: int, as_json: bool) -> None:
     user_id = settings.bmo_user_id
+    if settings.bmo_model_sees == "memories":
+        raise CommandError(
+            "BMO_MODEL_SEES=memories keeps held turns here: set BMO_MODEL_SEES=words to have a "
+            "model look at them."
+        )
     # The mode is for the background; by hand a model is asked in every mode.
     with opened_service(settings.model_copy(update={"gatekeeper_mode": "local"})) as service:
         before = len(service.ledger.waiting(user_id, aims=["held"]))

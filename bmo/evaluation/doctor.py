@@ -20,6 +20,7 @@ from dotenv import dotenv_values
 from bmo.evaluation.checks import Check
 from bmo.evaluation.doctor_services import check_keys, check_livekit, check_models_behind
 from bmo.evaluation.doctor_stores import check_disk, check_home, check_ledger, check_qdrant
+from bmo.memory.mode_choice import ModeChoice, choose_mode
 from bmo.settings import (
     MemorySettingWarning,
     Settings,
@@ -57,6 +58,9 @@ def examine(settings: Settings | None = None) -> Iterator[Check]:
     yield from check_models()
     if settings is None:
         return
+    chosen = choose_mode(settings)
+    yield check_mode(settings, chosen)
+    settings = settings.model_copy(update={"gatekeeper_mode": chosen.mode})
     for look in (
         check_rules,
         check_home,
@@ -141,8 +145,15 @@ def read_settings() -> tuple[Settings | None, list[Check]]:
     unknown = _unknown_variables()
     if unknown:
         return settings, [Check("settings", "warn", *unknown)]
-    mode = f"{settings.mem0_setting}, gatekeeper {settings.effective_mode}"
-    return settings, [Check("settings", "ok", mode)]
+    return settings, [Check("settings", "ok", settings.mem0_setting)]
+
+
+def check_mode(settings: Settings, chosen: ModeChoice) -> Check:
+    """Which mode the write gate works in, and why where nobody set it."""
+    if settings.mem0_setting == "NORMAL":
+        return Check("gate mode", "ok", "no gates (MEM0_SETTING=NORMAL)")
+    why = f" (GATEKEEPER_MODE is not set: {chosen.why})" if chosen.why else ""
+    return Check("gate mode", "ok", f"{chosen.mode}{why}")
 
 
 def _unknown_variables() -> tuple[str, str] | None:

@@ -140,6 +140,13 @@ def _shares(turns: Sequence[RanTurn]) -> dict[str, Share]:
         "held in the end": share([ran.verdict == "hold" for ran in turns]),
         "a model was asked": share([ran.aim is not None for ran in turns]),
         "recovered by the model": share(recovered),
+        "words put in a canonical text": share(
+            [
+                any(memory.source_type == "model" for memory in ran.after)
+                for ran in turns
+                if ran.aim == "polish"
+            ]
+        ),
         "durable turns skipped": share(
             [ran.verdict == "discard" for ran in turns if ran.expected.facts]
         ),
@@ -164,9 +171,13 @@ def _numbers(run: ModeRun) -> dict[str, float]:
             "model calls": float(settled.calls),
             "model ms a call p50": 1000 * float(np.percentile(settled.seconds, 50)),
             "model ms a call p95": 1000 * float(np.percentile(settled.seconds, 95)),
+            "model calls per 100 turns": 100 * settled.calls / max(1, len(run.turns)),
+            "tokens per 100 turns": 100 * settled.tokens / max(1, len(run.turns)),
             "US dollars": settled.cost,
             "US dollars per 1000 turns": 1000 * settled.cost / max(1, len(run.turns)),
             "turns settled": float(settled.allowed + settled.discarded + settled.unchanged),
+            "turns whose words stay": float(settled.unchanged),
+            "turns with nothing that lasts": float(settled.passing),
             "turns refused": float(settled.held),
             "turns failed": float(settled.failed),
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 from bmo.evaluation.annotated import AnnotatedTurn, annotated_turns
@@ -93,7 +93,14 @@ def run_mode(
         settler = None
         if orchestrator is not None:
             asks = orchestrator(gate.settings, gate)
-            settler = Settler(gate.settings, ledger, recorder, asks, judge=gate.judge)
+            settler = Settler(
+                gate.settings,
+                ledger,
+                recorder,
+                asks,
+                judge=gate.judge,
+                candidates=lambda turn: find_candidates(ledger, None, turn)[0],
+            )
             opened.enter_context(closing(settler))
         for scenario in scenarios:
             run.turns += _Visits(gate, ledger, settler, run.settled).play(scenario)
@@ -165,8 +172,9 @@ class _Visits:
 
 def add_up(total: Settled, more: Settled) -> None:
     """Adds the counts of another settling to a total."""
-    for name in ("asked", "allowed", "discarded", "held", "unchanged", "failed", "calls", "cost"):
-        setattr(total, name, getattr(total, name) + getattr(more, name))
+    for one in fields(Settled):
+        if one.type in ("int", "float"):
+            setattr(total, one.name, getattr(total, one.name) + getattr(more, one.name))
     total.seconds += more.seconds
     total.why_stopped = more.why_stopped or total.why_stopped
     for why, count in more.refused.items():

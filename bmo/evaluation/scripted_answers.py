@@ -19,6 +19,19 @@ from bmo.turn import CATEGORIES
 
 SEED = 20261121
 
+_THIRD = {
+    **dict.fromkeys(("i", "we"), "they"),
+    **dict.fromkeys(("i'm", "im", "we're"), "they are"),
+    **dict.fromkeys(("i've", "ive", "we've"), "they have"),
+    **dict.fromkeys(("i'd", "i'll"), "they would"),
+    **dict.fromkeys(("me", "us"), "them"),
+    **dict.fromkeys(("my", "our"), "their"),
+    **dict.fromkeys(("mine", "ours"), "theirs"),
+    **dict.fromkeys(("myself", "ourselves"), "themselves"),
+}
+_FIRST_PERSON = re.compile(
+    rf"\b(?:{'|'.join(sorted(_THIRD, key=len, reverse=True))})\b", re.IGNORECASE
+)
 _CLAUSE = re.compile(r"[^.!?;,]+")
 
 Answers = dict[str, list[dict[str, Any]]]
@@ -39,7 +52,8 @@ def scripted_answers(
     """The answers of a scripted model to annotated turns.
 
     Where no answer is recorded, a right answer quotes the smallest part of the turn that holds
-    the annotated strings, and says it in the user's own words; it does not translate. A fact is
+    the annotated strings, and says it in the user's own words, put into the third person word by
+    word; it does not translate. A fact is
     answered wrongly with ``error_rate``: left out, put in another category, misquoted or denied,
     in turn by chance. A turn without facts is wrongly said to hold one with the same rate.
 
@@ -122,4 +136,5 @@ def _quote(said: str, wanted: ExpectedFact) -> str | None:
 
 
 def _fact(quote: str, statement: str, category: str) -> dict[str, Any]:
-    return {"quote": quote, "statement": statement, "category": category, "confidence": 0.9}
+    third = _FIRST_PERSON.sub(lambda found: _THIRD[found[0].casefold()], statement)
+    return {"quote": quote, "statement": third, "category": category, "confidence": 0.9}

@@ -1,18 +1,18 @@
 """Acceptance: what a model proposes is held against the user's own words before it is a memory.
 
 A model points (a quote of the user's words) and writes a canonical text. The text is accepted only
-where names, numbers and denial are the user's own; secrets and attacks are looked for in it as in
-a turn.
+where names, numbers, times, denial and doubt are the user's own; secrets and attacks are looked for
+in it as in a turn.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bmo.extract.answer import Candidate
-from bmo.extract.grounding import Said, has_meaning, is_grounded, keeps_polarity
+from bmo.extract.grounding import Said, has_meaning, is_grounded, keeps_times, stance_of
 from bmo.extract.quoting import locate
 from bmo.extract.settlement import Known, Refusal, RefusalReason
 from bmo.gate.firewall import attack
@@ -26,7 +26,7 @@ from bmo.language import clean, identify, words
 from bmo.ledger.values import stems
 from bmo.quotation import one_line
 from bmo.settings import SensitivePolicy
-from bmo.turn import Fact, Turn
+from bmo.turn import Fact, Turn, is_masked
 
 CONFIDENCE_CAP = 0.8
 """Most a model's word counts: under the precision from which a rule's fact is not doubted."""
@@ -40,13 +40,19 @@ ECHO = 0.8
 LONGEST = 40
 """Most words of a memory."""
 
+COVERED = 0.65
+"""Share of a turn's words of meaning that quotes and texts must hold to stand in its place."""
+
 WISH = "Wants the assistant "
 """How a standing wish begins; the instructions ask for it."""
 
 _SHORT = 4
 """Fewer words are often names, which are of no language."""
 
-_MASK = re.compile(r"\[[a-z -]+\]")
+_FIRST_PERSON = frozenset(
+    "i i'm i've i'd i'll im ive me my mine myself we we're we've us our ours ourselves".split()
+)
+_NONE: Mapping[int, str] = {}
 _BEHIND = re.compile(r"[^.!?]*([.!?]?)")
 
 
@@ -57,10 +63,12 @@ class Accepted:
     Attributes:
         facts: Memories that may be stored, each once.
         refused: The others, with the reason.
+        whole: Whether the facts say all that the turn does.
     """
 
     facts: tuple[Fact, ...]
     refused: tuple[Refusal, ...]
+    whole: bool
 
 
 def accept(
@@ -69,6 +77,7 @@ def accept(
     known: Known,
     policy: SensitivePolicy,
     method: str,
+    memories: Mapping[int, str] = _NONE,
 ) -> Accepted:
     """Turns a model's candidates for a turn into memories, or refuses them.
 
@@ -78,6 +87,7 @@ def accept(
         known: People, memories given in the visit, neighbouring turns.
         policy: What becomes of personal identifiers.
         method: "gemini:<model>" or the like; the memories' extraction method.
+        memories: Number that the model was shown -> id of an older memory.
     """
     asked = safe_context(turn.assistant_before, policy)
     earlier = " ".join(
@@ -87,14 +97,22 @@ def accept(
     english = identify(turn.text, tag=turn.language, previous=asked) == "en"
     facts: dict[str, Fact] = {}
     refused: list[Refusal] = []
+    quoted: list[str] = []
     for candidate in candidates:
         why = _why_not(candidate, said, known.injected, policy, english=english)
         if why:
             refused.append(Refusal(candidate.statement, why))
         else:
             fact = _fact(candidate, turn, asked, known)
-            facts.setdefault(fact.text.casefold(), replace(fact, extraction_method=method))
-    return Accepted(tuple(facts.values())[:MAX_FACTS], tuple(refused))
+            ends = _ends(candidate, fact, turn, known, memories)
+            made = replace(fact, ends=ends, extraction_method=method)
+            facts.setdefault(fact.text.casefold(), made)
+            quoted.append(candidate.quote)
+    told = tuple(facts.values())[:MAX_FACTS]
+    held = stems([*quoted, *(fact.text for fact in told)])
+    meant = stems([turn.text])
+    whole = not refused and len(meant & held) >= COVERED * len(meant)
+    return Accepted(told, tuple(refused), whole)
 
 
 def safe_context(assistant_words: str, policy: SensitivePolicy) -> str:
@@ -133,20 +151,39 @@ def _why_not(
         return "unread"
     if not is_grounded(statement, said, english=english):
         return "grounding"
-    if not keeps_polarity(statement, said.words[span[0] : span[1]]):
-        return "polarity"
-    return "echo" if _echoes(statement, injected) else None
+    if not keeps_times(statement, said):
+        return "time"
+    return stance_of(statement, said.words, span) or (
+        "echo" if _echoes(statement, injected) else None
+    )
+
+
+def _ends(
+    candidate: Candidate, fact: Fact, turn: Turn, known: Known, memories: Mapping[int, str]
+) -> tuple[str, ...]:
+    """The older memories that a fact ends: only such as may be about the same."""
+    named = {memories[number] for number in candidate.ends if number in memories}
+    return tuple(
+        old.id
+        for old in known.candidates.get(turn.id, ())
+        if old.id in named
+        and (old.category == fact.category or stems([fact.text, turn.text]) & stems([old.text]))
+        and (old.kind != "hard_rule" or fact.kind == "hard_rule")
+    )
 
 
 def _holds_secret(statement: str, quote: str, policy: SensitivePolicy) -> bool:
-    if _MASK.search(f"{quote} {statement}") or scan(statement).kinds:
+    if is_masked(f"{quote} {statement}") or scan(statement).kinds:
         return True
     return policy != "keep" and masked_identifiers(statement)[1] > 0
 
 
 def _is_plain_english(statement: str) -> bool:
-    count = len(words(statement))
+    said = words(statement)
+    count = len(said)
     if not 0 < count <= LONGEST or statement.rstrip().endswith("?"):
+        return False
+    if not _FIRST_PERSON.isdisjoint(said):  # unquoted it would be the reader's own
         return False
     return identify(statement) == "en" or (count < _SHORT and identify(statement) is None)
 
@@ -163,7 +200,8 @@ def _fact(candidate: Candidate, turn: Turn, asked: str, known: Known) -> Fact:
     text = one_line(clean(candidate.statement)).rstrip(".")
     confidence = round(min(candidate.confidence, CONFIDENCE_CAP), 3)
     slotted = read_canonical(text)
-    if slotted is not None:
+    # A model that names another slot than its text reads as is not sure which it means.
+    if slotted is not None and candidate.slot in ("", slotted.rule_id, slotted.slot):
         return replace(slotted, said=turn.text, asked=asked, confidence=confidence)
     wish, category = text.startswith(WISH), candidate.category
     if wish and category != "policies":

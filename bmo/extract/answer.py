@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from bmo.extract.model import ExtractionFailed
-from bmo.turn import Category, Turn
+from bmo.extract.model import ExtractionFailed, Request
+from bmo.turn import Category
 
 MAX_FACTS = 8
 """Facts of one turn that are looked at; a turn of more is being made up."""
@@ -23,20 +24,29 @@ class Candidate(BaseModel):
         statement: The canonical text: English, in the third person, without its subject.
         category: Where it belongs, by the model's word.
         confidence: By the model's word.
+        slot: The plain slot it fills, or "".
+        value: The slot's value in the user's words, or "".
+        ends: Numbers of older memories that are no longer true because of it.
     """
 
-    model_config = ConfigDict(frozen=True, strict=True)
+    model_config = ConfigDict(
+        frozen=True, strict=True, json_schema_serialization_defaults_required=True
+    )
 
     quote: str
     statement: str
     category: Category
     confidence: float = Field(ge=0.0, le=1.0)
+    slot: str = ""
+    value: str = ""
+    ends: list[int] = Field(default_factory=list)
 
 
 class _Turn(BaseModel):
-    model_config = ConfigDict(strict=True)
+    model_config = ConfigDict(strict=True, json_schema_serialization_defaults_required=True)
 
     turn: int
+    durable: bool = True
     facts: list[Candidate] = Field(max_length=MAX_FACTS)
 
 
@@ -44,20 +54,34 @@ class _Answer(BaseModel):
     turns: list[_Turn]
 
 
-SCHEMA: Mapping[str, Any] = _Answer.model_json_schema()
-"""JSON Schema of an answer: Gemini's ``response_json_schema``, Ollama's ``format``."""
+SCHEMA: Mapping[str, Any] = _Answer.model_json_schema(mode="serialization")
+"""JSON Schema of an answer: Gemini's ``response_json_schema``, Ollama's ``format``. Every field is
+asked for; an answer may leave out those with a default all the same."""
 
 
-def read_answer(text: str, numbered: Mapping[int, Turn]) -> dict[str, tuple[Candidate, ...]]:
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What a model says of one turn.
+
+    Attributes:
+        durable: Whether anything in it will still matter in a month.
+        candidates: The memories it proposes; none where nothing is durable.
+    """
+
+    durable: bool
+    candidates: tuple[Candidate, ...]
+
+
+def read_answer(text: str, request: Request) -> dict[str, Proposal]:
     """Reads a model's answer.
 
     Args:
         text: What it wrote.
-        numbered: Number in the request -> turn that was to be settled.
+        request: What it was asked.
 
     Returns:
-        Turn id -> candidates, () for "nothing"; a turn it did not speak of is missing, and
-        numbers that were not asked for are left out.
+        Turn id -> proposal; a turn it did not speak of is missing, and numbers that were not asked
+        for are left out.
 
     Raises:
         ExtractionFailed: The text is no JSON, or not of the schema. The message has no word of the
@@ -71,9 +95,11 @@ def read_answer(text: str, numbered: Mapping[int, Turn]) -> dict[str, tuple[Cand
         raise ExtractionFailed(f"malformed answer: {why}", content=True) from None
     except ValueError:
         raise ExtractionFailed("malformed answer: no JSON", content=True) from None
-    found: dict[str, tuple[Candidate, ...]] = {}
+    found: dict[str, Proposal] = {}
     for one in answer.turns:
-        if one.turn in numbered:
-            turn_id = numbered[one.turn].id
-            found[turn_id] = (*found.get(turn_id, ()), *one.facts)
+        if one.turn in request.numbered:
+            turn_id = request.numbered[one.turn].id
+            before = found.get(turn_id, Proposal(False, ()))
+            facts = (*before.candidates, *one.facts) if one.durable else before.candidates
+            found[turn_id] = Proposal(before.durable or one.durable, facts)
     return found

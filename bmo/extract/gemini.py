@@ -42,8 +42,6 @@ class GeminiClient:
     ``GOOGLE_GEMINI_BASE_URL`` is honoured by google-genai itself (a proxy, a test server).
     """
 
-    estimated_latency_ms = 1500.0
-
     def __init__(
         self, model: str, api_key: str, *, base_url: str | None = None, timeout_s: float = TIMEOUT_S
     ) -> None:

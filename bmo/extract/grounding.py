@@ -1,4 +1,4 @@
-"""Whether the user's words carry what a model says they do: names, numbers, denial, the rest.
+"""Whether the user's words carry what a model says they do: names, numbers, times, denial, doubt.
 
 A list of words is no grammar: it only tells what was said from what was not.
 """
@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, Literal
 
 from bmo.gate.tables import given_names, read_table
 from bmo.language import LANGUAGES, words
@@ -20,6 +20,13 @@ from bmo.ledger.values import content_words, stem
 CARRIED = 0.6
 """Share of a memory's words of meaning that must have been said."""
 
+WORDS_BEFORE, WORDS_AFTER = 4, 1
+"""Words around a quote that are read with it, up to a border of clauses."""
+
+Stance = Literal["polarity", "time", "doubt"]
+"""What a memory may turn round: denial, that something was so, that it is hoped or doubted."""
+
+_BORDER = re.compile(r"[.!?;,:]|\b(?:and|but|so|because|und|aber|weil|et|mais|y|pero|porque)\b")
 _TOKEN = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _PRONOUNS = frozenset({"i", "i'm", "i've", "i'd", "i'll"})
 _NO_MEANING = frozenset("yes yeah no ok okay right sure".split())
@@ -79,17 +86,44 @@ def is_grounded(statement: str, said: Said, *, english: bool = True) -> bool:
     return len(told & heard) / len(told) >= CARRIED
 
 
-def keeps_polarity(statement: str, quote: str) -> bool:
-    """Whether a memory denies where the quoted words deny, and affirms where they affirm.
+def keeps_times(statement: str, said: Said) -> bool:
+    """Whether a memory names no day, month or time that the user did not name."""
+    heard = {time for word in words(said.words) for time in _times().get(word, ())}
+    plain = statement.replace("years old", "old")
+    if " May" not in plain:
+        plain = re.sub(r"\bmay\b", "", plain, flags=re.IGNORECASE)  # no month
+    named = [_times().get(word) for word in words(plain)]
+    return all(not heard.isdisjoint(times) for times in named if times)
 
-    "I gave up meat" may become "Does not eat meat"; "I don't eat meat" may not become "Eats
-    meat", nor "I eat meat" become "Does not eat meat".
+
+def stance_of(statement: str, text: str, span: tuple[int, int]) -> Stance | None:
+    """In what a memory turns round what the quoted words say, or None.
+
+    "I gave up meat" may become "Does not eat meat"; "I don't eat meat" may not become "Eats meat".
+    What was so once stays past, what is hoped or doubted stays so. A few words around the quote
+    count too: a quote that leaves out "used to" or "don't" is no better for it.
+
+    Args:
+        statement: A model's text, English.
+        text: The user's words.
+        span: Where the quote stands in them.
     """
-    stated, quoted = _denies(statement), _denies(quote)
-    if stated == quoted:
-        return True
-    plain = quote if stated else statement
-    return not _list("deny_by_meaning").isdisjoint(_TOKEN.findall(plain.casefold()))
+    quote = f"{_before(text[: span[0]])} {text[span[0] : span[1]]} {_after(text[span[1] :])}"
+    stated, quoted = set(words(statement)), words(quote)
+    heard = set(quoted)
+    while quoted and quoted[0] in _list("answers"):
+        quoted = quoted[1:]  # "no i live in leeds" denies nothing, "no meetings" does
+    if _denies(stated) not in (_denies(heard), _denies(quoted)):
+        plain = heard if _denies(stated) else stated
+        if plain.isdisjoint(_list("deny_by_meaning")) and plain.isdisjoint(_list("past")):
+            return "polarity"
+    if not heard.isdisjoint(_list("past")) and not _is_past(stated):
+        return "time"
+    if not stated.isdisjoint(_list("past")) and not _is_past(heard):
+        return "time"
+    doubted = not heard.isdisjoint(_list("doubt"))
+    kept = not stated.isdisjoint(_list("doubt") | _list("doubted"))
+    return "doubt" if doubted and not kept else None
 
 
 def has_meaning(quote: str) -> bool:
@@ -106,9 +140,10 @@ def _forms(text: str) -> frozenset[str]:
 
 
 def _is_name(word: str, position: int) -> bool:
-    if not word[:1].isupper() or word.casefold() in _PRONOUNS:
+    low = word.casefold()
+    if not word[:1].isupper() or low in _PRONOUNS or low in _times():
         return False
-    return position > 0 or word.casefold() in given_names()  # a memory begins with a capital
+    return position > 0 or low in given_names()  # a memory begins with a capital
 
 
 def _number(word: str) -> str:
@@ -127,9 +162,25 @@ def _relations(text: str, *languages: str) -> set[str]:
     }
 
 
-def _denies(text: str) -> bool:
-    said = words(text)
+def _denies(said: Iterable[str]) -> bool:
     return any(word in _list("deny") or word.endswith("n't") for word in said)
+
+
+def _is_past(said: Iterable[str]) -> bool:
+    """Whether one of some words says that something was so: "used to", "lived", "not"."""
+    lists = (_list(name) for name in ("past", "past_verbs", "deny", "deny_by_meaning"))
+    looked = frozenset().union(*lists)
+    return any(word in looked or word.endswith(("ed", "n't")) for word in said)
+
+
+def _before(text: str) -> str:
+    """The last few words before a quote, from the last border on."""
+    return " ".join(_BORDER.split(text)[-1].split()[-WORDS_BEFORE:])
+
+
+def _after(text: str) -> str:
+    """The first few words behind a quote, up to the first border."""
+    return " ".join(_BORDER.split(text)[0].split()[:WORDS_AFTER])
 
 
 @cache
@@ -148,6 +199,14 @@ def _list(name: str) -> frozenset[str]:
 @cache
 def _numbers() -> Mapping[str, str]:
     return {word: digits for digits, said in _table()["numbers"].items() for word in said.split()}
+
+
+@cache
+def _times() -> Mapping[str, frozenset[str]]:
+    """A word that names a time -> the times it may mean ("morgen" is two)."""
+    table = {time: frozenset(said.split()) for time, said in _table()["times"].items()}
+    every = frozenset().union(*table.values())
+    return {word: frozenset(t for t, said in table.items() if word in said) for word in every}
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
 from bmo.turn import Turn
@@ -17,11 +17,19 @@ TIMEOUT_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The system instruction, the conversation as JSON, and which turn each number in it is."""
+    """What a model is asked.
+
+    Attributes:
+        instructions: The system instruction.
+        content: The conversation as JSON.
+        numbered: Number in the content -> turn that is to be settled.
+        memories: Number in the content -> id of an older memory.
+    """
 
     instructions: str
     content: str
     numbered: Mapping[int, Turn]
+    memories: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +48,10 @@ class ModelClient(Protocol):
     Attributes:
         name: Service and model ("gemini:gemini-3.1-flash-lite"); the ledger's extraction method.
         cost: Expected US dollars a call; the cheapest is asked first.
-        estimated_latency_ms: Expected milliseconds a call.
     """
 
     name: str
     cost: float
-    estimated_latency_ms: float
 
     def is_available(self) -> bool:
         """Whether a call may succeed now (key present, server up)."""
@@ -62,6 +68,16 @@ class ModelClient(Protocol):
 
     def close(self) -> None:
         """Gives its connections back. Safe to call twice, and from another thread."""
+
+
+class Budget(Protocol):
+    """What may be asked of models for a user. Safe from any thread."""
+
+    def take(self) -> bool:
+        """Counts a call that is about to begin, if one is allowed; returns whether it is."""
+
+    def spend(self, tokens: int) -> None:
+        """Counts the tokens of a call, both ways."""
 
 
 class ExtractionFailed(RuntimeError):

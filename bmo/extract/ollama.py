@@ -34,7 +34,6 @@ class OllamaClient:
     """
 
     cost = 0.0
-    estimated_latency_ms = 8000.0
 
     def __init__(self, model: str, host: str, *, timeout_s: float = MODEL_TIMEOUT_S) -> None:
         """Nothing is sent yet.

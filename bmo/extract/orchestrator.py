@@ -8,18 +8,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bmo.extract.acceptance import Accepted, accept
-from bmo.extract.answer import SCHEMA, read_answer
-from bmo.extract.budget import Budget, Circuit, Clock
+from bmo.extract.acceptance import accept
+from bmo.extract.answer import SCHEMA, Proposal, read_answer
+from bmo.extract.circuit import Circuit, Clock
 from bmo.extract.gemini import GeminiClient
-from bmo.extract.model import Answer, ExtractionFailed, ModelClient
+from bmo.extract.model import Answer, Budget, ExtractionFailed, ModelClient, Request
 from bmo.extract.ollama import OllamaClient
-from bmo.extract.request import build_request, instructions
+from bmo.extract.request import build_request, prompt
 from bmo.extract.settlement import Call, Known, Settlement, TurnOutcome
 from bmo.gate.firewall import attack
-from bmo.gate.secrets import scan
+from bmo.gate.guards import mask
 from bmo.settings import OLLAMA_PREFIX
-from bmo.turn import CATEGORY_SIGNALS, Decision, Turn
+from bmo.turn import CATEGORY_SIGNALS, Decision, Turn, is_masked
 
 if TYPE_CHECKING:
     from bmo.gate import WriteGate
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("bmo.extract")
 
-AGAIN_S = 60.0
-"""When a failure names no time: seconds before it is worth asking again."""
+SPENT = "the day's budget of this user is spent"
+"""Why a call is not made that the budget does not allow."""
 
 NOTHING = 0.7
 """How much a model's "nothing to keep" counts."""
@@ -42,7 +42,6 @@ class Orchestrator:
 
     Attributes:
         clients: In the order they are asked.
-        budget: What may be asked in an hour, or None for no limit.
         notices: Sentences for people about models that are configured and cannot be used.
     """
 
@@ -51,13 +50,11 @@ class Orchestrator:
         clients: Sequence[ModelClient],
         gate: WriteGate,
         *,
-        budget: Budget | None = None,
         clock: Clock = time.monotonic,
         notices: Sequence[str] = (),
     ) -> None:
-        """Orders the models by cost, then by latency; ``from_settings`` also makes them."""
-        self.clients = tuple(sorted(clients, key=lambda one: (one.cost, one.estimated_latency_ms)))
-        self.budget = budget
+        """Orders the models by cost, then as they come; ``from_settings`` also makes them."""
+        self.clients = tuple(sorted(clients, key=lambda one: one.cost))
         self.notices = tuple(notices)
         self._gate = gate
         self._circuits = {id(one): Circuit(clock) for one in self.clients}
@@ -84,31 +81,26 @@ class Orchestrator:
                 clients.append(GeminiClient(name, settings.google_api_key.get_secret_value()))
         if not clients and not notices:
             notices.append("GATEKEEPER_LLM_MODEL names no model: held turns wait.")
-        budget = Budget(settings.gatekeeper_llm_budget, settings.gatekeeper_llm_token_budget)
-        return cls(clients, gate, budget=budget, notices=notices)
+        if 0 in (settings.gatekeeper_llm_budget, settings.gatekeeper_llm_token_budget):
+            clients = []
+            notices = ["GATEKEEPER_LLM_BUDGET or _TOKEN_BUDGET is 0: no model is asked."]
+        return cls(clients, gate, notices=notices)
 
     def ready_in(self) -> float | None:
         """Seconds until a call may be made: 0 now, None never. Sends nothing."""
-        if not self.clients:
-            return None
-        wait = min(self._circuits[id(one)].wait_s() for one in self.clients)
-        allowed = self.budget.wait_s() if self.budget is not None else 0.0
-        return None if allowed is None else max(wait, allowed)
+        return min((self._circuits[id(one)].wait_s() for one in self.clients), default=None)
 
     def why_not(self) -> str:
         """A sentence for people when no call may be made now, or ""."""
         wait = self.ready_in()
-        if wait == 0.0:
-            return ""
         if wait is None:
-            none = "GATEKEEPER_LLM_BUDGET or GATEKEEPER_LLM_TOKEN_BUDGET is 0: no model is asked."
-            return none if self.clients else " ".join(self.notices)
+            return " ".join(self.notices)
         paused = [r for one in self.clients if (r := self._circuits[id(one)].reason)]
-        spent = self.budget is not None and self.budget.wait_s() != 0.0
-        why = "the hour's budget is spent" if spent else "; ".join(paused)
-        return f"No model is asked for {wait:.0f} s: {why}."
+        return f"No model is asked for {wait:.0f} s: {'; '.join(paused)}." if wait else ""
 
-    def extract(self, turns: Sequence[Turn], known: Known) -> Settlement:
+    def extract(
+        self, turns: Sequence[Turn], known: Known, budget: Budget | None = None
+    ) -> Settlement:
         """Settles turns of one visit.
 
         Whatever a model or the network does ends in an outcome; no turn is lost.
@@ -116,6 +108,7 @@ class Orchestrator:
         Args:
             turns: Turns of one user and one visit, oldest first.
             known: What is known beside them.
+            budget: What may be spent on them; None is any amount.
 
         Returns:
             One outcome a turn, and every call that was made.
@@ -126,18 +119,17 @@ class Orchestrator:
         for client in self.clients:
             left = [turn for turn in turns if outcomes[turn.id] is None]
             if left:
-                answered, problem = self._ask(client, left, known, calls)
+                answered, problem = self._ask(client, left, known, calls, budget)
                 outcomes |= answered
                 if len(answered) < len(left):
                     problems.append(problem or f"{client.name} left a turn out of its answer")
         reason = "; ".join(dict.fromkeys(problems)) or self.why_not() or "no model answered"
         settled = tuple(outcomes[turn.id] or self._failed(turn, reason) for turn in turns)
-        again = any(one.status == "failed" for one in settled)
-        return Settlement(settled, tuple(calls), (self.ready_in() or AGAIN_S) if again else None)
+        return Settlement(settled, tuple(calls))
 
     def warm_up(self) -> None:
         """Loads what the models' clients need, so that no conversation waits for it. Blocking."""
-        instructions()
+        prompt()
         for client in self.clients:
             client.warm_up()
 
@@ -147,7 +139,12 @@ class Orchestrator:
             client.close()
 
     def _ask(
-        self, client: ModelClient, turns: Sequence[Turn], known: Known, calls: list[Call]
+        self,
+        client: ModelClient,
+        turns: Sequence[Turn],
+        known: Known,
+        calls: list[Call],
+        budget: Budget | None,
     ) -> tuple[dict[str, TurnOutcome | None], str]:
         """Asks one model; what it answered, and why turns are left.
 
@@ -156,7 +153,7 @@ class Orchestrator:
         the other one fares better.
         """
         try:
-            return self._call(client, turns, known, calls), ""
+            return self._call(client, turns, known, calls, budget), ""
         except ExtractionFailed as error:
             problem, halved = str(error), error.content
         answered: dict[str, TurnOutcome | None] = {}
@@ -164,7 +161,7 @@ class Orchestrator:
             spoilt: list[Sequence[Turn]] = []
             for half in (turns[: len(turns) // 2], turns[len(turns) // 2 :]):
                 try:
-                    answered |= self._call(client, half, known, calls)
+                    answered |= self._call(client, half, known, calls, budget)
                 except ExtractionFailed as error:
                     problem = str(error)
                     spoilt.append(half)
@@ -173,7 +170,12 @@ class Orchestrator:
         return answered, problem
 
     def _call(
-        self, client: ModelClient, turns: Sequence[Turn], known: Known, calls: list[Call]
+        self,
+        client: ModelClient,
+        turns: Sequence[Turn],
+        known: Known,
+        calls: list[Call],
+        budget: Budget | None,
     ) -> dict[str, TurnOutcome | None]:
         """One call, if circuit and budget allow it; noted in ``calls``.
 
@@ -184,21 +186,22 @@ class Orchestrator:
         if circuit.wait_s() > 0:
             raise ExtractionFailed(circuit.reason)
         if not client.is_available():
-            raise ExtractionFailed(f"{client.name} is not available")
-        if self.budget is not None and not self.budget.take():
-            raise ExtractionFailed("the hour's budget is spent")
+            away = f"{client.name} is not available"
+            circuit.failed(away, retry_after_s=circuit.FIRST_S, lasting=False)
+            raise ExtractionFailed(away)
+        if budget is not None and not budget.take():
+            raise ExtractionFailed(SPENT)
         started, spent = time.perf_counter(), Answer("")
         failure: ExtractionFailed | None = None
         found: dict[str, TurnOutcome | None] = {}
         try:
             request = build_request(turns, known, self._gate.settings.bmo_sensitive)
             spent = client.ask(request, SCHEMA)
-            proposed = read_answer(spent.text, request.numbered)
+            proposed = read_answer(spent.text, request)
             for turn in turns:
                 if turn.id in proposed:
-                    policy = self._gate.settings.bmo_sensitive
-                    accepted = accept(proposed[turn.id], turn, known, policy, client.name)
-                    found[turn.id] = self._answered(turn, accepted, client.name)
+                    said = proposed[turn.id]
+                    found[turn.id] = self._answered(turn, said, known, request, client.name)
         except ExtractionFailed as error:
             failure, spent = error, error.spent or spent
         except Exception as error:  # a bug in a client must not lose a turn
@@ -207,8 +210,8 @@ class Orchestrator:
         read, wrote, why = spent.input_tokens, spent.output_tokens, str(failure or "")
         seconds = time.perf_counter() - started
         calls.append(Call(client.name, seconds, read, wrote, spent.cost, why, len(turns)))
-        if self.budget is not None:
-            self.budget.spend(read + wrote)
+        if budget is not None:
+            budget.spend(read + wrote)
         if failure is not None:
             circuit.failed(why, retry_after_s=failure.retry_after_s, lasting=failure.lasting)
             logger.warning("model failed", extra={"extractor": client.name, "error": why})
@@ -223,7 +226,8 @@ class Orchestrator:
             return TurnOutcome(turn.id, "held", held)
         if not turn.text.strip():
             return TurnOutcome(turn.id, "held", self._held(turn, "no words are left"))
-        if set(scan(turn.text, turn.assistant_before).kinds) - {"masked"}:
+        policy = self._gate.settings.bmo_sensitive
+        if is_masked(mask(turn.text, policy, turn.assistant_before)[0]):
             return TurnOutcome(turn.id, "held", self._held(turn, "secret"))
         return None
 
@@ -231,22 +235,27 @@ class Orchestrator:
         held = self._held(turn, f"model failed: {reason}")
         return TurnOutcome(turn.id, "failed", replace(held, fallback=True, open=True))
 
-    def _answered(self, turn: Turn, accepted: Accepted, method: str) -> TurnOutcome:
+    def _answered(
+        self, turn: Turn, said: Proposal, known: Known, request: Request, method: str
+    ) -> TurnOutcome:
         """Allowed with facts, discarded without; held where all that was proposed was refused."""
+        policy = self._gate.settings.bmo_sensitive
+        accepted = accept(said.candidates, turn, known, policy, method, request.memories)
         facts, refused = accepted.facts, accepted.refused
         if refused and not facts:
             why = ", ".join(sorted({one.why for one in refused}))
             held = self._held(turn, f"a model's facts were refused: {why}")
             return TurnOutcome(turn.id, "held", held, refused)
         decision = replace(
-            self._held(turn, "found by a model" if facts else "a model found nothing to keep"),
+            self._held(turn, "found by a model" if facts else "a model found nothing that lasts"),
             verdict="allow" if facts else "discard",
             signals=tuple(dict.fromkeys(CATEGORY_SIGNALS[f.category] for f in facts)) or ("other",),
             confidence=max((fact.confidence for fact in facts), default=NOTHING),
             facts=facts,
+            gate_version=f"{self._gate.version}+prompt-{prompt()[0]}",
             extraction_method=method,
         )
-        return TurnOutcome(turn.id, "settled", decision, refused)
+        return TurnOutcome(turn.id, "settled", decision, refused, accepted.whole)
 
     def _held(self, turn: Turn, reason: str) -> Decision:
         version = self._gate.version

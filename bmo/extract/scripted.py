@@ -20,7 +20,6 @@ class ScriptedClient:
     """Answers by the turn's words; a turn that is not in the script is not spoken of."""
 
     cost = 0.0
-    estimated_latency_ms = 0.0
 
     def __init__(self, name: str, answers: Mapping[str, list[dict[str, Any]]]) -> None:
         """Answers with these.

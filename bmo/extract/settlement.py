@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from bmo.turn import Decision, Turn
+from bmo.turn import Decision, StoredFact, Turn
 
 RefusalReason = Literal[
     "quote",  # it is not in the user's own words, or has no word of meaning in it
@@ -16,7 +16,9 @@ RefusalReason = Literal[
     "injection",  # it tries to steer the assistant
     "grounding",  # a name, number or relation that was not said, or too many other words
     "polarity",  # it affirms what the user denied, or the other way round
-    "unread",  # it is no plain English sentence
+    "time",  # a time that was not said, or what was as if it were still so
+    "doubt",  # what was hoped or doubted as if it were so
+    "unread",  # it is no plain English sentence in the third person
     "scope",  # it orders to forget; a model never does that
     "echo",  # it repeats a memory that was given to the assistant in this visit
 ]
@@ -40,11 +42,13 @@ class Known:
         subjects: Lower-case name -> subject ("sam" -> "user.brother:sam").
         neighbours: Other turns of the same visit: read for understanding, never a source.
         injected: Texts of memories that were put before the assistant's model in this visit.
+        candidates: Turn id -> older live memories that the turn may end, nearest first.
     """
 
     subjects: Mapping[str, str] = field(default_factory=dict)
     neighbours: tuple[Turn, ...] = ()
     injected: tuple[str, ...] = ()
+    candidates: Mapping[str, tuple[StoredFact, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +61,22 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class TurnOutcome:
-    """What became of one turn: a decision ready for the ledger, and what was refused."""
+    """What became of one turn.
+
+    Attributes:
+        turn_id: The turn.
+        status: How it came out.
+        decision: Ready for the ledger.
+        refused: What was proposed and is not stored.
+        whole: Whether the decision's facts say all that the turn does, so that they may stand in
+            the place of its words.
+    """
 
     turn_id: str
     status: Status
     decision: Decision
     refused: tuple[Refusal, ...] = ()
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +99,10 @@ class Settlement:
     Attributes:
         outcomes: One a turn.
         calls: Every call that was made, failed ones too.
-        retry_after_s: When something failed: seconds before it is worth asking again.
     """
 
     outcomes: tuple[TurnOutcome, ...]
     calls: tuple[Call, ...] = ()
-    retry_after_s: float | None = None
 
     @property
     def cost(self) -> float:

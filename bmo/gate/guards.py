@@ -25,9 +25,18 @@ from bmo.language import (
 )
 from bmo.language.domains import domains_of
 from bmo.settings import GatekeeperMode, SensitivePolicy, Settings
-from bmo.turn import WITHHOLD_RULE, Category, DialogueContext, Fact, Kind, Signal, Turn, Verdict
+from bmo.turn import (
+    MASKS,
+    WITHHOLD_RULE,
+    Category,
+    DialogueContext,
+    Fact,
+    Kind,
+    Signal,
+    Turn,
+    Verdict,
+)
 
-_MASKED = ("[secret]", "[e-mail]", "[phone]")
 _FEW_WORDS = 3
 """A turn with an identifier and no more content words beside it says nothing else."""
 
@@ -231,11 +240,11 @@ def _sensitive(turn: Turn, bare: bool, identifiers: int, settings: Settings) -> 
     if bare:
         return Ruling("discard", ("sensitive",), "secret", rule_id="guard.secret")
     # Words that were written down come masked: they are decided as they were.
-    any_masked = identifiers or any(mask in turn.text for mask in _MASKED[1:])
+    any_masked = identifiers or any(mask in turn.text for mask in MASKS[1:3])
     if not any_masked or settings.bmo_sensitive != "drop":
         return None
     rest = turn.text
-    for mask in _MASKED:
+    for mask in MASKS[:3]:
         rest = rest.replace(mask, " ")
     if len(content(rest)) > _FEW_WORDS:
         return None

@@ -144,9 +144,9 @@ def read_canonical(text: str) -> Fact | None:
     return None
 
 
-def canonical_texts() -> list[str]:
-    """The texts that slots write, with their captures in braces."""
-    return [rule.text for rule in _rules_of("en") if "{choice}" not in rule.text]
+def canonical_texts() -> list[tuple[str, str]]:
+    """Slots with the texts that they write, captures in braces."""
+    return [(rule.slot, rule.text) for rule in _rules_of("en") if "{choice}" not in rule.text]
 
 
 def _read_clause(clause: str, language: LanguageCode) -> tuple[Fact, ...]:

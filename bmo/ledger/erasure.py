@@ -30,6 +30,7 @@ from bmo.ledger.schema import (
     facts,
     feedback,
     meta,
+    model_days,
     outbox,
     recall_items,
     recalls,
@@ -158,6 +159,7 @@ def erase_user(
         ("links", fact_turns, fact_turns.c.fact_id.in_(mine)),
         ("facts", facts, facts.c.user_id == user_id),
         ("decisions", decisions, decisions.c.user_id == user_id),
+        ("model_days", model_days, model_days.c.user_id == user_id),
         ("turns", turns, turns.c.user_id == user_id),
         ("tombstones_replaced", tombstones, tombstones.c.user_id.in_([user_id, hashed])),
     ):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -84,6 +84,7 @@ def _if_any(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda value: None if value is None else change(value)
 
 
+_STORED = frozenset(field.name for field in fields(StoredFact))
 _READ_BACK = [(column.key, _read_back(column)) for column in COLUMNS]
 
 
@@ -114,26 +115,12 @@ def insert(
         valid_from: Since when it holds; None is when it was said.
     """
     row: dict[str, Any] = {
+        **_content(fact, stamp),
         "id": fact.id,
         "user_id": stamp.user_id,
-        "subject": fact.subject,
-        "slot": fact.slot,
-        "value": fact.value,
-        "value_key": value_key(fact.value),
-        "text": fact.text,
-        "text_key": text_key(fact.text),
         "said": fact.said,
         "asked": fact.asked,
-        "category": fact.category if fact.category in CATEGORIES else "personal_facts",
-        "kind": fact.kind,
-        "cardinality": fact.cardinality,
-        "polarity": fact.polarity,
-        "confidence": fact.confidence,
-        "entities": [clean_text(entity) for entity in fact.entities],
-        "domain": fact.domain,
-        "sensitive": fact.sensitive,
         "when": None,
-        "expires_at": fact.expires_at,
         "recorded_at": stamp.at,
         "valid_from": valid_from or stamp.at,
         "valid_until": ended_by.valid_from if ended_by else None,
@@ -141,11 +128,7 @@ def insert(
         "end_reason": "superseded" if ended_by else "",
         "superseded_by": ended_by.id if ended_by else None,
         "conflict": conflict,
-        "source_type": stamp.source_type,
         "turn_id": stamp.turn_id,
-        "rule_id": fact.rule_id,
-        "extraction_method": fact.extraction_method,
-        "extraction_version": stamp.version,
         "use_count": 0,
         "agent_id": stamp.agent_id,
         "visibility": stamp.visibility,
@@ -159,6 +142,57 @@ def insert(
     return stored
 
 
+def restate(
+    connection: Connection, known: StoredFact, better: Fact, stamp: Stamp, *, conflict: bool
+) -> StoredFact:
+    """Replaces what a live fact states: the same id, turn and words, a new text and version.
+
+    What the gate was sure of stays: its confidence, that it is a hard rule, when it expires. The
+    index follows by an outbox entry of the caller's.
+    """
+    better = replace(
+        better,
+        confidence=max(known.confidence, better.confidence),
+        kind="hard_rule" if known.kind == "hard_rule" else better.kind,
+        domain=better.domain or known.domain,
+        sensitive=better.sensitive or known.sensitive,
+        expires_at=known.expires_at,
+    )
+    new = {**_content(better, stamp), "conflict": conflict}
+    change(connection, known.id, new)
+    settle_conflict(connection, known)
+    raise_version(connection, known.user_id)
+    stored = replace(known, **{k: v for k, v in new.items() if k in _STORED})
+    stored = replace(stored, entities=tuple(stored.entities))
+    write_words(connection, stored)
+    return stored
+
+
+def _content(fact: Fact, stamp: Stamp) -> dict[str, Any]:
+    """What a fact states and who wrote it, as columns."""
+    return {
+        "subject": fact.subject,
+        "slot": fact.slot,
+        "value": fact.value,
+        "value_key": value_key(fact.value),
+        "text": fact.text,
+        "text_key": text_key(fact.text),
+        "category": fact.category if fact.category in CATEGORIES else "personal_facts",
+        "kind": fact.kind,
+        "cardinality": fact.cardinality,
+        "polarity": fact.polarity,
+        "confidence": fact.confidence,
+        "entities": [clean_text(entity) for entity in fact.entities],
+        "domain": fact.domain,
+        "sensitive": fact.sensitive,
+        "expires_at": fact.expires_at,
+        "source_type": stamp.source_type,
+        "rule_id": fact.rule_id,
+        "extraction_method": fact.extraction_method,
+        "extraction_version": stamp.version,
+    }
+
+
 def _as_written(row: Mapping[str, Any]) -> StoredFact:
     """A row as it would be read back, without reading it; a column that is missing is empty."""
     values = [read(row.get(name)) for name, read in _READ_BACK]
@@ -170,7 +204,9 @@ def write_words(connection: Connection, fact: StoredFact, *, fresh: bool = False
     """(Re)writes the word index of one fact; a ``fresh`` one has no words there yet."""
     if not fresh:
         connection.execute(_DELETE_WORDS, {"fact": fact.id})
-    words = own_words(fact) | content_words([fact.asked])
+    # A model's text may share no word with what was said, which people search by all the same.
+    said = fact.said if fact.source_type == "model" else ""
+    words = own_words(fact) | content_words([fact.asked, said])
     if words:
         connection.execute(
             _INSERT_WORDS,

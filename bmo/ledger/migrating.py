@@ -24,7 +24,7 @@ from bmo.ledger.errors import LedgerUnavailable
 from bmo.ledger.fact_writing import rewrite_keys
 from bmo.ledger.schema import meta, metadata
 
-SCHEMA: Final = "0030"
+SCHEMA: Final = "0040"
 """The newest schema this BMO knows: the last of the migrations."""
 
 OLDEST: Final = "0005"

@@ -12,7 +12,7 @@ from bmo.ledger.records import Aim
 from bmo.ledger.schema import model_queue, turns
 from bmo.ledger.turn_log import logged
 from bmo.settings import GatekeeperMode
-from bmo.turn import Decision, Turn
+from bmo.turn import Decision, Fact, StoredFact, Turn, is_masked
 
 NEVER_SHOWN = frozenset({"injection", "sensitive", "forget"})
 """Signals of turns that no model gets to read: attacks, secrets, what was to be forgotten."""
@@ -21,7 +21,7 @@ _CHUNK = 500
 """Ids per statement; SQLite takes a limited number of parameters."""
 
 _BY_ENCODER = ("encoder:", "judge:")
-_BY_WORDS = (*_BY_ENCODER, "raw")
+_BY_WORDS = (*_BY_ENCODER, "raw", "pattern:order.remember", "pattern:published.")
 """Extraction methods whose memories are the user's words: a model may put them better."""
 
 # Built once: building a statement takes longer than running it, and each turn runs these.
@@ -35,22 +35,28 @@ _REMOVE = sa.delete(model_queue).where(
 def aim_of(decision: Decision, mode: GatekeeperMode | None) -> Aim | None:
     """What a model is asked about a turn, or None when it is not to be asked.
 
-    Held turns wait in every mode, so that a later change of mode finds them.
+    Held turns wait in every mode, so that a later change of mode finds them. A turn of which
+    something was masked is never shown.
 
     Args:
         decision: The gate's word on the turn.
         mode: The gate's mode; None adds nothing but held turns.
     """
-    if NEVER_SHOWN.intersection(decision.signals):
+    if NEVER_SHOWN.intersection(decision.signals) or is_masked(decision.text):
         return None
     if decision.verdict == "hold":
         return "held"
     told = [fact for fact in decision.facts if fact.op != "retract"]
     if mode == "llm":
         learned = decision.extraction_method.startswith(_BY_ENCODER)
-        return "every" if told or (decision.verdict == "discard" and learned) else None
-    slotless = any(f.slot is None and f.extraction_method.startswith(_BY_WORDS) for f in told)
-    return "polish" if mode == "hybrid" and slotless else None
+        noise = decision.verdict == "discard" and learned
+        return "polish" if told else "every" if noise else None
+    return "polish" if mode == "hybrid" and any(map(is_words, told)) else None
+
+
+def is_words(fact: Fact | StoredFact) -> bool:
+    """Whether a memory is the user's words, which a model may put better; no order is."""
+    return fact.slot is None and fact.extraction_method.startswith(_BY_WORDS)
 
 
 def note(
@@ -107,7 +113,10 @@ def queue_held(
                 "last_error": "",
             }
             for said in held
-            if said.text and not said.redacted and not NEVER_SHOWN.intersection(said.signals)
+            if said.text
+            and not said.redacted
+            and not is_masked(said.text)
+            and not NEVER_SHOWN.intersection(said.signals)
         ]
         if rows:
             connection.execute(_INSERT, rows)

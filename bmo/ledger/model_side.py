@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime, timedelta
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime, timedelta
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from bmo.ledger import fact_writing, model_queue, turn_log
-from bmo.ledger import facts as rows
-from bmo.ledger.recording import record_turn, wants_near
-from bmo.ledger.records import Aim, Ended, LoggedTurn, NearDuplicates, Recorded, WaitingTurn
-from bmo.ledger.schema import decisions, facts, turns
+from bmo.ledger import model_queue, turn_log
+from bmo.ledger.canonical import write_allowed
+from bmo.ledger.recording import wants_near
+from bmo.ledger.records import Aim, NearDuplicates, Recorded, WaitingTurn
+from bmo.ledger.schema import decisions, model_days, turns
 from bmo.ledger.schema import model_queue as queue
 from bmo.ledger.turn_log import as_turn
 from bmo.ledger.turn_queries import TurnQueries
-from bmo.ledger.values import stems, text_key, value_key
-from bmo.settings import checked_user_id
-from bmo.turn import Decision, Fact, StoredFact, Turn, utc_now
+from bmo.settings import GatekeeperMode, checked_user_id
+from bmo.turn import Decision, Turn, is_masked, utc_now
 
 FIRST_RETRY = timedelta(minutes=1)
 """How long a turn waits after the first failure; each further one doubles it."""
@@ -30,8 +28,18 @@ LONGEST_RETRY = timedelta(days=1)
 _QUEUE = queue.c
 _WAITING = sa.select(queue).join(turns).where(model_queue.readable())
 
-COVERED = 0.5
-"""Share of a slotless memory's words of meaning that what takes its place must hold."""
+
+_TODAY = sa.select(model_days.c.calls, model_days.c.tokens).where(
+    model_days.c.user_id == sa.bindparam("user"), model_days.c.day == sa.bindparam("day")
+)
+_EARLIER = sa.delete(model_days).where(
+    model_days.c.user_id == sa.bindparam("user"), model_days.c.day < sa.bindparam("day")
+)
+_SPEND = sa.text(
+    "INSERT INTO model_days (user_id, day, calls, tokens) VALUES (:user, :day, :calls, :tokens) "
+    "ON CONFLICT (user_id, day) DO UPDATE SET calls = model_days.calls + :calls, "
+    "tokens = model_days.tokens + :tokens"
+)
 
 
 class ModelSide(TurnQueries):
@@ -118,7 +126,11 @@ class ModelSide(TurnQueries):
                 for found in connection.execute(part).scalars()
             ]
             said = turn_log.logged(connection, turn.user_id, turn_ids=ids)
-        return [as_turn(one) for one in said if not model_queue.NEVER_SHOWN & {*one.signals}]
+        return [
+            as_turn(one)
+            for one in said
+            if not model_queue.NEVER_SHOWN & {*one.signals} and not is_masked(one.text)
+        ]
 
     def lease_waiting(self, turn_ids: Sequence[str], now: datetime, until: datetime) -> set[str]:
         """Takes due turns for this process until a moment, where several share a ledger.
@@ -158,17 +170,34 @@ class ModelSide(TurnQueries):
             connection.execute(sa.update(decisions).where(failed).values(fallback=True))
 
     def settle(
-        self, user_id: str, turn_id: str, decision: Decision, *, near: NearDuplicates | None = None
+        self,
+        user_id: str,
+        turn_id: str,
+        decision: Decision,
+        *,
+        whole: bool = True,
+        near: NearDuplicates | None = None,
+        mode: GatekeeperMode | None = None,
     ) -> Recorded | None:
-        """Writes what a model made of a waiting turn; it waits no longer.
+        """Writes what a model made of a waiting turn, all of it or nothing; it waits no longer.
 
-        An allowed turn's facts are reconciled like the gate's. Memories of the same turn that are
-        only its words end as merged into those that say the same in a slot or more cleanly. A
-        held turn that is held again stays for a person to decide on.
+        An allowed turn's facts are reconciled like the gate's. Where the turn left its words as a
+        memory, that memory keeps its id and gets the text of the fact that holds most of them, or
+        ends as merged into a live one that says the same. A held turn that is held again stays for
+        a person to decide on.
+
+        Args:
+            user_id: Whose turn.
+            turn_id: The turn.
+            decision: What the model made of it.
+            whole: Whether the facts say all that the words say. If not, the words stay as they
+                are, and only facts with a slot are stored beside them.
+            near: Finds similar facts.
+            mode: The gate's mode.
 
         Returns:
-            What was added, confirmed and ended; None when the turn no longer waits, because
-            somebody decided on it or its words were erased meanwhile: nothing is written then.
+            What became of it; None when the turn no longer waits, because somebody decided on it
+            or its words were erased meanwhile: nothing is written then.
         """
         checked_user_id(user_id)
         similar = {
@@ -183,11 +212,55 @@ class ModelSide(TurnQueries):
             said = turn_log.logged(connection, user_id, turn_ids=[turn_id])[0]
             model_queue.remove(connection, [turn_id])
             if decision.verdict == "allow":
-                return _write_allowed(connection, said, decision, similar, utc_now())
+                now = utc_now()
+                return write_allowed(connection, said, decision, similar, now, whole, mode)
             if decision.verdict == "discard" and said.verdict == "hold":
                 turn_log.resolve(connection, user_id, turn_id, "discarded")
-            turn_log.write_decision(connection, as_turn(said), decision)
+            turn_log.write_decision(connection, as_turn(said), decision, mode)
             return Recorded(turn_id)
+
+    def take_model_call(self, user_id: str, now: datetime, calls: int, tokens: int) -> bool:
+        """Counts a call to a model for a user if the day's budget (UTC) allows one more.
+
+        The tokens of a call are known after it, so that a day's last call may go over.
+
+        Args:
+            user_id: For whom a model is asked.
+            now: The present moment.
+            calls: Calls allowed a day.
+            tokens: Tokens allowed a day.
+
+        Returns:
+            Whether it may be made.
+        """
+        checked_user_id(user_id)
+        with self.writing(user_id) as connection:
+            spent = _spent(connection, user_id, now)
+            if spent[0] >= calls or spent[1] >= tokens:
+                return False
+            _spend(connection, user_id, now, 1, 0)
+            return True
+
+    def note_model_tokens(self, user_id: str, now: datetime, tokens: int) -> None:
+        """Counts the tokens of a call, both ways."""
+        with self.writing(user_id) as connection:
+            _spend(connection, user_id, now, 0, tokens)
+
+    def model_day(self, user_id: str, now: datetime) -> tuple[int, int]:
+        """Calls and tokens that models were asked for a user today (UTC)."""
+        checked_user_id(user_id)
+        with self.reading() as connection:
+            return _spent(connection, user_id, now)
+
+    def rest_waiting(self, user_id: str, until: datetime, why: str) -> None:
+        """What waits of a user is not tried before a moment; it counts as no failure."""
+        later = (
+            sa.update(queue)
+            .where(_QUEUE.user_id == user_id, _QUEUE.next_at < until)
+            .values(next_at=until, last_error=why)
+        )
+        with self.writing(user_id) as connection:
+            connection.execute(later)
 
     def forget_waiting(self, turn_id: str) -> None:
         """A turn waits no longer, and nothing else changes: a model had nothing to add to it."""
@@ -195,86 +268,16 @@ class ModelSide(TurnQueries):
             model_queue.remove(connection, [turn_id])
 
 
-def _write_allowed(
-    connection: Connection,
-    said: LoggedTurn,
-    decision: Decision,
-    similar: Mapping[int, Mapping[str, float]],
-    now: datetime,
-) -> Recorded:
-    """The model's facts, reconciled; the turn's memories of mere words merged into them."""
-    own = [fact for fact in _of_turn(connection, said.id) if fact.source_type == "gate"]
-    worded = [fact for fact in own if fact.slot is None]
-    told: list[Fact] = []
-    near: dict[int, Mapping[str, float]] = {}
-    for place, fact in enumerate(decision.facts):
-        if _filled(fact, own) or _only_repeats(fact, worded):
-            continue
-        # What is to be merged must not take the new fact for its own double.
-        others = similar.get(place, {}).items()
-        near[len(told)] = {k: v for k, v in others if all(k != old.id for old in worded)}
-        told.append(fact)
-    if not told:
-        return Recorded(said.id)
-    if said.verdict == "hold":
-        turn_log.resolve(connection, said.user_id, said.id, "allowed")
-    model_word = replace(decision, facts=tuple(told))
-    recorded = record_turn(connection, as_turn(said), model_word, near, now, source_type="model")
-    ended = _merge(connection, said, worded, recorded, now)
-    return replace(recorded, ended=(*recorded.ended, *ended))
+def _spent(connection: Connection, user_id: str, now: datetime) -> tuple[int, int]:
+    row = connection.execute(_TODAY, {"user": user_id, "day": _day(now)}).first()
+    return (0, 0) if row is None else (int(row.calls), int(row.tokens))
 
 
-def _of_turn(connection: Connection, turn_id: str) -> list[StoredFact]:
-    query = rows.select_facts().where(facts.c.turn_id == turn_id, rows.is_live())
-    return rows.fetch(connection, query.order_by(facts.c.id))
+def _spend(connection: Connection, user_id: str, now: datetime, calls: int, tokens: int) -> None:
+    today = {"user": user_id, "day": _day(now)}
+    connection.execute(_EARLIER, today)
+    connection.execute(_SPEND, {**today, "calls": calls, "tokens": tokens})
 
 
-def _filled(fact: Fact, own: Sequence[StoredFact]) -> bool:
-    """Whether the rules read another value for this slot in the very same turn: they are right."""
-    return fact.cardinality == "one" and any(
-        fact.slot is not None
-        and fact.slot == old.slot
-        and fact.subject == old.subject
-        and value_key(fact.value) != value_key(old.value)
-        for old in own
-    )
-
-
-def _only_repeats(fact: Fact, worded: Sequence[StoredFact]) -> bool:
-    """Whether a fact without slot has the very words of a memory that the turn left already."""
-    return fact.slot is None and any(text_key(fact.text) == text_key(old.text) for old in worded)
-
-
-def _merge(
-    connection: Connection,
-    said: LoggedTurn,
-    worded: Sequence[StoredFact],
-    recorded: Recorded,
-    now: datetime,
-) -> list[Ended]:
-    """Ends the turn's memories of mere words that the model's facts cover."""
-    stays = {fact.id for fact in recorded.confirmed} | {one.fact.id for one in recorded.ended}
-    new = [*recorded.added, *recorded.confirmed]
-    kept = stems(fact.text for fact in new)
-    merged: list[Ended] = []
-    for old in worded:
-        words = stems([old.text])
-        if old.id in stays or not new or len(words & kept) < COVERED * len(words):
-            continue
-        nearest = max(new, key=lambda fact: _shared(fact, words))
-        merged.append(
-            fact_writing.end(
-                connection,
-                old,
-                "merged",
-                now,
-                at=said.at,
-                superseded_by=nearest.id,
-                turn_id=said.id,
-            )
-        )
-    return merged
-
-
-def _shared(fact: StoredFact, words: set[str]) -> tuple[int, str]:
-    return len(words & stems([fact.text])), text_key(fact.text)
+def _day(now: datetime) -> str:
+    return now.astimezone(UTC).date().isoformat()

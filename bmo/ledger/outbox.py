@@ -46,6 +46,7 @@ _WAITS = (
     )
     .limit(1)
 )
+_WAITS_FREE = _WAITS.where(outbox.c.leased_by.is_(None))
 _LEASE = (
     sa.update(outbox)
     .where(outbox.c.id.in_(sa.bindparam("items", expanding=True)))
@@ -74,9 +75,14 @@ def put(
     index_id: str | None = None,
     erasure_id: str | None = None,
 ) -> None:
-    """Adds an entry. An update that waits already is put twice only for an erasure's sake."""
-    if op == "update" and erasure_id is None and waits(connection, fact_id, ("add", "update")):
-        return
+    """Adds an entry. An update that waits already is put twice only for an erasure's sake.
+
+    What somebody works on now may have been read before it changed: that does not count.
+    """
+    if op == "update" and erasure_id is None:
+        given = {"fact": fact_id, "ops": ["add", "update"]}
+        if connection.execute(_WAITS_FREE, given).first() is not None:
+            return
     connection.execute(
         _INSERT,
         {

@@ -14,6 +14,7 @@ class Outcome:
 
     added: list[StoredFact] = field(default_factory=list)
     confirmed: list[StoredFact] = field(default_factory=list)
+    restated: list[StoredFact] = field(default_factory=list)
     ended: list[Ended] = field(default_factory=list)
     conflicts: list[StoredFact] = field(default_factory=list)
     unmatched: list[Fact] = field(default_factory=list)
@@ -32,6 +33,7 @@ class Outcome:
             turn_id=turn_id,
             added=tuple(self.added),
             confirmed=tuple(self.confirmed),
+            restated=tuple(self.restated),
             ended=tuple(self.ended),
             conflicts=tuple(self.conflicts),
             pending_erasure=self.pending,

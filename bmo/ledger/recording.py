@@ -37,6 +37,7 @@ def record_turn(
     source_type: str = "gate",
     raw: bool = False,
     mode: GatekeeperMode | None = None,
+    restates: tuple[int, StoredFact] | None = None,
 ) -> Recorded:
     """Writes a turn and all that follows from it.
 
@@ -49,14 +50,18 @@ def record_turn(
         source_type: Where the facts come from.
         raw: The turn's words go to the index as they are (MEM0_SETTING=NORMAL).
         mode: The gate's mode: in hybrid and llm more than held turns wait for a model.
+        restates: Position of a fact in ``decision.facts``, and the live memory of this turn whose
+            text it replaces, unless another live one says it already.
 
     Returns:
         What became of it.
     """
     new = turn_log.write_turn(connection, turn, decision)
-    turn_log.write_decision(connection, turn, decision)
+    turn_log.write_decision(connection, turn, decision, mode)
     if not raw:
-        model_queue.note(connection, turn, decision, now, mode)
+        # What a model wrote is not put better once more.
+        by_gate = source_type == "gate"
+        model_queue.note(connection, turn, decision, now, mode if by_gate else None)
     outcome = Outcome(again=not new)
     if raw and new:
         outbox.put(connection, "raw", turn.user_id, turn.id, now)
@@ -72,14 +77,17 @@ def record_turn(
         turn.visibility,
     )
     forget = "forget" in decision.signals
-    told = {} if new else _told(connection, turn)
+    told = [] if new else _told(connection, turn)
     for position, fact in enumerate(decision.facts):
+        known = next((row for row in told if stands_for(row, fact, source_type)), None)
         if fact.op == "retract":
             retract(connection, turn, fact, forget, now, outcome)
-        elif statement_key(fact) in told:
-            outcome.confirmed.append(told[statement_key(fact)])
+        elif known is not None:
+            outcome.confirmed.append(known)
         else:
-            _store(connection, stamp, fact, near.get(position, {}), now, outcome)
+            worse = restates[1] if restates is not None and restates[0] == position else None
+            similar = near.get(position, {})
+            _store(connection, stamp, fact, similar, now, outcome, instead_of=worse)
     if not forget:
         return outcome.recorded(turn.id)
     if not outcome.forgotten:
@@ -121,10 +129,18 @@ def wants_near(fact: Fact) -> bool:
     return fact.op == "assert" and (fact.slot is None or fact.cardinality == "many")
 
 
-def _told(connection: Connection, turn: Turn) -> dict[tuple[str, ...], StoredFact]:
+def stands_for(row: StoredFact, fact: Fact, source_type: str = "gate") -> bool:
+    """Whether a memory that a turn left says what the turn says once more.
+
+    What a model wrote of a turn stands for the turn's words as well.
+    """
+    words = fact.slot is None and source_type == "gate" and row.source_type == "model"
+    return words or statement_key(fact) == statement_key(row)
+
+
+def _told(connection: Connection, turn: Turn) -> list[StoredFact]:
     """What a turn that is recorded again has told already, live or ended since."""
-    found = rows.by_ids(connection, turn.user_id, turn_log.told(connection, turn.id))
-    return {statement_key(row): row for row in found}
+    return rows.by_ids(connection, turn.user_id, turn_log.told(connection, turn.id))
 
 
 def _store(
@@ -136,6 +152,7 @@ def _store(
     outcome: Outcome,
     *,
     dated: bool = True,
+    instead_of: StoredFact | None = None,
 ) -> None:
     if not erasure.said_anew(connection, stamp.user_id, fact, stamp.at):
         outcome.suppressed.append(fact)
@@ -147,12 +164,16 @@ def _store(
         fact,
         user_id=stamp.user_id,
         at=stamp.at,
-        live=[row for row in live if stamp.touches(row)],
+        live=[
+            row
+            for row in live
+            if stamp.touches(row) and (instead_of is None or row.id != instead_of.id)
+        ],
         near=near,
         turn_id=stamp.turn_id,
         dated=dated,
     )
-    successor = _write(connection, stamp, fact, plan, now, outcome)
+    successor = _write(connection, stamp, fact, plan, now, outcome, instead_of)
     for end in plan.ends:
         outcome.ended.append(
             fact_writing.end(
@@ -168,9 +189,15 @@ def _store(
 
 
 def _write(
-    connection: Connection, stamp: Stamp, fact: Fact, plan: Plan, now: datetime, outcome: Outcome
+    connection: Connection,
+    stamp: Stamp,
+    fact: Fact,
+    plan: Plan,
+    now: datetime,
+    outcome: Outcome,
+    instead_of: StoredFact | None,
 ) -> StoredFact:
-    """Confirms or adds; returns the fact that says it from now on."""
+    """Confirms, restates or adds; returns the fact that says it from now on."""
     known = plan.confirm
     if known is not None:
         turn_id = stamp.turn_id
@@ -180,12 +207,18 @@ def _write(
             known = replace(known, confidence=confidence)
         outcome.confirmed.append(known)
         return known
-    added = fact_writing.insert(
-        connection, fact, stamp, ended_by=plan.ended_by, conflict=bool(plan.conflicts)
-    )
-    outcome.added.append(added)
-    if plan.ended_by is None:
-        outbox.put(connection, "add", stamp.user_id, added.id, now)
+    conflict = bool(plan.conflicts)
+    if instead_of is not None and plan.ended_by is None:
+        added = fact_writing.restate(connection, instead_of, fact, stamp, conflict=conflict)
+        outcome.restated.append(added)
+        outbox.put(connection, "update", stamp.user_id, added.id, now)
+    else:
+        added = fact_writing.insert(
+            connection, fact, stamp, ended_by=plan.ended_by, conflict=conflict
+        )
+        outcome.added.append(added)
+        if plan.ended_by is None:
+            outbox.put(connection, "add", stamp.user_id, added.id, now)
     for other in plan.conflicts:
         fact_writing.change(connection, other.id, {"conflict": True})
         outcome.conflicts.append(replace(other, conflict=True))

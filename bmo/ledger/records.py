@@ -110,6 +110,7 @@ class Recorded:
         turn_id: The turn.
         added: New facts, also those that a newer one had ended already.
         confirmed: Facts that were known already.
+        restated: Facts whose text was replaced by a better one, under the same id.
         ended: Facts that are no longer live, with the reason.
         conflicts: Live facts that contradict each other and cannot be ordered.
         pending_erasure: A wide request to forget, to be confirmed.
@@ -121,6 +122,7 @@ class Recorded:
     turn_id: str
     added: tuple[StoredFact, ...] = ()
     confirmed: tuple[StoredFact, ...] = ()
+    restated: tuple[StoredFact, ...] = ()
     ended: tuple[Ended, ...] = ()
     conflicts: tuple[StoredFact, ...] = ()
     pending_erasure: PendingErasure | None = None
@@ -155,6 +157,7 @@ class LoggedTurn:
         redacted: Words were taken out; what is left must not be read by a gate again.
         agent_id: Which agent it was said to.
         visibility: Which agents may be given what it tells.
+        mode: The gate's mode when it decided, or "" where that was not written down.
     """
 
     id: str
@@ -178,6 +181,7 @@ class LoggedTurn:
     redacted: bool
     agent_id: str
     visibility: Visibility
+    mode: str
 
     @property
     def by_hand(self) -> bool:

@@ -82,7 +82,8 @@ def redact_turns(
     """Takes words out of turns.
 
     The turn that asked, turns from which nothing else is known, and turns that name who was to be
-    forgotten and told nothing else lose all their words; in all others the words are masked.
+    forgotten and told nothing else lose all their words; in all others the words are masked. Of a
+    turn that a model put into other words nothing is left but what became of it and stays.
     """
     columns = (turns.c.text, turns.c.assistant_before, turns.c.assistant_after)
     holding = _holding(connection, turns, columns, user_id, words.all)
@@ -90,6 +91,12 @@ def redact_turns(
     kept = _turns_with_other_facts(connection, {*linked, *(row.id for row in holding)}, ids)
     emptied = (linked - kept) | ({turn_id} if turn_id is not None else set())
     masked = 0
+    for reworded in sorted(_reworded(connection, ids) & kept):
+        left = _kept_text(connection, reworded, ids)
+        empty_turns(connection, user_id, [reworded])
+        connection.execute(sa.update(turns).where(turns.c.id == reworded).values(text=left))
+        masked += 1
+        holding = [row for row in holding if row.id != reworded]
     for row in holding:
         named = bool(words.names & content_words([row.text]))
         if named and row.id not in kept:
@@ -113,7 +120,8 @@ def redact_facts(
     """Takes words out of what other facts came from and what they answer.
 
     A question that holds one goes whole; of the words that a fact came from nothing is left
-    beside its text where they name who was to be forgotten.
+    beside its text where they name who was to be forgotten, or where a model put the same turn
+    into words of its own: which of them said what is not known.
 
     Returns:
         The facts that changed.
@@ -122,17 +130,32 @@ def redact_facts(
     gone = set(ids)
     held = _holding(connection, facts, (facts.c.said, facts.c.asked), user_id, words.all)
     query = select_facts().where(facts.c.user_id == user_id)
-    touched = [row.id for row in held if row.id not in gone]
+    reworded = _reworded(connection, ids)
+    beside = sa.select(facts.c.id).where(facts.c.turn_id.in_(reworded))
+    touched = [row.id for row in held] + [str(one) for one in connection.execute(beside).scalars()]
+    touched = [fact_id for fact_id in dict.fromkeys(touched) if fact_id not in gone]
     for start in range(0, len(touched), _CHUNK):
         chunk = touched[start : start + _CHUNK]
         for fact in fetch(connection, query.where(facts.c.id.in_(chunk))):
             said = _without(fact.said, words, fact.text)
+            said = fact.text if fact.turn_id in reworded else said
             asked = "" if words.all & content_words([fact.asked]) else fact.asked
             new = replace(fact, said=said, asked=asked)
             fact_writing.change(connection, fact.id, {"said": said, "asked": asked})
             fact_writing.write_words(connection, new)
             changed.append(new)
     return changed
+
+
+def _reworded(connection: Connection, ids: Sequence[str]) -> set[str]:
+    """The turns of which a model wrote some facts: their words are not those of the facts."""
+    found: set[str] = set()
+    for start in range(0, len(ids), _CHUNK):
+        query = sa.select(facts.c.turn_id).where(
+            facts.c.id.in_(ids[start : start + _CHUNK]), facts.c.source_type == "model"
+        )
+        found |= {str(one) for one in connection.execute(query).scalars() if one is not None}
+    return found
 
 
 def _kept_text(connection: Connection, turn_id: str, ids: Sequence[str]) -> str:

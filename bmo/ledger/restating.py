@@ -16,7 +16,7 @@ from sqlalchemy.engine import Connection
 from bmo.ledger import erasure, fact_writing
 from bmo.ledger import facts as rows
 from bmo.ledger.reconcile import statement_key
-from bmo.ledger.recording import record_turn
+from bmo.ledger.recording import record_turn, stands_for
 from bmo.ledger.schema import fact_turns, facts
 from bmo.ledger.subjects import relation_of
 from bmo.ledger.values import text_key
@@ -52,7 +52,7 @@ def compare_pass(connection: Connection, turn: Turn, decision: Decision) -> Rest
     """Compares a new decision with what the turn left behind."""
     left = _left_behind(connection, turn)
     told = [f for f in decision.facts if f.op != "retract"] if decision.verdict == "allow" else []
-    new = [fact for fact in told if not any(_agree(fact, old) for old in left)]
+    new = [fact for fact in told if not any(_agree(fact, old, turn) for old in left)]
     buried = [f for f in new if erasure.is_buried(connection, turn.user_id, f, turn.at)]
     new = [fact for fact in new if fact not in buried]
     gone = [
@@ -60,7 +60,7 @@ def compare_pass(connection: Connection, turn: Turn, decision: Decision) -> Rest
         for old in left
         if old.valid_until is None
         and old.source_type == "gate"
-        and not any(_agree(fact, old) for fact in told)
+        and not any(_agree(fact, old, turn) for fact in told)
         and not _said_elsewhere(connection, old, turn)
     ]
     changed: list[tuple[StoredFact, Fact]] = []
@@ -103,8 +103,10 @@ def _said_elsewhere(connection: Connection, fact: StoredFact, turn: Turn) -> boo
     return connection.execute(query.limit(1)).first() is not None
 
 
-def _agree(fact: Fact, old: StoredFact) -> bool:
-    """Whether both say the same."""
+def _agree(fact: Fact, old: StoredFact, turn: Turn) -> bool:
+    """Whether both say the same of a turn."""
+    if old.turn_id == turn.id and stands_for(old, fact):
+        return True
     same_words = text_key(fact.text) == text_key(old.text)
     return same_words or statement_key(fact) == statement_key(old)
 

@@ -150,6 +150,8 @@ decisions = sa.Table(
     sa.Column("elapsed_us", sa.Float, nullable=False),
     # What a person or a model made of a held turn later: "", "allowed" or "discarded".
     sa.Column("resolution", sa.String(16), nullable=False, default=""),
+    # The gate's mode then; "" for what no gate decided, and in rows of versions before.
+    sa.Column("mode", sa.String(16), nullable=False, default="", server_default=""),
     sa.Index("ix_decisions_user_verdict", "user_id", "verdict", "resolution"),
 )
 """The gatekeeper log: one row per turn and gate pass."""
@@ -169,6 +171,17 @@ model_queue = sa.Table(
     sa.Index("ix_model_queue_next", "next_at", "user_id"),
 )
 """Turns that a model may still look at, off the voice path. A row goes when the turn is settled."""
+
+model_days = sa.Table(
+    "model_days",
+    metadata,
+    sa.Column("user_id", _user, primary_key=True),
+    # ISO date in UTC; of a user only the newest day is kept.
+    sa.Column("day", sa.String(10), primary_key=True),
+    sa.Column("calls", sa.BigInteger, nullable=False),
+    sa.Column("tokens", sa.BigInteger, nullable=False),
+)
+"""What models were asked for a user in a day: calls begun, tokens both ways."""
 
 OTHER_PEOPLE = sa.text("subject <> 'user' AND subject <> 'team'")
 """Facts of the people the user talks of; beside the live ones' condition an index holds them."""

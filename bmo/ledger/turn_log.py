@@ -12,6 +12,7 @@ from sqlalchemy.engine import Connection
 
 from bmo.ledger.records import HeldResolution, LoggedTurn
 from bmo.ledger.schema import decisions, fact_turns, model_queue, turns
+from bmo.settings import GatekeeperMode
 from bmo.turn import Decision, Turn
 
 # Built once: building a statement takes as long as running it.
@@ -82,8 +83,10 @@ def write_turn(connection: Connection, turn: Turn, decision: Decision) -> bool:
     return True
 
 
-def write_decision(connection: Connection, turn: Turn, decision: Decision) -> None:
-    """Writes the gate's word on a turn; every pass of the gate is a row."""
+def write_decision(
+    connection: Connection, turn: Turn, decision: Decision, mode: GatekeeperMode | None = None
+) -> None:
+    """Writes the gate's word on a turn, with its mode; every pass of the gate is a row."""
     connection.execute(
         _INSERT_DECISION,
         {
@@ -101,6 +104,7 @@ def write_decision(connection: Connection, turn: Turn, decision: Decision) -> No
             "facts_extracted": sum(fact.op != "retract" for fact in decision.facts),
             "elapsed_us": decision.elapsed_us,
             "resolution": "",
+            "mode": mode or "",
         },
     )
 
@@ -168,6 +172,7 @@ _LOGGED = (
                 "fallback",
                 "resolution",
                 "extraction_method",
+                "mode",
             )
         ),
         decisions.c.confidence.label("decision_confidence"),

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bmo.settings import GatekeeperMode
+from bmo.settings import GatekeeperMode, ModelSees
 
 if TYPE_CHECKING:
     from bmo.ledger import Aim, WaitingTurn
-
-BATCH_TURNS = 8
-"""Turns settled with one call."""
 
 ALONE_AFTER = 2
 """Failures after which a turn goes alone, so that one bad turn does not hold up its neighbours."""
@@ -25,15 +22,22 @@ AIMS: dict[GatekeeperMode, tuple[Aim, ...]] = {
 }
 """What a model is asked by itself, by mode; in other modes nothing."""
 
+SEEN: dict[ModelSees, tuple[Aim, ...]] = {
+    "memories": ("polish",),
+    "words": ("held", "polish", "every"),
+}
+"""What a model may be asked at all, by BMO_MODEL_SEES."""
 
-def next_batch(waiting: Sequence[WaitingTurn]) -> list[WaitingTurn]:
+
+def next_batch(waiting: Sequence[WaitingTurn], most: int) -> list[WaitingTurn]:
     """The turns of the next call: the most promising, and those of its visit that wait too.
 
     Args:
         waiting: Turns of one user that wait.
+        most: Turns of a call.
 
     Returns:
-        At most ``BATCH_TURNS`` turns of one visit, oldest first; none when none wait.
+        At most so many turns of one visit, oldest first; none when none wait.
     """
     ranked = sorted(
         waiting, key=lambda one: (*rank_of(one.aim, one.promise), one.turn.at, one.turn.id)
@@ -48,7 +52,7 @@ def next_batch(waiting: Sequence[WaitingTurn]) -> list[WaitingTurn]:
         for one in ranked
         if one.turn.session_id == best.turn.session_id and one.attempts < ALONE_AFTER
     ]
-    return sorted(beside[:BATCH_TURNS], key=lambda one: (one.turn.at, one.turn.id))
+    return sorted(beside[:most], key=lambda one: (one.turn.at, one.turn.id))
 
 
 def rank_of(aim: Aim, promise: float | None) -> tuple[bool, float]:

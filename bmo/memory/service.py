@@ -11,16 +11,19 @@ from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from bmo.ids import as_user_id, new_id
 from bmo.memory.batches import AIMS
+from bmo.memory.candidates import find_candidates
+from bmo.memory.mode_choice import ModeChoice, choose_mode
 from bmo.memory.session import MemorySession
 from bmo.memory.settling import Settler
 from bmo.memory.steady_clock import SteadyClock
 from bmo.memory.turnstile import Turnstile
 from bmo.memory.warming import RECALL_THREADS, warm_up
-from bmo.settings import Settings, load_settings, quiet_third_parties
+from bmo.settings import OLLAMA_PREFIX, Settings, load_settings, quiet_third_parties
 
 if TYPE_CHECKING:
     from bmo.gate import WriteGate
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from bmo.judge import Judge
     from bmo.ledger import Ledger
     from bmo.recall import ReadGate
+    from bmo.turn import StoredFact, Turn
 
 
 logger = logging.getLogger("bmo.memory")
@@ -73,7 +77,7 @@ class MemoryService:
     outbox and recall reads the ledger.
 
     Attributes:
-        settings: The settings it was opened with.
+        settings: The settings it was opened with, with the gate's mode where none was set.
         ledger: The ledger; the truth.
         index: Mem0 on Qdrant, or None while it cannot be reached.
         judge: The local judge, or None in pattern mode or when its model is missing.
@@ -147,7 +151,10 @@ class MemoryService:
     def open_blocking(cls, settings: Settings | None = None) -> MemoryService:
         """The same as ``open``, for code without an event loop (CLI commands, prewarm)."""
         settings = settings or load_settings()
-        notices: list[ServiceNotice] = []
+        chosen = choose_mode(settings)
+        if settings.gatekeeper_mode is None:
+            settings = settings.model_copy(update={"gatekeeper_mode": chosen.mode})
+        notices = _mode_notices(settings, chosen)
         with contextlib.ExitStack() as opened:
             ledger = open_ledger(settings)
             opened.callback(ledger.close)
@@ -217,9 +224,16 @@ class MemoryService:
                 self.recorder,
                 Orchestrator.from_settings(self.settings, self.write_gate),
                 judge=self.judge,
+                candidates=self._candidates,
                 wrote=self.wrote,
             )
         return self.settler
+
+    def _candidates(self, turn: Turn) -> tuple[StoredFact, ...]:
+        """Live memories that a turn may end, found when nobody who speaks waits for a thread."""
+        find = partial(find_candidates, self.ledger, self.index, turn)
+        found: tuple[tuple[StoredFact, ...], object] = self.turnstile.behind(find)()
+        return found[0]
 
     def _model_notices(self) -> tuple[ServiceNotice, ...]:
         """Says so when the mode wants a model and none can ever be asked."""
@@ -391,6 +405,15 @@ def open_index(
     except (IndexUnavailable, EmbedderUnavailable) as error:
         notices.append(ServiceNotice("index", f"{error} {UNTIL_THE_INDEX}"))
         return None
+
+
+def _mode_notices(settings: Settings, chosen: ModeChoice) -> list[ServiceNotice]:
+    """Says so where somebody named an Ollama model and it cannot be asked now."""
+    named = any(name.startswith(OLLAMA_PREFIX) for name in settings.model_names)
+    if chosen.mode == "hybrid" or not chosen.why or not named:
+        return []
+    sentence = f"{chosen.why}. Until the next start GATEKEEPER_MODE is local."
+    return [ServiceNotice("mode", sentence)]
 
 
 def _open_judge(settings: Settings, notices: list[ServiceNotice]) -> Judge | None:

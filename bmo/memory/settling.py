@@ -15,7 +15,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from bmo.memory.batches import AFTER, AIMS, BEFORE, next_batch
+from bmo.memory.batches import AFTER, AIMS, BEFORE, SEEN, next_batch
+from bmo.memory.day_budget import WRITE_S, DayBudget
 from bmo.telemetry import note_model_call, note_settled
 from bmo.turn import Decision, Turn, utc_now
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from bmo.ledger import Aim, Ledger, Recorded, WaitingTurn
     from bmo.recorder import Recorder
     from bmo.settings import Settings
+    from bmo.turn import StoredFact
 
 KNOWN_FACTS = 300
 """Live memories that an answer may only echo, newest first."""
@@ -47,9 +49,6 @@ LEASE = timedelta(minutes=5)
 ODDS_KEPT = 5000
 """Turns the judge was asked about here; then it is asked anew."""
 
-WRITE_S = 60.0
-"""Longest wait for the recorder, in seconds."""
-
 CLOSE_S = 0.5
 """How long closing waits for the thread, in seconds; a call under way is given up."""
 
@@ -66,9 +65,12 @@ class Settled:
         discarded: Turns a model found nothing to keep in.
         held: Turns whose facts were refused, or about which judge and model disagree; a person
             may decide on them.
-        unchanged: Allowed turns a model had nothing to add to.
+        restated: Memories that got a canonical text, or went into one.
+        unchanged: Allowed turns whose words stay.
+        passing: Of these, turns in which a model finds nothing that lasts.
         failed: Turns without a usable answer; they are tried again.
         calls: Calls made, failed ones included.
+        tokens: Tokens of them, both ways.
         cost: US dollars.
         seconds: How long each call took.
         why_stopped: Why no further call can be made now, or "".
@@ -79,9 +81,12 @@ class Settled:
     allowed: int = 0
     discarded: int = 0
     held: int = 0
+    restated: int = 0
     unchanged: int = 0
+    passing: int = 0
     failed: int = 0
     calls: int = 0
+    tokens: int = 0
     cost: float = 0.0
     seconds: list[float] = field(default_factory=list)
     why_stopped: str = ""
@@ -104,23 +109,29 @@ class Settler:
         orchestrator: Orchestrator,
         *,
         judge: Judge | None = None,
+        candidates: Callable[[Turn], Sequence[StoredFact]] = lambda turn: (),
         wrote: Callable[[str], None] = lambda user_id: None,
     ) -> None:
         """Puts the parts together; ``start`` starts the thread.
 
         Args:
-            settings: The mode, and how long a user must have said nothing.
+            settings: The mode, what a model sees, when it is asked, and how much.
             ledger: Where turns wait.
             recorder: The one writer.
             orchestrator: Asks the models; it is closed with the settler.
             judge: Ranks turns that nothing has ranked yet.
+            candidates: Finds older memories that a turn may end, nearest first.
             wrote: Called with the user's id after something of him changed.
         """
         self.orchestrator = orchestrator
-        self.aims: tuple[Aim, ...] = AIMS.get(settings.effective_mode, ())
+        self._seen = SEEN[settings.bmo_model_sees]
+        wanted = AIMS.get(settings.effective_mode, ())
+        self.aims: tuple[Aim, ...] = tuple(aim for aim in wanted if aim in self._seen)
+        self._settings = settings
         self._ledger = ledger
         self._recorder = recorder
         self._judge = judge
+        self._candidates = candidates
         self._wrote = wrote
         self._shared = not settings.ledger_url.startswith("sqlite")
         self._idle_s = settings.gatekeeper_llm_idle_s
@@ -163,7 +174,8 @@ class Settler:
             aims: What to ask; () asks about held turns and what the mode asks by itself.
             limit: Turns at most.
         """
-        wanted = tuple(aims) or tuple(dict.fromkeys(("held", *self.aims)))
+        asked = tuple(aims) or tuple(dict.fromkeys(("held", *self.aims)))
+        wanted = [aim for aim in asked if aim in self._seen]
         done = Settled()
         tried: set[str] = set()
         with self._one_at_a_time:
@@ -173,7 +185,7 @@ class Settler:
                     for one in self._ledger.waiting(user_id, aims=wanted)
                     if one.turn.id not in tried
                 ]
-                batch = next_batch(self._ranked(waiting))
+                batch = next_batch(self._ranked(waiting), self._settings.gatekeeper_llm_batch)
                 batch = batch if limit is None else batch[: limit - done.asked]
                 if not batch or not self._settle(user_id, batch, done):
                     return done
@@ -231,6 +243,8 @@ class Settler:
 
     def _silent_in(self) -> list[float]:
         """How long until each user who spoke lately has been silent for long enough, in seconds."""
+        if self._settings.gatekeeper_llm_when == "end":
+            return []  # his visit's end lets his turns go
         now = time.monotonic()
         found = []
         for user_id, spoke in tuple(self._spoke.items()):
@@ -244,7 +258,7 @@ class Settler:
 
     def _settle_due(self, user_id: str, now: datetime) -> None:
         waiting = self._ledger.waiting(user_id, due_at=now, aims=self.aims, limit=CANDIDATES)
-        batch = next_batch(self._ranked(waiting))
+        batch = next_batch(self._ranked(waiting), self._settings.gatekeeper_llm_batch)
         if batch and self._shared:
             ids = [one.turn.id for one in batch]
             got = self._ledger.lease_waiting(ids, now, now + LEASE)
@@ -284,8 +298,12 @@ class Settler:
         if self.orchestrator.ready_in() != 0.0:
             done.why_stopped = self.orchestrator.why_not()
             return False
+        budget = DayBudget(self._settings, self._ledger, self._recorder, user_id)
+        if budget.is_spent():
+            self._rest(user_id, budget, done)
+            return False
         turns = [one.turn for one in batch]
-        settlement = self.orchestrator.extract(turns, self._known(user_id, turns))
+        settlement = self.orchestrator.extract(turns, self._known(user_id, turns), budget)
         self._count(settlement, done)
         if not settlement.calls:
             done.why_stopped = self.orchestrator.why_not()
@@ -306,6 +324,8 @@ class Settler:
             done.asked += len(failed)
             done.failed += len(failed)
             self._put_off(failed, why_failed)
+        if failed and budget.is_spent():
+            self._rest(user_id, budget, done)
         if written:
             self._wrote(user_id)
         return bool(settlement.calls) or len(failed) < len(batch)
@@ -318,6 +338,8 @@ class Settler:
             for turn in (turns[0], turns[-1])
             for said in self._ledger.around(turn, before=BEFORE, after=AFTER)
         }
+        if "held" not in self._seen:
+            around = {}
         asked = {turn.id for turn in turns}
         recalled = self._ledger.outcomes(user_id, [*asked, *around]).values()
         # The profile is in no log of recalls: whatever was known then may have been in it.
@@ -328,7 +350,13 @@ class Settler:
             neighbours=tuple(turn for turn in around.values() if turn.id not in asked),
             # What a turn told itself is no echo in it, though it was recalled later in the visit.
             injected=tuple(dict.fromkeys(f.text for f in given if f.turn_id not in asked)),
+            candidates={turn.id: self._older(turn) for turn in turns},
         )
+
+    def _older(self, turn: Turn) -> tuple[StoredFact, ...]:
+        """Live memories that a turn may end."""
+        found = self._candidates(turn)
+        return tuple(f for f in found if f.turn_id != turn.id and f.valid_from < turn.at)
 
     def _write(
         self, user_id: str, waiting: WaitingTurn, outcome: TurnOutcome, done: Settled
@@ -340,13 +368,33 @@ class Settler:
             if self._stop.is_set():
                 return None
             future = (
-                self._recorder.settle(user_id, turn_id, decision)
+                self._recorder.settle(user_id, turn_id, decision, whole=outcome.whole)
                 if adds
                 else self._recorder.call(self._ledger.forget_waiting, turn_id)
             )
         recorded: Recorded | None = future.result(WRITE_S)
         for refusal in outcome.refused:
             done.refused[refusal.why] = done.refused.get(refusal.why, 0) + 1
+        self._count_written(waiting, decision, recorded, done, adds)
+        changed = recorded is not None and (
+            recorded.added or recorded.confirmed or recorded.restated or recorded.ended
+        )
+        return bool(changed)
+
+    @staticmethod
+    def _count_written(
+        waiting: WaitingTurn,
+        decision: Decision,
+        recorded: Recorded | None,
+        done: Settled,
+        adds: bool,
+    ) -> None:
+        merged = recorded and any(one.why == "merged" for one in recorded.ended)
+        if recorded is not None and (recorded.restated or merged):
+            done.restated += 1
+        elif waiting.aim == "polish":
+            adds = False
+            done.passing += decision.verdict == "discard"
         if not adds:
             done.unchanged += 1
         elif decision.verdict == "allow":
@@ -356,7 +404,18 @@ class Settler:
         else:
             done.held += 1
         note_settled(waiting.aim, decision.verdict if adds else "unchanged")
-        return bool(recorded and (recorded.added or recorded.confirmed or recorded.ended))
+
+    def _rest(self, user_id: str, budget: DayBudget, done: Settled) -> None:
+        """The user's budget is spent: what waits of him is not tried before the next day."""
+        from bmo.extract import SPENT
+
+        done.why_stopped = f"No model is asked before {budget.renewed_at:%H:%M} UTC: {SPENT}."
+        with self._writing:
+            if self._stop.is_set():
+                return
+            until = budget.renewed_at
+            future = self._recorder.call(self._ledger.rest_waiting, user_id, until, SPENT)
+        future.result(WRITE_S)
 
     def _put_off(self, failed: Sequence[WaitingTurn], why: str) -> None:
         ids = [waiting.turn.id for waiting in failed]
@@ -371,6 +430,7 @@ class Settler:
     @staticmethod
     def _count(settlement: Settlement, done: Settled) -> None:
         done.calls += len(settlement.calls)
+        done.tokens += sum(call.input_tokens + call.output_tokens for call in settlement.calls)
         done.cost += settlement.cost
         done.seconds += [call.seconds for call in settlement.calls]
         for call in settlement.calls:

@@ -147,13 +147,19 @@ class Recorder:
         asked_in = telemetry.trace_context()
         return self._put(lambda: self._record(turn, decision, asked_in), keep=True)
 
-    def settle(self, user_id: str, turn_id: str, decision: Decision) -> Future[Recorded | None]:
+    def settle(
+        self, user_id: str, turn_id: str, decision: Decision, *, whole: bool
+    ) -> Future[Recorded | None]:
         """Writes what a model made of a turn that waited for it; returns at once.
 
         Returns:
             As ``Ledger.settle``; failed when the database would not take it: the turn waits on.
         """
-        return self._put(lambda: self._settle_turn(user_id, turn_id, decision))
+        return self._put(
+            lambda: self._ledger.settle(
+                user_id, turn_id, decision, whole=whole, near=self._near, mode=self._mode
+            )
+        )
 
     def restate(self, turn: Turn, decision: Decision) -> Future[None]:
         """Writes what the gate said of a recorded turn afterwards; returns at once."""
@@ -322,6 +328,3 @@ class Recorder:
 
     def _restate_turn(self, turn: Turn, decision: Decision) -> None:
         self._ledger.write_passes(self._ledger.compare_passes([(turn, decision)]), utc_now())
-
-    def _settle_turn(self, user_id: str, turn_id: str, decision: Decision) -> Recorded | None:
-        return self._ledger.settle(user_id, turn_id, decision, near=self._near)

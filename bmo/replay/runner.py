@@ -190,7 +190,7 @@ async def run_scenario(
 def _mode(settings: Settings) -> str:
     if settings.mem0_setting == "NORMAL":
         return "normal"
-    return settings.gatekeeper_mode if settings.gatekeeper_enabled else "disabled"
+    return settings.effective_mode
 
 
 def _own_settings(base: Settings, home: Path) -> Settings:
@@ -198,6 +198,8 @@ def _own_settings(base: Settings, home: Path) -> Settings:
     return base.model_copy(
         update={
             "bmo_home": home,
+            # The same everywhere: a key in the environment must not change what is replayed.
+            "gatekeeper_mode": base.gatekeeper_mode or "local",
             "bmo_ledger_url": None,
             "qdrant_url": None,
             # A replay asks what is recalled, not whether a loaded machine made it in time.

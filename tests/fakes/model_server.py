@@ -70,6 +70,12 @@ class ModelRequest:
         shown: list[dict[str, Any]] = _content(self.body)["conversation"]
         return shown
 
+    @property
+    def memories(self) -> list[dict[str, Any]]:
+        """The older memories of an extraction request."""
+        shown: list[dict[str, Any]] = _content(self.body)["memories"]
+        return shown
+
 
 @dataclass
 class FakeModelServer:

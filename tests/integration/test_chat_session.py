@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli import Ran, bmo, bmo_process, environment
+from tests.fakes.model_server import OLLAMA_MODEL, FakeModelServer
 
 pytestmark = pytest.mark.integration
 
@@ -30,13 +31,20 @@ def shown(done: Ran) -> str:
 def test_it_remembers_over_two_starts(tmp_path: Path) -> None:
     home = tmp_path / "home"
     first = shown(chat(home, b"hi there\nmy brother is sam\nim allergic to nuts\n/quit\n"))
-    assert "offline responder (no GOOGLE_API_KEY" in first
+    assert "Gate: local. Replies: the offline responder (no GOOGLE_API_KEY" in first
     assert "allow" in first
     assert "+ Has a brother named Sam" in first
     second = shown(chat(home, b"whats my brothers name\n/memories\n"))
     assert 'You told me today: "my brother is sam".' in second
     assert "recall (" in second
     assert "allergic to nuts" in second
+
+
+def test_its_first_line_says_that_a_model_is_behind_the_gate(tmp_path: Path) -> None:
+    with FakeModelServer() as server:
+        asks = {"GATEKEEPER_LLM_MODEL": f"ollama/{OLLAMA_MODEL}", "OLLAMA_HOST": server.url}
+        said = shown(chat(tmp_path / "home", b"/quit\n", **asks))
+    assert "Gate: hybrid. Replies: the offline responder" in said
 
 
 def test_standard_error_is_empty(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.cli import Ran, bmo, bmo_process
+from tests.fakes.model_server import OLLAMA_MODEL, FakeModelServer
 from tests.seeding import brother, opened, remember
 
 pytestmark = pytest.mark.integration
@@ -78,6 +79,22 @@ def test_a_wrong_setting_is_named_and_the_rest_is_checked(tmp_path: Path) -> Non
     found = checks(ran)
     assert "GATEKEEPER_MODE='psychic'" in found["settings"]["found"]
     assert found["model judge"]["status"] == "ok"
+
+
+def test_it_says_which_mode_the_gate_is_in_and_why(tmp_path: Path) -> None:
+    found = checks(bmo(tmp_path, "doctor", "--json", GATEKEEPER_MODE=""))
+    why = "local (GATEKEEPER_MODE is not set: no GOOGLE_API_KEY)"
+    assert (found["gate mode"]["status"], found["gate mode"]["found"]) == ("ok", why)
+    with FakeModelServer() as server:
+        asks = {"GATEKEEPER_LLM_MODEL": f"ollama/{OLLAMA_MODEL}", "OLLAMA_HOST": server.url}
+        found = checks(bmo(tmp_path, "doctor", "--json", GATEKEEPER_MODE="", **asks))
+    why = f"hybrid (GATEKEEPER_MODE is not set: ollama/{OLLAMA_MODEL} can be asked)"
+    assert found["gate mode"]["found"] == why
+    assert found["gate model"]["status"] == "ok"
+    found = checks(bmo(tmp_path, "doctor", "--json"))
+    assert found["gate mode"]["found"] == "pattern"
+    found = checks(bmo(tmp_path, "doctor", "--json", MEM0_SETTING="NORMAL"))
+    assert found["gate mode"]["found"] == "no gates (MEM0_SETTING=NORMAL)"
 
 
 def test_a_damaged_ledger_fails(tmp_path: Path) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import sqlalchemy as sa
 
 from bmo.ledger import Ledger
 from bmo.settings import GatekeeperMode
-from bmo.turn import Assessment, Decision, Fact, Signal, Turn, Verdict, utc_now
+from bmo.turn import WITHHOLD_RULE, Assessment, Decision, Fact, Signal, Turn, Verdict, utc_now
 from tests.fakes.speaker import (
     allowed,
     brother,
@@ -59,7 +60,7 @@ def by_model(
         reason="a model said so",
         confidence=0.7,
         facts=told,
-        gate_version="rules-test",
+        gate_version="rules-test+prompt-2",
         extraction_method=MODEL,
         text=words,
     )
@@ -176,42 +177,232 @@ def test_a_failure_does_not_touch_what_was_allowed(ledger: Ledger) -> None:
     assert [f.text for f in ledger.live_facts("ana")] == ["Is keeping the cat"]
 
 
-def test_a_slotless_memory_gets_a_slot_and_keeps_its_history(ledger: Ledger) -> None:
+def test_the_words_memory_gets_the_models_text_under_its_own_id(ledger: Ledger) -> None:
     words = "im keeping the cat obviously"
-    said, decision = open_clause(words, "Is keeping the cat")
-    ledger.record(said, decision, mode="hybrid")
+    said, decision = open_clause(words, words, said=words, asked="And the cat?")
+    (old,) = ledger.record(said, decision, mode="hybrid").added
+    before = ledger.version("ana")
     better = fact("Has a cat", "relationships", slot="pet", value="cat")
-    recorded = ledger.settle("ana", said.id, by_model("allow", words, better))
+    recorded = ledger.settle("ana", said.id, by_model("allow", words, better), mode="hybrid")
     assert recorded is not None
-    assert [(e.fact.text, e.why) for e in recorded.ended] == [("Is keeping the cat", "merged")]
+    assert (recorded.added, recorded.ended) == ((), ())
     (live,) = ledger.live_facts("ana")
-    assert (live.text, live.slot) == ("Has a cat", "pet")
-    assert {f.text for f in ledger.history("ana", live.id)} == {"Is keeping the cat", "Has a cat"}
+    assert recorded.restated == (live,)
+    assert (live.id, live.turn_id, live.valid_from) == (old.id, said.id, old.valid_from)
+    assert (live.text, live.slot, live.value, live.category) == (
+        "Has a cat", "pet", "cat", "relationships",
+    )  # fmt: skip
+    assert (live.said, live.asked) == (words, "And the cat?")
+    assert (live.source_type, live.extraction_method) == ("model", MODEL)
+    assert (old.extraction_version, live.extraction_version) == (
+        "rules-test",
+        "rules-test+prompt-2",
+    )
+    assert ledger.version("ana") != before, "other workers look again"
+    assert [f.id for f, _ in ledger.search_words("ana", "cat", 3)] == [old.id]
+    assert [f.id for f, _ in ledger.search_words("ana", "keeping", 3)] == [old.id], "words too"
     assert [f.text for f in ledger.live_facts("ana", include_past=True)] == ["Has a cat"]
+    why = ledger.why("ana", live.id)
+    assert why is not None
+    assert [(one.id, one.mode) for one in why.said] == [(said.id, "hybrid")]
 
 
-def test_words_that_a_models_memory_names_are_merged_into_it(ledger: Ledger) -> None:
-    words = "us two and the dog obviously"
+def test_the_index_learns_the_new_text_also_while_it_writes_the_old_one(ledger: Ledger) -> None:
+    words = "im keeping the cat"
     said, decision = open_clause(words, words)
     ledger.record(said, decision, mode="hybrid")
-    (old,) = ledger.live_facts("ana")
-    better = fact("Has a dog", "relationships", slot="pet", value="dog", ends=(old.id,))
-    recorded = ledger.settle("ana", said.id, by_model("allow", words, better))
+    (adding,) = ledger.claim_outbox("worker", 10)
+    ledger.settle("ana", said.id, by_model("allow", words, fact("Keeps the cat")))
+    ledger.applied(adding, index_id="i1")
+    (then,) = ledger.claim_outbox("worker", 10)
+    assert (then.op, then.fact_id) == ("update", adding.fact_id)
+
+
+def test_several_facts_of_a_turn_stand_beside_the_one_that_took_the_words_place(
+    ledger: Ledger,
+) -> None:
+    words = "us two and the dog, up on quarry hill"
+    said, decision = open_clause(words, words)
+    (old,) = ledger.record(said, decision, mode="hybrid").added
+    dog = fact("Has a dog", "relationships", slot="pet", value="dog", ends=(old.id,))
+    hill = fact("Lives up on Quarry Hill")
+    recorded = ledger.settle("ana", said.id, by_model("allow", words, dog, hill))
     assert recorded is not None
-    assert [(e.fact.text, e.why) for e in recorded.ended] == [(words, "merged")]
-    assert [f.text for f in ledger.live_facts("ana", include_past=True)] == ["Has a dog"]
+    assert [f.text for f in recorded.restated] == ["Lives up on Quarry Hill"]
+    assert [f.text for f in recorded.added] == ["Has a dog"]
+    assert recorded.ended == ()
+    assert {f.text for f in ledger.live_facts("ana")} == {"Has a dog", "Lives up on Quarry Hill"}
 
 
-def test_a_memory_whose_words_the_model_left_out_stays(ledger: Ledger) -> None:
-    words = "im keeping the cat and my knee is bad again since the fall on the stairs"
-    said, decision = open_clause(words, "Knee is bad again since the fall on the stairs")
+def test_words_that_a_live_memory_says_already_are_merged_into_it(ledger: Ledger) -> None:
+    first = ledger.record(turn("i like tea"), allowed("i like tea", likes("tea"))).added[0]
+    words = "tea is still my thing"
+    said, decision = open_clause(words, words)
     ledger.record(said, decision, mode="hybrid")
-    cat = fact("Has a cat", "relationships", slot="pet", value="cat")
-    ledger.settle("ana", said.id, by_model("allow", words, cat))
-    assert {f.text for f in ledger.live_facts("ana")} == {
-        "Knee is bad again since the fall on the stairs",
-        "Has a cat",
+    recorded = ledger.settle("ana", said.id, by_model("allow", words, likes("tea")))
+    assert recorded is not None
+    assert [f.id for f in recorded.confirmed] == [first.id]
+    assert [(e.fact.text, e.why) for e in recorded.ended] == [(words, "merged")]
+    assert [f.text for f in ledger.live_facts("ana")] == [first.text]
+
+
+def test_a_canonical_text_ends_the_memories_it_names_and_the_slots_other_value(
+    ledger: Ledger,
+) -> None:
+    home = replace(turn("home is oslo"), at=day(1))
+    old = ledger.record(home, allowed(home.text, lives_in("Oslo"))).added[0]
+    rented, words = open_clause("renting there", "renting there")
+    rent = ledger.record(replace(rented, at=day(2)), words).added[0]
+    said, decision = open_clause("bought a place in leeds", "bought a place in leeds")
+    said = replace(said, at=day(3))
+    ledger.record(said, decision, mode="hybrid")
+    better = replace(lives_in("Leeds"), ends=(rent.id,))
+    recorded = ledger.settle("ana", said.id, by_model("allow", said.text, better))
+    assert recorded is not None
+    assert {e.fact.id: e.why for e in recorded.ended} == {
+        old.id: "superseded",
+        rent.id: "superseded",
     }
+    (live,) = ledger.live_facts("ana")
+    assert recorded.restated == (live,)
+    assert {f.superseded_by for f in ledger.facts_by_id("ana", [old.id, rent.id])} == {live.id}
+
+
+def test_words_that_have_ended_meanwhile_are_not_brought_back(ledger: Ledger) -> None:
+    rented, words = open_clause("renting above the bakery", "renting above the bakery")
+    rented = replace(rented, at=day(1))
+    (rent,) = ledger.record(rented, words, mode="hybrid").added
+    bought = replace(fact("bought a place"), ends=(rent.id,), extraction_method="encoder:test")
+    ledger.record(replace(turn("bought a place"), at=day(2)), allowed("bought a place", bought))
+    answer = by_model("allow", rented.text, fact("Rents above the bakery"))
+    recorded = ledger.settle("ana", rented.id, answer)
+    assert recorded is not None
+    assert (recorded.added, recorded.restated) == ((), ())
+    assert [f.text for f in ledger.live_facts("ana")] == ["bought a place"]
+    assert queue(ledger) == []
+
+
+def test_words_said_twice_are_put_better_once(ledger: Ledger) -> None:
+    first, decision = open_clause("im keeping the cat", "im keeping the cat")
+    ledger.record(replace(first, at=day(1)), decision, mode="hybrid")
+    again, same = open_clause("im keeping the cat", "im keeping the cat")
+    assert ledger.record(replace(again, at=day(2)), same, mode="hybrid").confirmed
+    for said, text in ((again, "Is keeping a cat"), (first, "Keeps the cat")):
+        ledger.settle("ana", said.id, by_model("allow", said.text, fact(text)))
+    assert [f.text for f in ledger.live_facts("ana")] == ["Keeps the cat"]
+
+
+def test_what_does_not_say_it_all_leaves_the_words_as_they_are(ledger: Ledger) -> None:
+    words = "im keeping the cat and my knee is bad again since the fall on the stairs"
+    said, decision = open_clause(words, words)
+    (old,) = ledger.record(said, decision, mode="hybrid").added
+    cat = fact("Has a cat", "relationships", slot="pet", value="cat")
+    answer = by_model("allow", words, cat, fact("Keeps the cat"))
+    recorded = ledger.settle("ana", said.id, answer, whole=False)
+    assert recorded is not None
+    assert [f.text for f in recorded.added] == ["Has a cat"], "with a slot, as rules store it"
+    assert {f.text for f in ledger.live_facts("ana")} == {words, "Has a cat"}
+    assert ledger.facts_by_id("ana", [old.id]) == [old]
+
+
+def test_an_order_keeps_its_rule_whatever_a_model_writes_of_it(ledger: Ledger) -> None:
+    words = "never bring up my ex"
+    order = fact(words, rule_id=WITHHOLD_RULE, value="my ex", extraction_method="pattern:order")
+    said = turn(words)
+    (old,) = ledger.record(said, allowed(words, order), mode="llm").added
+    ledger.settle("ana", said.id, by_model("allow", words, fact("Has an ex")))
+    assert ledger.live_facts("ana") == [old]
+
+
+def test_what_the_gate_was_sure_of_stays(ledger: Ledger) -> None:
+    words = "remember short answers only"
+    kept = fact(
+        "short answers only",
+        kind="hard_rule",
+        confidence=0.95,
+        extraction_method="pattern:order.remember",
+    )
+    said = turn(words)
+    ledger.record(said, allowed(words, kept), mode="hybrid")
+    assert queue(ledger) == [words]
+    better = fact("Prefers short answers only", "preferences", confidence=0.7)
+    ledger.settle("ana", said.id, by_model("allow", words, better))
+    (live,) = ledger.live_facts("ana")
+    assert (live.text, live.category) == ("Prefers short answers only", "preferences")
+    assert (live.kind, live.confidence) == ("hard_rule", 0.95)
+
+
+def test_recording_the_turn_again_does_not_bring_its_words_back(ledger: Ledger) -> None:
+    words = "im keeping the cat"
+    said, decision = open_clause(words, words)
+    ledger.record(said, decision, mode="hybrid")
+    ledger.settle("ana", said.id, by_model("allow", words, fact("Keeps the cat")))
+    again = ledger.record(said, decision, mode="hybrid")
+    assert (again.added, [f.text for f in again.confirmed]) == ((), ["Keeps the cat"])
+    assert not ledger.compare_passes([(said, decision)])[0]
+    assert [f.text for f in ledger.live_facts("ana")] == ["Keeps the cat"]
+
+
+def test_a_forgotten_canonical_text_leaves_none_of_the_words_it_was_made_of(
+    ledger: Ledger,
+) -> None:
+    words = "ich esse kein fleisch und wohne in kiel"
+    said, decision = open_clause(words, words, said=words)
+    ledger.record(said, decision, mode="hybrid")
+    meat, kiel = fact("Does not eat meat", said=words), lives_in("Kiel", said=words)
+    ledger.settle("ana", said.id, by_model("allow", words, meat, kiel))
+    gone = next(f for f in ledger.live_facts("ana") if f.text == "Does not eat meat")
+    ledger.erase("ana", [gone.id])
+    (left,) = ledger.live_facts("ana")
+    assert (left.text, left.said) == ("Lives in Kiel", "Lives in Kiel")
+    (turn_left,) = ledger.turns("ana")
+    assert (turn_left.text, turn_left.redacted) == ("Lives in Kiel", True)
+    assert ledger.search_words("ana", "fleisch", 3) == []
+
+
+class TestBudget:
+    NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
+
+    def test_calls_and_tokens_of_a_day_and_a_user(self, ledger: Ledger) -> None:
+        took = [ledger.take_model_call("ana", self.NOON, 2, 100) for _ in range(3)]
+        assert took == [True, True, False]
+        assert ledger.take_model_call("ben", self.NOON, 2, 100)
+        ledger.note_model_tokens("ben", self.NOON, 100)
+        assert not ledger.take_model_call("ben", self.NOON, 2, 100)
+        assert ledger.model_day("ben", self.NOON) == (1, 100)
+        tomorrow = self.NOON + timedelta(hours=12)
+        assert ledger.take_model_call("ana", tomorrow, 2, 100)
+        assert ledger.model_day("ana", self.NOON) == (0, 0), "of yesterday nothing is kept"
+
+    def test_it_is_erased_with_its_user(self, ledger: Ledger) -> None:
+        ledger.take_model_call("ana", self.NOON, 2, 100)
+        ledger.erase_user("ana")
+        assert ledger.model_day("ana", self.NOON) == (0, 0)
+
+    def test_threads_share_it(self, ledger: Ledger) -> None:
+        with ThreadPoolExecutor(6) as pool:
+            took = list(
+                pool.map(lambda _: ledger.take_model_call("ana", self.NOON, 20, 1), range(60))
+            )
+        assert took.count(True) == 20
+
+    def test_who_has_spent_it_waits_without_a_failure(self, ledger: Ledger) -> None:
+        hold(ledger, "maybe this")
+        later = utc_now() + timedelta(hours=3)
+        ledger.rest_waiting("ana", later, "spent")
+        (waiting,) = ledger.waiting("ana")
+        assert (waiting.attempts, waiting.next_at, waiting.last_error) == (0, later, "spent")
+        assert ledger.users_waiting(utc_now(), ["held"]) == []
+
+
+@pytest.mark.parametrize("masked", ["[secret]", "[phone]", "[e-mail]"])
+def test_a_turn_of_which_something_was_masked_is_never_shown(ledger: Ledger, masked: str) -> None:
+    words = f"ring sam on {masked} about the bees"
+    ledger.record(*open_clause(words, words), mode="llm")
+    hold(ledger, words)
+    near = hold(ledger, "and the bees")
+    assert queue(ledger) == ["and the bees"]
+    assert [one.text for one in ledger.around(near, before=4, after=2)] == ["and the bees"]
 
 
 @pytest.mark.parametrize("more", [{}, {"category": "decisions", "subject": "team"}])
@@ -305,7 +496,8 @@ def test_turns_held_before_there_was_a_queue_wait_too(ledger_url: str) -> None:
     done = hold(first, "done by hand")
     first.discard_held("ana", done.id)
     with first.writing() as connection:
-        for name in ("model_queue", "user_versions"):
+        connection.execute(sa.text("ALTER TABLE decisions DROP COLUMN mode"))
+        for name in ("model_queue", "user_versions", "model_days"):
             connection.execute(sa.text(f"DROP TABLE {name}"))
         for name in ("people", "live_slot", "newest", "superseded_by"):
             connection.execute(sa.text(f"DROP INDEX ix_facts_{name}"))

@@ -87,7 +87,9 @@ def test_a_ledger_of_a_version_before_is_brought_up_to_date(ledger_url: str) -> 
         for table in ("turns", "facts"):
             for name in ("agent_id", "visibility"):
                 connection.execute(sa.text(f"ALTER TABLE {table} DROP COLUMN {name}"))
-        connection.execute(sa.text("DROP TABLE user_versions"))
+        connection.execute(sa.text("ALTER TABLE decisions DROP COLUMN mode"))
+        for name in ("user_versions", "model_days"):
+            connection.execute(sa.text(f"DROP TABLE {name}"))
         connection.execute(sa.text("UPDATE facts SET value_key = 'old'"))
         connection.execute(sa.text("UPDATE fact_words SET word = 'old' WHERE word = 'city'"))
         connection.execute(sa.text("UPDATE alembic_version SET version_num = '0005'"))

@@ -7,15 +7,18 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bmo.extract import SPENT
+from bmo.extract.request import prompt
 from bmo.memory import MemoryService, MemorySession
 from bmo.memory.settling import Settler
 from bmo.settings import load_settings
-from bmo.turn import Assessment, Decision, Turn, utc_now
+from bmo.turn import Assessment, Decision, Fact, Turn, utc_now
 from tests.cli import bmo
 from tests.fakes.model_server import FAULTS, OLLAMA_MODEL, FakeModelServer, Fault
 
@@ -34,6 +37,14 @@ EWES = {
     "statement": "Keeps the ewes up the hill",
     "category": "personal_facts",
     "confidence": 0.8,
+}
+
+CHOIR = "on sundays i sing in that choir down in the old mill"
+SINGS = {
+    "quote": CHOIR,
+    "statement": "Sings in a choir in the old mill on Sundays",
+    "category": "personal_facts",
+    "confidence": 0.9,
 }
 
 
@@ -174,36 +185,178 @@ async def test_in_mode_llm_all_but_what_the_rules_discard_is_asked_about(
         assert verdicts[SALT] == "allow"
 
 
-async def test_a_memory_of_mere_words_gets_better_ones(
+async def test_a_memory_of_mere_words_gets_a_canonical_text(
     tmp_path: Path, server: FakeModelServer
 ) -> None:
-    words = "on sundays i sing in that choir down in the old mill"
-    server.script = {
-        words: [
-            {
-                "quote": words,
-                "statement": "Sings in a choir in the old mill on Sundays",
-                "category": "personal_facts",
-                "confidence": 0.9,
-            }
-        ]
-    }
+    server.script = {CHOIR: [SINGS]}
     async with opened(
         tmp_path, server, gatekeeper_llm_idle_s=3600.0, bmo_judge_allow=0.0
     ) as service:
         session = service.session(user_id="ana")
-        assert await say(session, words) == "allow"
+        assert await say(session, CHOIR) == "allow"
         (before,) = service.ledger.live_facts("ana")
         assert (before.slot, before.source_type) == (None, "gate")
+        assert await asyncio.to_thread(service.recorder.flush, 30.0)
         await session.aclose()
         await until(lambda: not service.ledger.waiting("ana"), "the visit is settled")
         (after,) = service.ledger.live_facts("ana")
         assert after.text == "Sings in a choir in the old mill on Sundays"
-        assert (after.said, after.source_type) == (words, "model")
-        assert {f.id for f in service.ledger.history("ana", after.id)} == {before.id, after.id}
+        assert (after.id, after.said, after.source_type) == (before.id, CHOIR, "model")
+        assert after.extraction_version.endswith(f"+prompt-{prompt()[0]}")
+        assert before.extraction_version in after.extraction_version
         why = service.ledger.why("ana", after.id)
         assert why is not None
-        assert [turn.text for turn in why.said] == [words]
+        assert [(turn.text, turn.mode) for turn in why.said] == [(CHOIR, "hybrid")]
+        assert await asyncio.to_thread(service.recorder.flush, 30.0)
+        assert service.index is not None
+        assert service.index.count("ana") == 1
+        asked = "where does she sing in a choir"
+        (hit,) = await asyncio.to_thread(
+            lambda: service.index.search("ana", asked, top_k=3, threshold=0.0)  # type: ignore[union-attr]
+        )
+        assert (hit.fact_id, hit.text) == (after.id, after.text)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"statement": "Sings in a choir in the old mill on Mondays"}, "time"),
+        ({"statement": "Sings in two choirs in the old mill"}, "grounding"),
+        ({"statement": "Does not sing in the old mill choir"}, "polarity"),
+        ({"statement": "Sang with Ines in the old mill choir"}, "grounding"),
+    ],
+)
+async def test_a_text_that_is_not_the_users_own_leaves_the_words(
+    tmp_path: Path, server: FakeModelServer, change: dict[str, str], why: str
+) -> None:
+    server.script = {CHOIR: [{**SINGS, **change}]}
+    async with opened(
+        tmp_path, server, gatekeeper_llm_idle_s=3600.0, bmo_judge_allow=0.0
+    ) as service:
+        session = service.session(user_id="ana")
+        await say(session, CHOIR)
+        (before,) = service.ledger.live_facts("ana")
+        done = await asyncio.to_thread(settler_of(service).settle_now, "ana")
+        assert (done.restated, done.unchanged, done.refused) == (0, 1, {why: 1})
+        (after,) = service.ledger.live_facts("ana")
+        assert replace(after, index_id=before.index_id) == before
+        assert service.ledger.waiting("ana") == [], "it is not asked about again"
+
+
+async def test_what_the_model_says_ended_is_ended_and_only_what_it_was_shown(
+    tmp_path: Path, server: FakeModelServer
+) -> None:
+    rent, buy = "we rent a flat above the bakery", "we bought our own house by the quarry"
+    bought = {
+        "quote": buy,
+        "statement": "Bought their own house by the quarry",
+        "category": "personal_facts",
+        "confidence": 0.9,
+        "ends": [1],
+    }
+    server.script = {buy: [bought]}
+    async with opened(
+        tmp_path, server, gatekeeper_llm_idle_s=3600.0, bmo_judge_allow=0.0
+    ) as service:
+        session = service.session(user_id="ana")
+        await say(session, rent)
+        (old,) = service.ledger.live_facts("ana")
+        service.ledger.forget_waiting(old.turn_id or "")
+        assert await asyncio.to_thread(service.recorder.flush, 30.0)
+        await say(session, buy)
+        await session.aclose()
+        await until(lambda: not service.ledger.waiting("ana"), "the visit is settled")
+        (request,) = server.asked()
+        assert request.memories == [{"memory": 1, "text": rent}]
+        assert live(service) == ["Bought their own house by the quarry"]
+        (ended,) = service.ledger.facts_by_id("ana", [old.id])
+        assert ended.end_reason == "superseded"
+
+
+async def test_only_memories_leave_when_the_model_may_see_no_more(
+    tmp_path: Path, server: FakeModelServer
+) -> None:
+    server.script = {CHOIR: [SINGS], SALT: [NO_SALT]}
+    async with opened(
+        tmp_path,
+        server,
+        gatekeeper_llm_idle_s=3600.0,
+        bmo_judge_allow=0.5,
+        bmo_model_sees="memories",
+        gatekeeper_mode="llm",
+    ) as service:
+        session = service.session(user_id="ana")
+        said = {text: await say(session, text) for text in (CHOIR, "hm it is a thing i guess")}
+        assert said == {CHOIR: "allow", "hm it is a thing i guess": "hold"}
+        await say(session, "good morning")
+        await session.aclose()
+        await until(lambda: len(service.ledger.waiting("ana")) == 1, "what was kept is settled")
+        (request,) = server.asked()
+        assert [one["user"] for one in request.conversation] == [CHOIR]
+        assert live(service) == ["Sings in a choir in the old mill on Sundays"]
+        done = await asyncio.to_thread(settler_of(service).settle_now, "ana", aims=["held"])
+        assert (done.asked, len(server.asked())) == (0, 1)
+
+
+async def test_off_the_record_and_masked_words_never_leave(
+    tmp_path: Path, server: FakeModelServer
+) -> None:
+    async with opened(
+        tmp_path, server, gatekeeper_llm_idle_s=3600.0, gatekeeper_mode="llm", bmo_sensitive="mask"
+    ) as service:
+        session = service.session(user_id="ana")
+        session.off_record = True
+        await say(session, "my sister zelda has moved in with us")
+        session.off_record = False
+        await say(session, "my landlord quentin is on 0113 496 2222")
+        await say(session, SALT, before="Your landlord's number is 0113 496 2222.")
+        await session.aclose()
+        await until(lambda: not service.ledger.waiting("ana"), "the visit is settled")
+    sent = str([request.body for request in server.asked()])
+    assert "salt" in sent
+    for word in ("zelda", "quentin", "496", "2222"):
+        assert word not in sent
+
+
+async def test_at_the_end_of_a_visit_and_not_before(
+    tmp_path: Path, server: FakeModelServer
+) -> None:
+    async with opened(
+        tmp_path, server, gatekeeper_llm_idle_s=0.0, gatekeeper_llm_when="end"
+    ) as service:
+        session, other = service.session(user_id="ana"), service.session(user_id="ben")
+        await say(session, SALT)
+        await say(other, HILL)
+        await other.aclose()
+        await until(lambda: bool(live(service, "ben")), "ben's visit is settled")
+        assert len(service.ledger.waiting("ana")) == 1
+        await session.aclose()
+        await until(lambda: bool(live(service)), "ana's visit is settled")
+
+
+async def test_the_days_budget_is_one_users_and_outlives_the_process(
+    tmp_path: Path, server: FakeModelServer
+) -> None:
+    chosen: dict[str, Any] = {"gatekeeper_llm_budget": 1, "gatekeeper_llm_batch": 1}
+    for _ in range(2):
+        async with opened(tmp_path, server, **chosen) as service:
+            for user in ("ana", "ben"):
+                session = service.session(user_id=user)
+                for text in (SALT, HILL):
+                    await say(session, text)
+                await session.aclose()
+            await until(
+                lambda: all(
+                    one.last_error == SPENT
+                    for user in ("ana", "ben")
+                    for one in service.ledger.waiting(user)
+                ),
+                "what is left waits for tomorrow",
+            )
+            waiting = [one for user in ("ana", "ben") for one in service.ledger.waiting(user)]
+            assert {one.attempts for one in waiting} == {0}
+            assert all(one.next_at > utc_now() for one in waiting)
+            assert len(server.asked()) == 2, "one a user, also after a start anew"
 
 
 async def test_an_attack_is_never_shown_to_a_model(tmp_path: Path, server: FakeModelServer) -> None:
@@ -251,26 +404,45 @@ async def test_an_injected_memory_that_a_model_repeats_is_no_fact(
         assert held.reason.startswith("a model's facts were refused")
 
 
+def kept_in_words(said: Turn) -> Decision:
+    """What the gate says of a turn that the encoder allows."""
+    fact = Fact(said.text, "personal_facts", said=said.text, extraction_method="encoder:test")
+    return Decision(
+        "allow", ("personal_fact",), "stated", 0.9, facts=(fact,), gate_version="rules-test",
+        extraction_method="encoder:test", text=said.text,
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("fault", [f for f in FAULTS if f != "slow"])
 async def test_a_failing_model_loses_nothing(
     tmp_path: Path, server: FakeModelServer, fault: Fault
 ) -> None:
     server.always = fault
+    server.script = {**server.script, CHOIR: [SINGS]}
     async with opened(tmp_path, server, gatekeeper_llm_idle_s=3600.0) as service:
-        session = service.session(user_id="ana")
+        session = service.session(user_id="ana", session_id="s1")
         await say(session, SALT)
+        choir = Turn(text=CHOIR, user_id="ana", session_id="s1")
+        service.recorder.submit(choir, kept_in_words(choir)).result(30)
+        (before,) = service.ledger.live_facts("ana")
         await session.aclose()
-        await until(lambda: service.ledger.waiting("ana")[0].attempts == 1, "one try failed")
-        (waiting,) = service.ledger.waiting("ana")
-        assert waiting.next_at > utc_now()
-        assert waiting.last_error.startswith("model failed: ")
+        await until(
+            lambda: [one.attempts for one in service.ledger.waiting("ana")] == [1, 1],
+            "one try failed",
+        )
+        for waiting in service.ledger.waiting("ana"):
+            assert waiting.next_at > utc_now()
+            assert waiting.last_error.startswith("model failed: ")
         (held,) = service.ledger.held("ana")
         assert (held.text, held.fallback) == (SALT, True)
+        assert live(service) == [CHOIR], "the words are the memory until there is a better text"
     server.always = None
     async with opened(tmp_path, server) as service:
         done = await asyncio.to_thread(settler_of(service).settle_now, "ana")
-        assert (done.allowed, done.failed) == (1, 0)
-        assert live(service) == ["Does not touch salt"]
+        assert (done.allowed, done.restated, done.failed) == (2, 1, 0)
+        assert live(service) == ["Does not touch salt", SINGS["statement"]]
+        (after,) = service.ledger.facts_by_id("ana", [before.id])
+        assert (after.text, after.said) == (SINGS["statement"], CHOIR)
 
 
 async def test_conversation_goes_on_while_a_model_hangs(
@@ -323,6 +495,25 @@ async def test_killed_in_the_middle_the_next_start_settles_it(
         await until(lambda: live(service) == ["Does not touch salt"], "the next start settles it")
         assert service.ledger.held("ana") == []
         assert len(service.ledger.turns("ana")) == 1
+
+
+async def test_killed_between_the_answer_and_the_write_the_next_start_settles_it(
+    tmp_path: Path, server: FakeModelServer
+) -> None:
+    module = "tests.integration.settling_process"
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", module, str(tmp_path), server.ollama_url, OLLAMA_MODEL, SALT),
+        "dies",
+        stdout=subprocess.PIPE,
+        cwd=Path(__file__).parents[2],
+    )
+    await process.communicate()
+    assert process.returncode == 9
+    assert len(server.asked()) == 1, "it was answered"
+    async with opened(tmp_path, server, gatekeeper_llm_idle_s=0.0) as service:
+        await until(lambda: live(service) == ["Does not touch salt"], "the next start settles it")
+        (waits, spent) = service.ledger.waiting("ana"), service.ledger.model_day("ana", utc_now())
+        assert (waits, spent[0]) == ([], 2), "the call whose answer was lost is counted"
 
 
 async def test_turns_held_in_another_mode_are_settled_after_a_change_of_mode(

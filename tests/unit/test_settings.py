@@ -31,7 +31,7 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_gated_and_local_by_default() -> None:
     settings = load_settings()
     assert settings.mem0_setting == "GATED"
-    assert settings.gatekeeper_mode == "local"
+    assert (settings.gatekeeper_mode, settings.effective_mode) == (None, "local")
     assert settings.gatekeeper_fail_policy == "closed"
     assert settings.ledger_url == f"sqlite:///{settings.bmo_home / 'ledger.sqlite3'}"
 
@@ -63,6 +63,9 @@ def test_empty_memory_setting_means_gated_without_a_warning(
         ("BMO_RECALL_TOP_K", "many", "whole number"),
         ("BMO_RECALL_TOP_K", "0", "at least 1"),
         ("BMO_RECALL_THRESHOLD", "1.5", "at most 1"),
+        ("BMO_MODEL_SEES", "all", "memories, words"),
+        ("GATEKEEPER_LLM_WHEN", "never", "pause, end"),
+        ("GATEKEEPER_LLM_BATCH", "0", "at least 1"),
         ("BMO_CONTEXT_DEPTH", "deep", "auto, minimal, full"),
         ("GATEKEEPER_ENABLED", "perhaps", "true, false"),
         ("BMO_LEDGER_URL", "mysql://localhost/x", "sqlite:///<path> or postgresql+psycopg://"),

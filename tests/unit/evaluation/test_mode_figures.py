@@ -64,6 +64,7 @@ def run() -> ModeRun:
     found.settled.seconds = [0.1, 0.3]
     found.settled.calls = 2
     found.settled.cost = 0.06
+    found.settled.tokens = 1800
     return found
 
 
@@ -99,6 +100,8 @@ def test_targets_say_whether_they_are_met(run: ModeRun) -> None:
 def test_cost_and_latency(run: ModeRun) -> None:
     numbers = figures_of(run).numbers
     assert numbers["US dollars"] == 0.06
+    assert numbers["tokens per 100 turns"] == pytest.approx(30_000)
+    assert numbers["model calls per 100 turns"] == pytest.approx(100 / 3)
     assert numbers["US dollars per 1000 turns"] == pytest.approx(10.0)
     assert numbers["model ms a call p50"] == pytest.approx(200.0)
 

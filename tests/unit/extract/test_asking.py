@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -14,20 +13,19 @@ from hypothesis import strategies as st
 
 from bmo.extract import (
     Answer,
-    Budget,
     ExtractionFailed,
     Known,
     Orchestrator,
     Request,
     ScriptedClient,
 )
-from bmo.extract.answer import MAX_FACTS, read_answer
+from bmo.extract.answer import MAX_FACTS, Proposal, read_answer
 from bmo.extract.gemini import price
 from bmo.extract.model import seconds_of
-from bmo.extract.request import MAX_NEIGHBOURS, build_request
+from bmo.extract.request import MAX_NEIGHBOURS, build_request, prompt
 from bmo.gate import WriteGate
 from bmo.settings import load_settings
-from bmo.turn import Turn
+from bmo.turn import Category, StoredFact, Turn
 from tests.unit.extract.test_extract import Scripted
 
 pytestmark = pytest.mark.unit
@@ -42,6 +40,12 @@ def gate() -> WriteGate:
 
 def at(minute: int, text: str, *, before: str = "") -> Turn:
     return Turn(text=text, at=AT + timedelta(minutes=minute), assistant_before=before)
+
+
+def memory(fact_id: str, text: str, category: Category = "personal_facts") -> StoredFact:
+    return StoredFact(
+        fact_id, "local", "user", None, "", text, category, "fact", "many", "positive", 0.9, AT
+    )
 
 
 class TestRequest:
@@ -77,6 +81,26 @@ class TestRequest:
             {"name": "Ana", "is": "wife's sister"},
         ]
 
+    def test_of_the_memories_those_are_shown_that_a_turn_may_end(self) -> None:
+        turn = at(5, "we moved out in may")
+        old = memory("a", "lives above the bakery")
+        secret = memory("b", "the code is [secret]")
+        known = Known(candidates={turn.id: (old, secret), "another": (memory("c", "keeps bees"),)})
+        request = build_request([turn], known, "drop")
+        told = json.loads(request.content)["memories"]
+        assert told == [{"memory": 1, "text": "lives above the bakery"}]
+        assert request.memories == {1: "a"}
+
+    def test_a_neighbour_of_which_something_was_masked_stays_here(self) -> None:
+        known = Known(neighbours=(at(1, "ring me on [phone] about the bees"),))
+        assert "bees" not in build_request([at(5, "we moved")], known, "drop").content
+
+    def test_the_prompt_has_a_version_and_is_of_one_file(self) -> None:
+        version, text = prompt()
+        assert version.isdigit()
+        assert "lives_in: Lives in {place}" in text
+        assert "{slots}" not in text
+
     def test_far_neighbours_are_left_out(self) -> None:
         many = tuple(at(minute, f"turn {minute}") for minute in range(100))
         request = build_request([at(50, "held")], Known(neighbours=many), "drop")
@@ -89,6 +113,10 @@ class TestRequest:
 FACT_TEXT = '{"quote": "q", "statement": "s", "category": "goals", "confidence": 0.5}'
 
 
+def asked(turn: Turn) -> Request:
+    return Request("", "", {1: turn})
+
+
 def answering(*facts: str) -> str:
     """An answer about turn 1 with these facts, as a model writes it."""
     return '{"turns": [{"turn": 1, "facts": [' + ", ".join(facts) + "]}]}"
@@ -98,7 +126,12 @@ class TestAnswer:
     def test_turns_that_were_not_asked_about_are_left_out(self) -> None:
         turn = at(0, "x")
         text = f'{{"turns": [{{"turn": 7, "facts": [{FACT_TEXT}]}}, {{"turn": 1, "facts": []}}]}}'
-        assert read_answer(text, {1: turn}) == {turn.id: ()}
+        assert read_answer(text, asked(turn)) == {turn.id: Proposal(True, ())}
+
+    def test_what_does_not_last_has_no_facts(self) -> None:
+        turn = at(0, "x")
+        text = answering(FACT_TEXT).replace('"turn": 1,', '"turn": 1, "durable": false,')
+        assert read_answer(text, asked(turn)) == {turn.id: Proposal(False, ())}
 
     @pytest.mark.parametrize(
         "text",
@@ -119,12 +152,12 @@ class TestAnswer:
     )
     def test_what_is_not_of_the_schema_is_no_answer(self, text: str) -> None:
         with pytest.raises(ExtractionFailed, match="malformed"):
-            read_answer(text, {1: at(0, "x")})
+            read_answer(text, asked(at(0, "x")))
 
     @given(st.text())
     def test_anything_is_read_or_refused(self, text: str) -> None:
         try:
-            read_answer(text, {1: at(0, "x")})
+            read_answer(text, asked(at(0, "x")))
         except ExtractionFailed as error:
             assert len(text) < 20 or text not in str(error)
 
@@ -198,21 +231,3 @@ def test_whatever_extractors_do_every_turn_has_one_outcome(
         assert bool(decision.facts) == (decision.verdict == "allow")
         assert decision.fallback == (outcome.status == "failed")
         assert outcome.status == "settled" or decision.verdict == "hold"
-    failed = any(one.status == "failed" for one in settlement.outcomes)
-    assert failed == (settlement.retry_after_s is not None)
-
-
-def test_threads_share_one_budget(gate: WriteGate) -> None:
-    model = Scripted("model", 1, keeps=True)
-    made = Orchestrator([model], gate, budget=Budget(20, 10_000_000))
-    threads = [
-        threading.Thread(
-            target=lambda: [made.extract([Turn(text="i keep bees")], Known()) for _ in range(10)]
-        )
-        for _ in range(6)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(model.calls) == 20

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bmo.ledger import Aim, WaitingTurn
-from bmo.memory.batches import ALONE_AFTER, BATCH_TURNS, next_batch
+from bmo.memory.batches import ALONE_AFTER
+from bmo.memory.batches import next_batch as batch_of
 from bmo.turn import Turn
 from tests.fakes.speaker import START
 
@@ -27,6 +28,13 @@ def waits(
     at = START + timedelta(minutes=number)
     turn = Turn(text=f"turn {number}", session_id=session, at=at, id=f"{number:04}")
     return WaitingTurn(turn, aim, promise, attempts, at, "")
+
+
+BATCH_TURNS = 8
+
+
+def next_batch(waiting: list[WaitingTurn]) -> list[WaitingTurn]:
+    return batch_of(waiting, BATCH_TURNS)
 
 
 def ids(batch: list[WaitingTurn]) -> list[int]:
