@@ -108,11 +108,10 @@ def accept(
             made = replace(fact, ends=ends, extraction_method=method)
             facts.setdefault(fact.text.casefold(), made)
             quoted.append(candidate.quote)
-    told = tuple(facts.values())[:MAX_FACTS]
-    held = stems([*quoted, *(fact.text for fact in told)])
+    held = stems([*quoted, *(fact.text for fact in facts.values())])
     meant = stems([turn.text])
-    whole = not refused and len(meant & held) >= COVERED * len(meant)
-    return Accepted(told, tuple(refused), whole)
+    whole = not refused and len(facts) <= MAX_FACTS and len(meant & held) >= COVERED * len(meant)
+    return Accepted(tuple(facts.values())[:MAX_FACTS], tuple(refused), whole)
 
 
 def safe_context(assistant_words: str, policy: SensitivePolicy) -> str:

@@ -333,13 +333,12 @@ class Settler:
     def _known(self, user_id: str, turns: Sequence[Turn]) -> Known:
         from bmo.extract import Known
 
+        shown = (turns[0], turns[-1]) if "held" in self._seen else ()
         around = {
             said.id: said
-            for turn in (turns[0], turns[-1])
+            for turn in shown
             for said in self._ledger.around(turn, before=BEFORE, after=AFTER)
         }
-        if "held" not in self._seen:
-            around = {}
         asked = {turn.id for turn in turns}
         recalled = self._ledger.outcomes(user_id, [*asked, *around]).values()
         # The profile is in no log of recalls: whatever was known then may have been in it.
@@ -392,7 +391,7 @@ class Settler:
         merged = recorded and any(one.why == "merged" for one in recorded.ended)
         if recorded is not None and (recorded.restated or merged):
             done.restated += 1
-        elif waiting.aim == "polish":
+        elif waiting.aim == "polish" and not (recorded and recorded.added):
             adds = False
             done.passing += decision.verdict == "discard"
         if not adds:
