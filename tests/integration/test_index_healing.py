@@ -70,7 +70,7 @@ def test_what_is_said_of_a_lost_collection_names_it(
 ) -> None:
     with open_parts(tmp_path, **fleet(server, tmp_path)) as parts:
         collection = parts.index.collection
-    settings = Settings(bmo_home=tmp_path, **fleet(server, tmp_path), _env_file=None)
+    settings = Settings(bmo_home=tmp_path, **fleet(server, tmp_path), _env_file=None)  # type: ignore[call-arg]
     index = MemoryIndex.open(settings, HashingEmbedder(64))
     server.lose()
     with pytest.raises(Exception, match=f"has lost the collection {collection}; it is made again"):
@@ -166,7 +166,7 @@ class Gate(HashingEmbedder):
 def test_a_worker_is_ready_whatever_the_index_lacks(
     server: FakeQdrantServer, tmp_path: Path
 ) -> None:
-    settings = Settings(bmo_home=tmp_path, **fleet(server, tmp_path), _env_file=None)
+    settings = Settings(bmo_home=tmp_path, **fleet(server, tmp_path), _env_file=None)  # type: ignore[call-arg]
     with open_parts(tmp_path, **fleet(server, tmp_path)) as parts:
         like(parts, *(f"thing{number}" for number in range(50)))
         parts.mended()
@@ -196,7 +196,7 @@ def test_who_dies_in_the_middle_costs_one_piece(
         like(parts, *(f"thing{number}" for number in range(12)))
         parts.mended()
     server.lose()
-    settings = Settings(bmo_home=tmp_path, **fleet(server, tmp_path), _env_file=None)
+    settings = Settings(bmo_home=tmp_path, **fleet(server, tmp_path), _env_file=None)  # type: ignore[call-arg]
     ledger = Ledger.open(settings.ledger_url)
     owner = IndexOwner(ledger.identity(), ledger.knows)
     index = MemoryIndex.open(settings, HashingEmbedder(64), owner=owner)
