@@ -56,9 +56,10 @@ def settings_for(user: str | None) -> Settings:
     if user is None:
         return load_settings()
     try:
-        return load_settings(bmo_user_id=as_user_id(user))
+        user_id = as_user_id(user)
     except ValueError as error:
         raise CommandError(f"--user: {error}.") from None
+    return load_settings(bmo_user_id=user_id)
 
 
 @contextmanager

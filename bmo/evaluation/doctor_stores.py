@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import os
 import shutil
 import time
@@ -77,7 +78,7 @@ def _ledger_fix(settings: Settings, problem: str) -> str:
 def check_qdrant(settings: Settings) -> Iterator[Check]:
     """Whether the index can be opened, and who owns the embedded store."""
     if settings.qdrant_url is not None:
-        yield _qdrant_server(settings)
+        yield from _qdrant_server(settings)
         return
     from bmo.index import IndexDamaged, IndexUnavailable, StoreInUse
 
@@ -119,34 +120,40 @@ def _embedded_count(settings: Settings) -> int:
         return index.count()
 
 
-def _qdrant_server(settings: Settings) -> Check:
-    from qdrant_client import QdrantClient
+def _qdrant_server(settings: Settings) -> Iterator[Check]:
+    """Whether the server answers, fits the client, and has the collection as it is made today."""
+    from qdrant_client.common.version_check import is_compatible
     from qdrant_client.http.exceptions import ApiException
 
-    key = settings.qdrant_api_key
+    from bmo.index import IndexUnavailable, meaning_of, server_client
+
     shown = without_password(settings.qdrant_url or "")
     try:
-        client = QdrantClient(
-            url=settings.qdrant_url,
-            api_key=key.get_secret_value() if key is not None else None,
-            timeout=int(CONNECT_TIMEOUT_S),
-            check_compatibility=False,
-        )
-        with closing(client):
+        with closing(server_client(settings, int(CONNECT_TIMEOUT_S))) as client:
             started = time.perf_counter()
-            collections = len(client.get_collections().collections)
+            version = client.info().version
             took_ms = (time.perf_counter() - started) * 1000
+            names = [one.name for one in client.get_collections().collections]
+            own = [client.get_collection(name) for name in names if name.startswith("bmo-")]
+    except IndexUnavailable as error:
+        yield Check("qdrant", "fail", str(error), "do what it says.")
+        return
     except (ApiException, OSError, ValueError) as error:
-        text = str(error).strip()
-        reason = text.splitlines()[0][:120] if text else type(error).__name__
-        refused = "401" in text or "403" in text or "nauthorized" in text or "orbidden" in text
-        fix = (
-            "set QDRANT_API_KEY to the server's key."
-            if refused
-            else "start it (docker compose -f docker-compose.qdrant.yml up -d) or unset QDRANT_URL."
-        )
-        return Check("qdrant", "fail", f"server {shown} does not answer ({reason})", fix)
-    return Check("qdrant", "ok", f"server {shown}, {collections} collections, {took_ms:.0f} ms")
+        start = "start it (docker compose -f docker-compose.qdrant.yml up -d) or unset QDRANT_URL."
+        wrong, fix = meaning_of(error, start)
+        yield Check("qdrant", "fail", f"server {shown} {wrong}", fix)
+        return
+    ours = importlib.metadata.version("qdrant-client")
+    found = f"server {shown} {version}, {len(names)} collections, {took_ms:.0f} ms"
+    if not is_compatible(ours, version):
+        found += f": it does not fit qdrant-client {ours}"
+        fix = f"use a server of {ours.rpartition('.')[0]}, or of the minor version before or after."
+        yield Check("qdrant", "warn", found, fix)
+    elif not all(one.config.hnsw_config.payload_m for one in own):
+        found += ": made by an earlier BMO, with one graph for all users"
+        yield Check("qdrant", "warn", found, "bmo reindex makes it with a graph for each.")
+    else:
+        yield Check("qdrant", "ok", found)
 
 
 def _nearest(path: Path) -> Path:

@@ -3,7 +3,7 @@
 Mem0, Qdrant and the embedding model are imported when an index is opened, not before.
 """
 
-from bmo.index.backends import collection_name
+from bmo.index.backends import collection_name, server_client
 from bmo.index.damaged_stores import discard_damaged
 from bmo.index.embedders import Embedder, EmbedderUnavailable, open_embedder
 from bmo.index.entries import point_of
@@ -20,6 +20,7 @@ from bmo.index.hits import IndexHit
 from bmo.index.mem0_collection import Mem0Memory, read_mem0_collection
 from bmo.index.memory_index import MemoryIndex
 from bmo.index.ownership import IndexOwner
+from bmo.index.server_failures import meaning_of
 
 __all__ = [
     "Embedder",
@@ -36,8 +37,10 @@ __all__ = [
     "collection_name",
     "discard_damaged",
     "gemini_service_errors",
+    "meaning_of",
     "open_embedder",
     "point_of",
     "read_mem0_collection",
     "release_free_pages",
+    "server_client",
 ]

@@ -156,6 +156,7 @@ class Connection:
             import_mem0()
         store = self._open_store()
         try:
+            self.gathering()
             return self._built(store, self.last, self._inference)
         except BaseException:
             store.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from http import HTTPStatus
 from pathlib import Path
@@ -149,6 +149,21 @@ class ServerStore(Qdrant):  # type: ignore[misc]  # mem0 ships no types
             self.client.create_payload_index(self.collection_name, key, field_schema=schema)
 
 
+_LOCKED = (
+    "insert",
+    "search",
+    "get",
+    "update",
+    "delete",
+    "delete_many",
+    "present",
+    "page",
+    "count",
+    "drop",
+)
+"""What is called of a store from several threads, and keeps the lock to its end."""
+
+
 class LocalStore(ServerStore):
     """qdrant-client's local mode. It is not thread-safe: one lock is around everything."""
 
@@ -157,43 +172,15 @@ class LocalStore(ServerStore):
         self._lock = threading.RLock()
         self._path = path
         super().__init__(collection_name, dims, client=client)
+        for name in _LOCKED:
+            setattr(self, name, self._one_by_one(getattr(self, name)))
 
-    def insert(self, vectors: Any, payloads: Any = None, ids: Any = None) -> None:
-        """Writes points."""
-        with self._lock:
-            super().insert(vectors, payloads, ids)
+    def _one_by_one(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        def locked(*args: Any, **kwargs: Any) -> Any:
+            with self._lock:
+                return call(*args, **kwargs)
 
-    def search(self, query: str, vectors: Any, top_k: int = 5, filters: Any = None) -> Any:
-        """The nearest points that match."""
-        with self._lock:
-            return super().search(query, vectors, top_k, filters)
-
-    def get(self, vector_id: Any) -> Any:
-        """A point by id, or None."""
-        with self._lock:
-            return super().get(vector_id)
-
-    def update(self, vector_id: Any, vector: Any = None, payload: Any = None) -> None:
-        """Replaces vector, payload or both."""
-        with self._lock:
-            super().update(vector_id, vector, payload)
-
-    def delete(self, vector_id: Any) -> None:
-        """Removes a point."""
-        with self._lock:
-            super().delete(vector_id)
-
-    def present(self, ids: Sequence[str]) -> set[str]:
-        """See ``PointStore.present``."""
-        with self._lock:
-            return super().present(ids)
-
-    def page(
-        self, filters: Filters, limit: int, after: str | None = None
-    ) -> tuple[Sequence[Entry], str | None]:
-        """See ``PointStore.page``."""
-        with self._lock:
-            return super().page(filters, limit, after)
+        return locked
 
     def pages(self, filters: Filters) -> Iterator[Page]:
         """See ``OwnStore.pages``."""
@@ -211,21 +198,6 @@ class LocalStore(ServerStore):
             yield [(str(record.id), record.payload or {}, record.vector) for record in records]
             if offset is None:
                 return
-
-    def count(self, filters: Filters) -> int:
-        """See ``PointStore.count``."""
-        with self._lock:
-            return super().count(filters)
-
-    def delete_many(self, ids: Sequence[str]) -> None:
-        """See ``PointStore.delete_many``."""
-        with self._lock:
-            super().delete_many(ids)
-
-    def drop(self) -> None:
-        """See ``PointStore.drop``."""
-        with self._lock:
-            super().drop()
 
     def compact(self) -> bool:
         """Vacuums the SQLite files in which local mode keeps its points."""

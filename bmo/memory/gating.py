@@ -9,6 +9,8 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
+from sqlalchemy.exc import DBAPIError
+
 from bmo import telemetry
 from bmo.memory.deciding import decide, decide_afterwards
 from bmo.memory.requests import Requests, own_word
@@ -200,7 +202,10 @@ class Gating:
             if not isinstance(answer, Recorded):
                 raise TypeError(f"the ledger answered with {type(answer).__name__}")
             recorded = answer
-        except Exception as error:  # the recorder has logged it and keeps the turn for later
+        except DBAPIError:  # the recorder says why, keeps the turn and tries again
+            logger.warning("turn is recorded later", extra={"turn_id": turn.id})
+            return
+        except Exception as error:
             logger.error("turn not recorded", extra={"error": repr(error), "turn_id": turn.id})
             return
         finally:

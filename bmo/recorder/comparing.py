@@ -188,7 +188,8 @@ class Comparing:
         done = replace(done, stage=stage, changed=state.changed + changed)
         if not stage:
             now = time.time()
-            fruitless = 0 if done.changed else done.fruitless + 1
+            mended = done.changed or done.live == done.entries
+            fruitless = 0 if mended else done.fruitless + 1
             # What another one lost in the middle of the round is counted at once.
             counted = now if fruitless else 0.0
             done = replace(done, compared=now, counted=counted, anew=False, fruitless=fruitless)

@@ -6,7 +6,9 @@ stopped and started again on the same port without losing its collections.
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
+import ssl
 import threading
 import warnings
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -21,8 +23,9 @@ API_KEY = "key for tests"
 class FakeQdrantServer:
     """Collections in memory, served over HTTP."""
 
-    def __init__(self) -> None:
-        """Starts it on a free port of this machine."""
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+        """Starts it on a free port of this machine, with https if a certificate is given."""
+        self._tls = tls
         self._collections = QdrantClient(":memory:")
         self._lock = threading.Lock()
         self._server: ThreadingHTTPServer | None = None
@@ -30,6 +33,7 @@ class FakeQdrantServer:
         self._port = 0
         self.requests: list[str] = []
         self.beaten = False
+        self.version = importlib.metadata.version("qdrant-client")
         self.layouts: dict[str, dict[str, Any]] = {}
         self.payload_indexes: dict[str, dict[str, dict[str, Any]]] = {}
         self.start()
@@ -37,7 +41,7 @@ class FakeQdrantServer:
     @property
     def url(self) -> str:
         """Where it listens."""
-        return f"http://127.0.0.1:{self._port}"
+        return f"{'https' if self._tls else 'http'}://127.0.0.1:{self._port}"
 
     def start(self) -> None:
         """Serves, on the same port as before."""
@@ -53,6 +57,11 @@ class FakeQdrantServer:
                 fake.requests.append(f"{self.command} {path}")
                 if self.headers.get("api-key") != API_KEY:
                     self._send(401, {"status": {"error": "Unauthorized"}})
+                    return
+                if path == "/":
+                    self._send(
+                        200, {"title": "qdrant - vector search engine", "version": fake.version}
+                    )
                     return
                 try:
                     with fake._lock:
@@ -78,6 +87,8 @@ class FakeQdrantServer:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", self._port), Handler)
         self._server.daemon_threads = True
+        if self._tls is not None:
+            self._server.socket = self._tls.wrap_socket(self._server.socket, server_side=True)
         self._port = self._server.server_address[1]
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
         self._thread.start()

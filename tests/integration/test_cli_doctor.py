@@ -13,6 +13,7 @@ import pytest
 
 from tests.cli import Ran, bmo, bmo_process
 from tests.fakes.model_server import OLLAMA_MODEL, FakeModelServer
+from tests.fakes.qdrant_server import API_KEY, FakeQdrantServer
 from tests.seeding import brother, opened, remember
 
 pytestmark = pytest.mark.integration
@@ -121,6 +122,34 @@ def test_a_dead_qdrant_server_fails(tmp_path: Path) -> None:
     assert found["qdrant"]["status"] == "fail"
     assert url in found["qdrant"]["found"]
     assert "QDRANT_URL" in found["qdrant"]["fix"]
+
+
+def test_a_server_that_does_not_fit_the_client_is_named(tmp_path: Path) -> None:
+    server = FakeQdrantServer()
+    reach = {"QDRANT_URL": server.url, "QDRANT_API_KEY": API_KEY}
+    found = checks(bmo(tmp_path, "doctor", "--json", **reach))["qdrant"]
+    assert (found["status"], server.version in found["found"]) == ("ok", True)
+    server.version = "1.17.0"
+    found = checks(bmo(tmp_path, "doctor", "--json", **reach))["qdrant"]
+    assert found["status"] == "warn"
+    assert "1.17.0" in found["found"] and "does not fit qdrant-client 1." in found["found"]
+    assert found["fix"].startswith("use a server of 1.")
+    reach["QDRANT_API_KEY"] = "wrong"
+    found = checks(bmo(tmp_path, "doctor", "--json", **reach))["qdrant"]
+    assert (found["status"], "QDRANT_API_KEY" in found["fix"]) == ("fail", True)
+    server.close()
+
+
+def test_a_collection_of_an_earlier_bmo_is_named(tmp_path: Path) -> None:
+    server = FakeQdrantServer()
+    reach = {"QDRANT_URL": server.url, "QDRANT_API_KEY": API_KEY}
+    assert bmo(tmp_path, "reindex", **reach).code == 0
+    assert checks(bmo(tmp_path, "doctor", "--json", **reach))["qdrant"]["status"] == "ok"
+    (layout,) = server.layouts.values()
+    del layout["hnsw_config"]
+    found = checks(bmo(tmp_path, "doctor", "--json", **reach))["qdrant"]
+    assert (found["status"], "bmo reindex" in found["fix"]) == ("warn", True)
+    server.close()
 
 
 def test_a_dead_livekit_server_without_keys_fails(tmp_path: Path) -> None:

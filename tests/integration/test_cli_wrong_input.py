@@ -162,6 +162,16 @@ def test_a_wrong_value_is_named(
     check(ran, says=[says], code=ran.code if ran.code in (1, 2) else 2)
 
 
+@pytest.mark.parametrize("options", [[], ["--user", "ana"]])
+def test_a_wrong_server_is_named_and_not_the_user(
+    bmo: CommandLine, monkeypatch: pytest.MonkeyPatch, options: list[str]
+) -> None:
+    monkeypatch.setenv("QDRANT_URL", "qdrant.internal:6333")
+    ran = bmo("stats", *options)
+    check(ran, says=["QDRANT_URL='qdrant.internal:6333'", "use http://<host>:6333"])
+    assert "--user" not in ran.err
+
+
 def test_every_option_has_a_row() -> None:
     covered = set()
     for command, option, _, _ in WRONG_VALUES:

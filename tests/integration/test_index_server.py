@@ -9,6 +9,7 @@ import pytest
 
 from bmo.index import IndexUnavailable, MemoryIndex, read_mem0_collection
 from bmo.settings import Settings
+from tests.fakes.certificates import self_signed
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.qdrant_server import API_KEY, FakeQdrantServer
 from tests.fakes.speaker import allowed, day, forget, gone, likes, turn
@@ -91,3 +92,32 @@ def test_wrong_key_names_the_variable(server: FakeQdrantServer, tmp_path: Path) 
     with pytest.raises(IndexUnavailable, match="QDRANT_API_KEY"):
         index.count()
     index.close()
+
+
+def opened(home: Path, url: str, **more: object) -> MemoryIndex:
+    given = {"qdrant_url": url, "qdrant_api_key": API_KEY, **more}
+    settings = Settings(bmo_home=home, **given, _env_file=None)  # type: ignore[arg-type,call-arg]
+    return MemoryIndex.open(settings, HashingEmbedder(64))
+
+
+def test_https_on_a_server_without_it_says_so(server: FakeQdrantServer, tmp_path: Path) -> None:
+    index = opened(tmp_path, server.url.replace("http://", "https://"))
+    assert "does not speak https" in index.notice
+    assert "write http:// in QDRANT_URL" in index.notice
+    index.close()
+
+
+def test_a_certificate_that_signs_itself_is_trusted_by_a_setting(tmp_path: Path) -> None:
+    certificate, tls = self_signed(tmp_path)
+    server = FakeQdrantServer(tls)
+    index = opened(tmp_path, server.url)
+    assert "certificate that this machine does not trust" in index.unavailable
+    assert "QDRANT_CA_FILE" in index.unavailable
+    index.close()
+    index = opened(tmp_path, server.url, qdrant_ca_file=tmp_path / "none.pem")
+    assert "none.pem' cannot be read" in index.unavailable
+    index.close()
+    index = opened(tmp_path, server.url, qdrant_ca_file=certificate)
+    assert (index.unavailable, index.count()) == ("", 0)
+    index.close()
+    server.close()

@@ -58,6 +58,28 @@ async def test_told_in_one_visit_known_in_the_next(service: MemoryService) -> No
     assert await given(second, "who is my brother") == ["Has a brother named Sam"]
 
 
+async def test_a_turn_that_the_ledger_takes_later_is_not_called_lost(
+    service: MemoryService, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    real, refused = service.ledger.record, threading.Event()
+
+    def busy(*args: object, **kwargs: object) -> object:
+        if not refused.is_set():
+            refused.set()
+            raise OperationalError("INSERT", {}, Exception("database is locked"))
+        return real(*args, **kwargs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(service.ledger, "record", busy)
+    session = service.session(user_id="lena")
+    await session.on_turn(Turn(text="i am allergic to mangoes"))
+    await session.flush()
+    await session.aclose()
+    assert service.ledger.count_live("lena") == 1
+    said = {record.getMessage() for record in caplog.records}
+    assert "turn is recorded later" in said
+    assert "turn not recorded" not in said
+
+
 async def test_who_stops_waiting_for_a_turn_does_not_take_it_back(service: MemoryService) -> None:
     """A slow disk: the terminal waits two seconds, and asks again for its line."""
     session = service.session(user_id="lena")
