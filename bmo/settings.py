@@ -43,6 +43,9 @@ _PASSWORD = re.compile(r"(?<=//)[^@\s]*@")
 DEFAULT_GEMINI_MODEL = "gemini-3.1-flash-lite"
 """Google's model for high volumes of small tasks."""
 
+CONNECTIONS = 2
+"""Connections of a process to PostgreSQL: one writes while another reads."""
+
 OLLAMA_PREFIX = "ollama/"
 """What a model of Ollama begins with in GATEKEEPER_LLM_MODEL."""
 
@@ -132,6 +135,8 @@ class Settings(BaseSettings):
     (none; `bmo memories` shows it)."""
     bmo_ledger_url: str | None = None
     """SQLAlchemy URL; default is SQLite in BMO_HOME."""
+    bmo_ledger_connections: int = Field(CONNECTIONS, ge=2, le=100)
+    """Connections of one process to PostgreSQL, at most."""
     bmo_embedder: EmbedderName = "local"
     """local: MiniLM on this machine. gemini: Gemini's embedder by GOOGLE_API_KEY."""
     qdrant_url: str | None = None

@@ -45,6 +45,9 @@ INSTRUCTIONS = (
     "remembered when it helps; never claim to remember what is not there."
 )
 
+PRELOAD = "bmo.agent.preload"
+"""What the processes of calls share."""
+
 HEALTH_PORT = 8081
 """LiveKit's default in production (``AgentServer.port``)."""
 
@@ -297,6 +300,7 @@ def make_server(
     made = AgentServer(
         job_executor_type=JobExecutorType.THREAD if embedded else JobExecutorType.PROCESS,
         setup_fnc=prewarm,
+        preload_modules=None if embedded else [PRELOAD],
         prometheus_port=port,
         prometheus_multiproc_dir=(
             share_metrics_of_processes() if port is not None and not embedded else None

@@ -20,6 +20,9 @@ from bmo.ledger.errors import LedgerUnavailable
 from bmo.ledger.migrating import migrate
 from bmo.ledger.schema import metadata
 
+POOL_TIMEOUT_S = 10
+"""Longest that a thread waits for one of the process's connections, in seconds."""
+
 _JSON = JSONDecoder()
 _BUSY_TIMEOUT_MS = 10_000
 _TRUNCATE_TRIES = 20
@@ -29,11 +32,12 @@ _TRUNCATE_PAUSE_S = 0.1
 _LEAST_FREE = 1 << 20
 
 
-def open_engine(url: str) -> Engine:
+def open_engine(url: str, connections: int) -> Engine:
     """Connects to ``url`` and brings its schema up to date.
 
     Args:
         url: ``sqlite:///<path>`` or ``postgresql+psycopg://...``.
+        connections: Connections to a PostgreSQL server, at most.
 
     Returns:
         An engine whose connections are ready for use (see :func:`reading`, :func:`writing`).
@@ -53,7 +57,7 @@ def open_engine(url: str) -> Engine:
     if backend == "sqlite":
         return _open_sqlite(parsed)
     if backend == "postgresql":
-        return _open_postgres(parsed)
+        return _open_postgres(parsed, connections)
     raise LedgerUnavailable(
         f"BMO_LEDGER_URL names the database {backend!r}, which BMO does not use; "
         "use sqlite:///<path> or postgresql+psycopg://user:password@host/database."
@@ -130,17 +134,17 @@ def _open_sqlite(url: URL) -> Engine:
     return engine
 
 
-def _open_postgres(url: URL) -> Engine:
+def _open_postgres(url: URL, connections: int) -> Engine:
     if url.drivername == "postgresql":
         url = url.set(drivername="postgresql+psycopg")
     shown = url.render_as_string(hide_password=True)
     try:
         engine = sa.create_engine(
             url,
-            pool_size=5,
-            max_overflow=20,
+            pool_size=connections,
+            max_overflow=0,
             pool_pre_ping=True,
-            pool_timeout=10,
+            pool_timeout=POOL_TIMEOUT_S,
             hide_parameters=True,
         )
     except (ImportError, NoSuchModuleError):

@@ -15,7 +15,7 @@ from bmo.ledger.model_side import ModelSide
 from bmo.ledger.recall_log import RecallLog
 from bmo.ledger.recording import record_turn, store_fact, wants_near
 from bmo.ledger.records import NearDuplicates, Recorded
-from bmo.settings import GatekeeperMode, checked_user_id
+from bmo.settings import CONNECTIONS, GatekeeperMode, checked_user_id
 from bmo.turn import Decision, Fact, Turn, utc_now
 
 __all__ = ["Ledger"]
@@ -29,16 +29,17 @@ class Ledger(FactQueries, Forgetting, IndexSide, ModelSide, RecallLog):
     """
 
     @classmethod
-    def open(cls, url: str) -> Ledger:
+    def open(cls, url: str, connections: int = CONNECTIONS) -> Ledger:
         """Opens a ledger and brings its schema up to date.
 
         Args:
             url: ``sqlite:///<path>`` or ``postgresql+psycopg://user:password@host/database``.
+            connections: Connections to a PostgreSQL server, at most; the threads take turns.
 
         Raises:
             LedgerUnavailable: One sentence that names the path and the fix.
         """
-        return cls(open_engine(url))
+        return cls(open_engine(url, connections))
 
     def record(
         self,

@@ -339,7 +339,7 @@ def open_ledger(settings: Settings) -> Ledger:
     try:
         settings.bmo_home.mkdir(parents=True, exist_ok=True, mode=0o700)
         _check_not_emptied(settings)
-        return Ledger.open(settings.ledger_url)
+        return Ledger.open(settings.ledger_url, settings.bmo_ledger_connections)
     except LedgerUnavailable as error:
         raise MemoryUnavailable(str(error)) from error
     except OSError as error:

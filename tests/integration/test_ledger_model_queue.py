@@ -507,6 +507,7 @@ def test_turns_held_before_there_was_a_queue_wait_too(ledger_url: str) -> None:
             for name in ("agent_id", "visibility"):
                 connection.execute(sa.text(f"ALTER TABLE {table} DROP COLUMN {name}"))
         connection.execute(sa.text("UPDATE alembic_version SET version_num = '0002'"))
+        connection.execute(sa.text("DELETE FROM meta WHERE key = 'schema'"))
     first.close()
     second = Ledger.open(ledger_url)
     assert [one.turn.id for one in second.waiting("ana")] == [held.id]

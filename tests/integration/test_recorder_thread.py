@@ -135,6 +135,25 @@ def test_turn_the_database_refuses_is_tried_again(tmp_path: Path) -> None:
     ledger.close()
 
 
+def test_a_turn_waits_while_the_process_has_no_connection_left(
+    ledger_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not ledger_url.startswith("postgresql"):
+        pytest.skip("SQLite opens a file as often as it likes")
+    monkeypatch.setattr("bmo.ledger.engine.POOL_TIMEOUT_S", 0.1)
+    ledger = Ledger.open(ledger_url, 2)
+    recorder = Recorder.open(ledger, None, Settings(bmo_home=tmp_path, _env_file=None))  # type: ignore[call-arg]
+    recorder.flush(10)
+    with ledger.engine.connect(), ledger.engine.connect():
+        future = recorder.submit(turn("x"), allowed("x", likes("zydeco")))
+        with pytest.raises(OperationalError):
+            future.result(10)
+    recorder.flush(30)
+    assert ledger.count_live("ana") == 1
+    recorder.close()
+    ledger.close()
+
+
 def test_turns_behind_a_refused_one_say_so_at_once_and_are_written_in_order(
     tmp_path: Path,
 ) -> None:
