@@ -15,6 +15,8 @@ from bmo.turn import Fact, StoredFact
 ANSWER_WORDS = 12
 """Up to so many words a turn is shown with the question it answers."""
 
+_BRACKETS = str.maketrans("<\ufe64\uff1c>\ufe65\uff1e", "((()))")
+"""Also those that Unicode calls the same in another width."""
 _SENTENCE = re.compile(r"[^.!?]*[.!?]+|[^.!?]+$")
 
 
@@ -63,8 +65,12 @@ def answered(memory: Fact | StoredFact) -> str:
 
 def one_line(text: str) -> str:
     """Text on one line, which cannot close a block or a quotation that it stands in."""
-    flat = text.replace("<", "(").replace(">", ")").replace('"', "'")
-    return " ".join(flat.split())
+    return flat(text).replace('"', "'")
+
+
+def flat(text: str) -> str:
+    """Text on one line without angle brackets, so that it cannot close a block it stands in."""
+    return " ".join(text.translate(_BRACKETS).split())
 
 
 def spoken_day(moment: datetime) -> str:
