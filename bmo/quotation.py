@@ -17,7 +17,8 @@ ANSWER_WORDS = 12
 
 CONTRADICTED = ", conflicts with another memory: ask which holds"
 """What a reader is told of a memory that nothing can order against one that contradicts it."""
-
+_BRACKETS = str.maketrans("<\ufe64\uff1c>\ufe65\uff1e", "((()))")
+"""Also those that Unicode calls the same in another width."""
 _SENTENCE = re.compile(r"[^.!?]*[.!?]+|[^.!?]+$")
 
 
@@ -67,8 +68,12 @@ def answered(memory: Fact | StoredFact) -> str:
 
 def one_line(text: str) -> str:
     """Text on one line, which cannot close a block or a quotation that it stands in."""
-    flat = text.replace("<", "(").replace(">", ")").replace('"', "'")
-    return " ".join(flat.split())
+    return flat(text).replace('"', "'")
+
+
+def flat(text: str) -> str:
+    """Text on one line without angle brackets, so that it cannot close a block it stands in."""
+    return " ".join(text.translate(_BRACKETS).split())
 
 
 def spoken_day(moment: datetime) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -29,7 +32,7 @@ from bmo.cli.opening import (
 from bmo.cli.tables import fact_row, put_facts, quoted, screen, show_facts, show_pairs
 from bmo.ids import as_user_id, identity_of
 from bmo.quotation import quotation
-from bmo.settings import Settings
+from bmo.settings import Settings, checked_user_id
 
 if TYPE_CHECKING:
     from bmo.ledger import PendingErasure, Receipt
@@ -40,6 +43,12 @@ STAYS: Mapping[str, str] = {
     "qdrant": "segments and log of the Qdrant server, until it rewrites them, or bmo reindex",
 }
 """What a server keeps of deleted bytes, and until when (docs/operating.md, deletion requests)."""
+
+WIPE_LEAVES = (
+    "this receipt, and a keyed hash in place of the user's id; backups, exports and logs of yours "
+    "are not touched"
+)
+"""What a wipe leaves behind."""
 
 
 def register(memories: typer.Typer) -> None:
@@ -91,12 +100,26 @@ def edit_command(
 
 
 def forget_command(
-    memory_ids: Annotated[list[str], typer.Argument(help="Ids, or the start of each.")],
+    memory_ids: Annotated[
+        list[str] | None, typer.Argument(help="Ids, or the start of each.")
+    ] = None,
+    again: Annotated[
+        str | None,
+        typer.Option(
+            "--again", help="Receipts that --json printed: do it again, in a restored backup."
+        ),
+    ] = None,
     user: UserOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Erase memories everywhere, with the words they came from."""
     settings = settings_for(user)
+    if (again is None) == (not memory_ids):
+        raise CommandError("name memories by their ids, or receipts by --again.")
+    if again is not None:
+        _erase_again(settings, again, as_json)
+        return
+    memory_ids = memory_ids or []
     with opened_stores(settings) as stores:
         # Every id is looked up before anything is erased.
         facts = [the_fact(stores.ledger, settings.bmo_user_id, one) for one in memory_ids]
@@ -105,6 +128,44 @@ def forget_command(
         ).result()
         receipt = _completed(stores, receipt)
     _show_receipt(receipt, list(dict.fromkeys(quotation(fact) for fact in facts)), as_json)
+
+
+def _erase_again(settings: Settings, file: str, as_json: bool) -> None:
+    """Carries out what receipts say, unless this ledger has them."""
+    wanted = [_read_receipt(number, line) for number, line in read_lines(file)]
+    if not wanted:
+        raise CommandError(f"{file!r} is empty; forget and wipe print receipts with --json.")
+    with opened_stores(settings) as stores:
+        ledger, done = stores.ledger, []
+        for old in wanted:
+            if ledger.receipt(old.user_id, old.id) is not None:
+                continue
+            if old.scope == "all":
+                call = partial(ledger.erase_user, old.user_id)
+            else:
+                call = partial(ledger.erase, old.user_id, old.fact_ids, scope=old.scope)
+            erased = stores.recorder.call(partial(call, at=old.at, erasure_id=old.id))
+            done.append(erased.result())
+        receipts = [_completed(stores, receipt) for receipt in done]
+    for receipt in receipts:
+        _show_receipt(receipt, [], as_json)
+    if not as_json:
+        print(f"{len(done)} erasures done again, {len(wanted) - len(done)} known already")
+
+
+def _read_receipt(number: int, line: str) -> Receipt:
+    from bmo.ledger import Receipt
+
+    try:
+        row = json.loads(line)
+        ids = tuple(map(str, row["fact_ids"]))
+        moment = datetime.fromisoformat(row["at"])
+        owner = checked_user_id(row["user_id"])
+        return Receipt(str(row["id"])[:64], owner, str(row["scope"])[:16], moment, {}, False, ids)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise CommandError(
+            f"line {number} is no receipt as forget and wipe print it with --json: {line[:60]!r}."
+        ) from None
 
 
 def wipe_command(
@@ -309,12 +370,15 @@ def _show_receipt(receipt: Receipt, texts: Sequence[str], as_json: bool) -> None
                 "places": dict(receipt.places),
                 "complete": receipt.complete,
                 "stays": {where: STAYS[where] for where in receipt.stays},
+                "fact_ids": list(receipt.fact_ids),
             }
         )
     else:
         rows = [("erased", text) for text in texts]
         rows.append(("from", _places_line(receipt.places)))
         rows += [("stays", STAYS[where]) for where in receipt.stays]
+        if receipt.scope == "all":
+            rows.append(("stays", WIPE_LEAVES))
         if not receipt.complete:
             rows.append(("left to do", "the index; it follows when it can be reached"))
         show_pairs(screen(), rows)

@@ -31,23 +31,48 @@ class Forgetting(Database):
     """Erasing facts or all of a user."""
 
     def erase(
-        self, user_id: str, ids: Collection[str], *, at: datetime | None = None, scope: str = "fact"
+        self,
+        user_id: str,
+        ids: Collection[str],
+        *,
+        at: datetime | None = None,
+        scope: str = "fact",
+        erasure_id: str | None = None,
     ) -> Receipt:
-        """Erases facts, live or ended; the index's part follows through the outbox."""
+        """Erases facts, live or ended; the index's part follows through the outbox.
+
+        Args:
+            user_id: Whose.
+            ids: Of the facts.
+            at: When it was asked for.
+            scope: For the receipt.
+            erasure_id: Of an earlier receipt that is carried out again, in a restored backup.
+        """
         checked_user_id(user_id)
         now = utc_now()
         with self.writing(user_id) as connection:
             gone = rows.by_ids(connection, user_id, ids)
             return erasure.erase_facts(
-                connection, user_id, gone, scope=scope, at=at or now, now=now, turn_id=None
+                connection,
+                user_id,
+                gone,
+                scope=scope,
+                at=at or now,
+                now=now,
+                turn_id=None,
+                erasure_id=erasure_id,
             )
 
-    def erase_user(self, user_id: str, *, at: datetime | None = None) -> Receipt:
-        """Erases everything of a user: facts, turns, decisions, recalls."""
+    def erase_user(
+        self, user_id: str, *, at: datetime | None = None, erasure_id: str | None = None
+    ) -> Receipt:
+        """Erases everything of a user: facts, turns, decisions, recalls. Arguments as of erase."""
         checked_user_id(user_id)
         now = utc_now()
         with self.writing(user_id) as connection:
-            return erasure.erase_user(connection, user_id, at=at or now, now=now)
+            return erasure.erase_user(
+                connection, user_id, at=at or now, now=now, erasure_id=erasure_id
+            )
 
     def pending_erasures(self, user_id: str) -> list[PendingErasure]:
         """Wide requests to forget that wait to be confirmed, oldest first."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bmo.quotation import flat
+
 if TYPE_CHECKING:
     from bmo.ledger import PendingErasure
 
@@ -53,4 +55,4 @@ def on_the_record() -> str:
 
 
 def _line(text: str) -> str:
-    return f"<memory_notice>{text}</memory_notice>"
+    return f"<memory_notice>{flat(text)}</memory_notice>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from bmo.quotation import dated_quotation
+from bmo.quotation import dated_quotation, flat
 from bmo.recall.budget import tokens_of
 from bmo.turn import StoredFact
 
@@ -36,7 +36,7 @@ def block(tag: str, head: str, lines: Iterable[str]) -> str:
         head: What it is, in a sentence.
         lines: What it holds; each stays on its line.
     """
-    return "\n".join((f"<{tag}>", _line(head), *map(_line, lines), f"</{tag}>"))
+    return "\n".join((f"<{tag}>", flat(head), *map(flat, lines), f"</{tag}>"))
 
 
 def assemble(facts: Sequence[StoredFact], *, profile: bool = False) -> str:
@@ -77,8 +77,3 @@ def section_of(fact: StoredFact) -> str:
 
 def _head(profile: bool) -> str:
     return f"{_PROFILE_HEAD if profile else _RECALL_HEAD} {_READING}"
-
-
-def _line(text: str) -> str:
-    """One line without angle brackets."""
-    return " ".join(text.replace("<", "(").replace(">", ")").split())

@@ -1,6 +1,6 @@
 """Rewriting the files that may still hold the bytes of what was erased, beside the recorder.
 
-It takes a second for 1,000 memories and ten for 50,000; no recall waits for it, and a turn only
+It takes a second or two for 10,000 memories; no recall waits for it, and a turn only
 for the ledger's part (.1 s for 10,000).
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from sqlalchemy.exc import DBAPIError
 
@@ -59,8 +60,10 @@ class FileRewriting:
             # Again while there is more: what was erased meanwhile may be in the new files.
             while ids := self._ledger.erasures_to_finish():
                 stale = self._index.drop_stale()
-                index_files = int(self._index.compact())
-                ledger_files = int(self._ledger.vacuum())
+                with ThreadPoolExecutor(1, "bmo-recorder-vacuum") as beside:
+                    vacuumed = beside.submit(self._ledger.vacuum)
+                    index_files = int(self._index.compact())
+                    ledger_files = int(vacuumed.result())
                 done = {
                     "index_files": index_files,
                     "ledger_files": ledger_files,

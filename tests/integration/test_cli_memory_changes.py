@@ -112,6 +112,28 @@ def test_forget_erases_everywhere_and_gives_a_receipt(home: Path) -> None:
     assert left == []
 
 
+def test_a_restored_backup_is_erased_from_again(home: Path, tmp_path: Path) -> None:
+    backup = tmp_path / "backup"
+    shutil.copytree(home, backup)
+    sam = next(r for r in bmo(home, "memories", "list", "--json").rows if "Sam" in r["text"])
+    receipts = [bmo(home, "memories", "forget", sam["id"], "--json")]
+    receipts.append(bmo(home, "memories", "wipe", "--yes", "--user", "eve", "--json"))
+    assert [receipt.code for receipt in receipts] == [0, 0]
+    file = tmp_path / "receipts.jsonl"
+    file.write_text("".join(receipt.out for receipt in receipts), encoding="utf-8")
+    ran = bmo(backup, "memories", "forget", "--again", str(file))
+    assert ran.code == 0, ran.err
+    assert "2 erasures done again, 0 known already" in ran.out
+    assert "keyed hash" in " ".join(ran.out.split())
+    for user in ("local", "eve"):
+        listed = ("memories", "list", "--past", "--json", "--user", user)
+        assert bmo(backup, *listed).rows == bmo(home, *listed).rows
+    again = bmo(backup, "memories", "forget", "--again", str(file))
+    assert again.out == "0 erasures done again, 2 known already\n"
+    file.write_text("{}", encoding="utf-8")
+    assert "line 1 is no receipt" in bmo(home, "memories", "forget", "--again", str(file)).sentence
+
+
 def test_forget_with_one_wrong_id_erases_nothing(home: Path) -> None:
     before = bmo(home, "memories", "list", "--json").rows
     ran = bmo(home, "memories", "forget", before[0]["id"], "zzzz")

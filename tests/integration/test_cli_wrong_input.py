@@ -133,6 +133,7 @@ WRONG_VALUES: list[tuple[str, str, str, str]] = [
     ("bench", "--memories", "5", "--memories '5'"),
     ("memories list", "--category", "secrets", "'secrets' is unknown"),
     ("memories list", "--as-of", "tomorrow", "'tomorrow' must be ISO 8601"),
+    ("memories forget", "--again", "/nowhere", "'/nowhere' cannot be read"),
     ("memories edit zz --text X", "--category", "secrets", "'secrets' is unknown"),
     ("memories pending", "--confirm", "zz", "'zz'"),
     ("memories pending", "--cancel", "zz", "'zz'"),

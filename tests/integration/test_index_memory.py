@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import qdrant_edge as edge
 
 from bmo.ids import new_id
 from bmo.index import IndexUnavailable, MemoryIndex, StoreInUse, collection_name
-from bmo.settings import Settings
+from bmo.settings import Settings, quiet_third_parties
 from bmo.turn import Category, StoredFact, Turn
 from tests.fakes.closing_server import closing_server
 from tests.fakes.embedder import HashingEmbedder
@@ -451,3 +452,21 @@ def test_the_store_and_the_vectors_in_memory_find_the_same_near_facts(index: Mem
     while not index.in_memory("ana"):
         time.sleep(0.005)
     assert from_store == (near(0.9), near(0.0)) == ([zydeco.id], [zydeco.id, jazz.id])
+
+
+def test_entries_of_a_version_before_are_read_and_packed_when_copied(tmp_path: Path) -> None:
+    quiet_third_parties(tmp_path)  # before Mem0 is imported
+    from bmo.index.edge_store import EdgeStore
+
+    store = EdgeStore(tmp_path / "shard", 2)
+    point, payload = "00000000-0000-4000-8000-000000000001", {"user_id": "ana", "data": "tea"}
+    store._shard.update(
+        edge.UpdateOperation.upsert_points([edge.Point(point, [1.0, 0.0], payload)])
+    )
+    for _ in range(2):
+        (entry,) = store.scan({"user_id": "ana"})
+        assert entry.payload == payload
+        assert store.compact()
+    with pytest.raises(ValueError, match="entries are filtered on user_id"):
+        list(store.scan({"data": "tea"}))
+    store.close()

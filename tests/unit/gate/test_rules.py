@@ -106,6 +106,16 @@ def test_one_word_more_is_no_small_talk(text: str) -> None:
         ("delete everything", "forget_all", ""),
         ("never bring up my mother again", "withhold", "my mother"),
         ("sprich mich nie wieder auf meinen vater an", "withhold", "meinen vater"),
+        ("let's not talk about work", "withhold", "work"),
+        ("avoid the topic of my weight", "withhold", "my weight"),
+        ("i'd rather you never spoke of lena", "withhold", "lena"),
+        ("sprich ute nie wieder an", "withhold", "ute"),
+        ("erwähn bitte nie wieder meine scheidung", "withhold", "meine scheidung"),
+        ("ich will nichts mehr von meinem ex hören", "withhold", "meinem ex"),
+        ("n'évoque plus jamais mon divorce", "withhold", "mon divorce"),
+        ("arrête de parler de mon poids", "withhold", "mon poids"),
+        ("no quiero oír hablar de mi ex", "withhold", "mi ex"),
+        ("no saques el tema del accidente", "withhold", "accidente"),
     ],
 )
 def test_orders_are_read(text: str, kind: str, what: str) -> None:
