@@ -159,6 +159,7 @@ def load_scenario(path: Path) -> Scenario:
         return Scenario.model_validate(data)
     except ValidationError as error:
         node = yaml.compose(text, Loader=yaml.SafeLoader)  # it knows the lines
+        assert node is not None  # a text without a node is no mapping
         sentences = [_sentence(path, node, item) for item in error.errors()]
         raise ScenarioError("\n".join(sentences)) from None
 
