@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import settings
+
+from tests.shared_models import share_models
 
 # First examples read tables from disk, so no deadline. In CI the examples are the same every time:
 # a failure there is the change's, and what random examples find at home becomes a test of its own.
@@ -18,3 +22,11 @@ for _deadline in ("BMO_RECALL_DEADLINE_MS", "BMO_JUDGE_DEADLINE_MS"):
 
 # They are scored together (tests/integration/test_scenarios.py), not passed or failed one by one.
 collect_ignore = ["scenarios", "held_out"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_models() -> Iterator[None]:
+    """Opens the shipped models once."""
+    with pytest.MonkeyPatch.context() as patch:
+        share_models(patch)
+        yield

@@ -154,7 +154,6 @@ def load_scenario(path: Path) -> Scenario:
         reason = "is not UTF-8" if isinstance(error, UnicodeDecodeError) else error.strerror
         raise ScenarioError(f"{path}: cannot be read: {reason}.") from None
     try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
         data = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise ScenarioError(_yaml_sentence(path, error)) from None
@@ -163,11 +162,13 @@ def load_scenario(path: Path) -> Scenario:
     except ValueError as error:
         # PyYAML's own constructors, for example a date with month 13.
         raise ScenarioError(f"{path}: {error}.") from None
-    if not isinstance(data, dict) or node is None:
+    if not isinstance(data, dict):
         raise ScenarioError(f"{path}: must be a mapping with id, user and sessions.")
     try:
         return Scenario.model_validate(data)
     except ValidationError as error:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)  # it knows the lines
+        assert node is not None  # a text without a node is no mapping
         sentences = [_sentence(path, node, item) for item in error.errors()]
         raise ScenarioError("\n".join(sentences)) from None
 

@@ -1,13 +1,14 @@
 """Every command that README, CONTRIBUTING and docs show is run as it stands there.
 
-Each runs in a shell, in a folder like the repository's (two conversations instead of all), with a
-home of its own in which two people have been. What is not run is named here, with the reason.
+Each runs in a folder like the repository's (two conversations instead of all), with a home of its
+own in which two people have been: in a shell, and in this process where it is ``bmo`` and words
+alone. What is not run is named here, with the reason.
 """
 
 from __future__ import annotations
 
-import os
 import re
+import shlex
 import shutil
 import stat
 import subprocess
@@ -19,12 +20,12 @@ import pytest
 
 from bmo.cli.opening import opened_ledger
 from bmo.settings import load_settings
+from tests.cli import ROOT, Ran, bmo, environment
 from tests.seeding import brother, held, remember
 from tests.unit.test_docs import ALL, SHELL, Block, commands
 
 pytestmark = pytest.mark.integration
 
-ROOT = Path(__file__).parents[2]
 CONVERSATIONS = ("secrets-and-plants", "c-two-siphos")
 SHOWN_ID = "1f3a9c20"
 """The id the pages show; the run puts a real one in its place."""
@@ -109,37 +110,41 @@ def with_real_id(line: str, home: Path) -> str:
     return line.replace(SHOWN_ID, real[:8])
 
 
+GATED = {"GATEKEEPER_MODE": "local"}
+SHELLS = re.compile(r"[|<>&;*$`(]|^(?!bmo )")
+"""What only a shell understands."""
+
+
+def typed(line: str, folder: Path, home: Path) -> Ran:
+    """Runs a command line as somebody types it in this folder."""
+    if not SHELLS.search(line):
+        return bmo(home, *shlex.split(line, comments=True)[1:], **GATED)
+    known = environment(home, 60, GATED)
+    done = subprocess.run(
+        ["bash", "-c", line],
+        cwd=folder,
+        env={**known, "PATH": f"{folder / 'bin'}:{known['PATH']}"},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+    )
+    return Ran(done.returncode, done.stdout, done.stderr)
+
+
 @pytest.mark.parametrize(("block", "lines"), BLOCKS, ids=[str(block) for block, _ in BLOCKS])
 def test_the_commands_of_a_block_run(
     block: Block, lines: list[str], folder: Path, seeded: Path
 ) -> None:
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("BMO_", "GATEKEEPER_", "MEM0_", "QDRANT_", "LIVEKIT_", "GOOGLE_"))
-    }
     for line in lines:
         home = folder / "home"
         shutil.rmtree(home, ignore_errors=True)
         shutil.copytree(seeded, home)
-        done = subprocess.run(
-            ["bash", "-c", with_real_id(line, home)],
-            cwd=folder,
-            env={
-                **environment,
-                "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
-                "PYTHONPATH": str(ROOT),
-                "BMO_HOME": str(home),
-            },
-            capture_output=True,
-            encoding="utf-8",
-            timeout=300,
-            check=False,
-        )
-        assert "Traceback" not in done.stderr, f"{line}\n{done.stderr}"
+        done = typed(with_real_id(line, home), folder, home)
+        assert "Traceback" not in done.err, f"{line}\n{done.err}"
         allowed = (0, 1) if MAY_DIFFER.search(line) else (0,)
-        assert done.returncode in allowed, f"{line}\n{done.stderr}\n{done.stdout[-500:]}"
-        assert not done.stderr.startswith("bmo: "), f"{line}\n{done.stderr}"
+        assert done.code in allowed, f"{line}\n{done.err}\n{done.out[-500:]}"
+        assert not done.err.startswith("bmo: "), f"{line}\n{done.err}"
 
 
 def test_every_reason_is_needed_and_names_a_file_that_is_there() -> None:
