@@ -28,8 +28,8 @@ WORKER = {"console", "dev", "start"}
 """They hand what they do not know on to livekit."""
 
 ANY_WORDS = {
-    "--agent", "--asked", "--after", "--domain", "--text", "--value", "--as", "--version", "--extraction-version",
-    "--user",
+    "--agent", "--asked", "--after", "--domain", "--text", "--value", "--as", "--version",
+    "--extraction-version", "--user",
 }  # fmt: skip
 """Options whose every value is right: words, the name of a version that may be unknown, or an
 identity."""
