@@ -89,7 +89,7 @@ class Settings(BaseSettings):
     gatekeeper_short_assistant_threshold: int = Field(100, ge=0, le=20000)
     """... if the reply is shorter than this (characters)."""
     gatekeeper_greeting_length_limit: int = Field(50, ge=0, le=2000)
-    """A greeting shorter than this (characters) is skipped when nothing else is in it."""
+    """A greeting shorter than this (characters) is skipped; a longer one is held at least."""
     gatekeeper_custom_rules_path: Path | None = None
     """YAML file with skip and keep rules of your own."""
     gatekeeper_debug: bool = False
@@ -122,7 +122,7 @@ class Settings(BaseSettings):
     bmo_judge_queue: int = Field(32, ge=1, le=10000)
     """Most turns that wait for the judge; one more keeps the rules' word (fallback)."""
     bmo_language: Language = "auto"
-    """Language of the speaker when the recogniser does not say."""
+    """Language of the speaker; auto leaves it to the recogniser to detect it."""
 
     bmo_home: Path = Path(platformdirs.user_data_dir("bmo", appauthor=False))
     """Where ledger, index and models of this user live."""
@@ -188,7 +188,7 @@ class Settings(BaseSettings):
     bmo_prefer: Prefer = "balanced"
     """speed halves the budget, accuracy widens it."""
     bmo_profile_tokens: int = Field(400, ge=0, le=10000)
-    """Ceiling for the once-per-session profile, in tokens."""
+    """Ceiling for the once-per-session profile, in tokens, beside the reserve for hard rules."""
     bmo_inject_at: InjectAt = "llm_node"
     """Where memory is put: llm_node keeps preemptive replies."""
     bmo_inject_role: InjectRole = "system"

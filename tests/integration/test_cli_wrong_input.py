@@ -28,8 +28,8 @@ WORKER = {"console", "dev", "start"}
 """They hand what they do not know on to livekit."""
 
 ANY_WORDS = {
-    "--asked", "--after", "--text", "--value", "--as", "--version", "--extraction-version",
-    "--user",
+    "--agent", "--asked", "--after", "--domain", "--text", "--value", "--as", "--version",
+    "--extraction-version", "--user",
 }  # fmt: skip
 """Options whose every value is right: words, the name of a version that may be unknown, or an
 identity."""
@@ -132,9 +132,11 @@ WRONG_VALUES: list[tuple[str, str, str, str]] = [
     ("health", "--baseline", "-1", "--baseline '-1'"),
     ("bench", "--memories", "5", "--memories '5'"),
     ("memories list", "--category", "secrets", "'secrets' is unknown"),
+    ("memories list", "--visibility", "world", "'world' is unknown"),
     ("memories list", "--as-of", "tomorrow", "'tomorrow' must be ISO 8601"),
     ("memories forget", "--again", "/nowhere", "'/nowhere' cannot be read"),
     ("memories edit zz --text X", "--category", "secrets", "'secrets' is unknown"),
+    ("memories edit zz --text X", "--visibility", "world", "'world' is unknown"),
     ("memories pending", "--confirm", "zz", "'zz'"),
     ("memories pending", "--cancel", "zz", "'zz'"),
     ("memories import", "--from-mem0", "old", "QDRANT_URL"),
