@@ -19,7 +19,7 @@ from bmo.turn import utc_now
 POLL_S = 2.0
 """Longest the thread sleeps while something waits in the outbox, in seconds."""
 
-IDLE_S = 10.0
+IDLE_S = 8.0
 """How often an idle thread looks for what another process put into the outbox, in seconds."""
 
 RETENTION_S = 24 * 3600.0
