@@ -27,11 +27,37 @@ HEADS = {
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Encoded inputs of equal length: ids, mask and segment, each (batch, tokens) int64."""
+    """Encoded inputs of equal length with what is annotated of them.
+
+    Attributes:
+        ids, mask, kinds: (batch, tokens) int64; ``kinds`` is 1 for the turn.
+        wanted: The annotation of a head, (batch,) or (batch, classes); negative where none is.
+    """
 
     ids: Tensor
     mask: Tensor
     kinds: Tensor
+    wanted: dict[str, Tensor]
+
+    def to(self, device: str) -> Batch:
+        """The same on another device."""
+        wanted = {name: value.to(device) for name, value in self.wanted.items()}
+        return Batch(self.ids.to(device), self.mask.to(device), self.kinds.to(device), wanted)
+
+
+def linear_heads(hidden: int) -> dict[str, nn.Linear]:
+    """The classifiers on two vectors of an encoder side by side; they start near zero."""
+    heads = {name: nn.Linear(2 * hidden, classes) for name, classes in HEADS.items()}
+    for head in heads.values():
+        nn.init.normal_(head.weight, std=0.02)
+        nn.init.zeros_(head.bias)
+    return heads
+
+
+def pooled(x: Tensor, kinds: Tensor) -> Tensor:
+    """The first token's vector beside the mean of the turn's, (batch, 2 x hidden)."""
+    turn = kinds[:, :, None].to(x.dtype)
+    return torch.cat([x[:, 0], (x * turn).sum(1) / turn.sum(1)], dim=1)
 
 
 class _Layer(nn.Module):
@@ -71,6 +97,7 @@ class EncoderModel(nn.Module):
         """Takes the published weights; the heads start near zero."""
         super().__init__()
         self.published = dict(weights)
+        self.shape = shape
         words = torch.from_numpy(weights["embeddings.word_embeddings.weight"])
         places = torch.from_numpy(weights["embeddings.position_embeddings.weight"])
         self.words = nn.Embedding(words.shape[0], words.shape[1], _weight=words.clone())
@@ -79,12 +106,9 @@ class EncoderModel(nn.Module):
         self.norm = nn.LayerNorm(shape.hidden, eps=shape.layer_norm_eps)
         self._layers = [_Layer(shape, dropout) for _ in range(shape.layers)]
         self.layers = nn.ModuleList(self._layers)
-        self._heads = {name: nn.Linear(2 * shape.hidden, k) for name, k in HEADS.items()}
+        self._heads = linear_heads(shape.hidden)
         self.heads = nn.ModuleDict(self._heads)
         self.dropout = nn.Dropout(dropout)
-        for head in self._heads.values():
-            nn.init.normal_(head.weight, std=0.02)
-            nn.init.zeros_(head.bias)
         with torch.no_grad():
             for name, parameter in self._named():
                 parameter.copy_(torch.from_numpy(weights[name]))
@@ -120,7 +144,7 @@ class EncoderModel(nn.Module):
 
     def hidden(self, batch: Batch) -> Tensor:
         """Vectors of the last layer, (batch, tokens, hidden)."""
-        places = torch.arange(batch.ids.shape[1])
+        places = torch.arange(batch.ids.shape[1], device=batch.ids.device)
         x = self.words(batch.ids) + self.places(places) + self.segments(batch.kinds)
         x = self.dropout(self.norm(x))
         bias = (1.0 - batch.mask[:, None, None, :].float()) * -10_000.0
@@ -130,17 +154,18 @@ class EncoderModel(nn.Module):
 
     def forward(self, batch: Batch) -> dict[str, Tensor]:
         """Logits of each head, (batch, classes)."""
-        x = self.hidden(batch)
-        text = batch.kinds[:, :, None].float()
-        mean = (x * text).sum(1) / text.sum(1)
-        pooled = self.dropout(torch.cat([x[:, 0], mean], dim=1))
-        return {name: head(pooled) for name, head in self._heads.items()}
+        vectors = self.dropout(pooled(self.hidden(batch), batch.kinds))
+        return {name: head(vectors) for name, head in self._heads.items()}
 
     def exported(self) -> tuple[dict[str, np.ndarray[Any, Any]], list[Head]]:
         """Tensors under their published names, and the heads, as float32 arrays."""
-        trained = {name: p.detach().numpy().astype(np.float32) for name, p in self._named()}
+        trained = {name: p.detach().cpu().numpy().astype(np.float32) for name, p in self._named()}
         heads = [
-            Head(name, head.weight.detach().numpy().T.copy(), head.bias.detach().numpy().copy())
+            Head(
+                name,
+                head.weight.detach().cpu().numpy().T.copy(),
+                head.bias.detach().cpu().numpy().copy(),
+            )
             for name, head in self._heads.items()
         ]
         return self.published | trained, heads

@@ -1,8 +1,10 @@
 """Makes the encoder: ``python -m training.train`` (``make models``).
 
-Trains all heads together on eleven of twelve conversations, calibrates on the twelfth, writes the
-int8 file with its manifest into ``bmo/models/encoder`` and checks that it agrees with the float
-model. States are kept after each epoch: a training that was broken off goes on.
+Trains two teachers on eleven of twelve conversations, then the encoder on the same and on pairs
+without annotation that the teachers answer; calibrates on the twelfth, writes the int8 file with
+its manifest into ``bmo/models/judge`` and checks that it agrees with the float model. States are
+kept after each epoch: a training that was broken off goes on. A quarter of an hour on a GPU, a
+night on two cores.
 """
 
 from __future__ import annotations
@@ -13,51 +15,83 @@ import json
 import math
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
+from torch.utils.data import DataLoader, Dataset
 
 from bmo.judge import MODEL, Judge
 from bmo.judge.encoding import Encoded, encode_memory_pair, encode_turn
 from bmo.models import WordPiece
+from bmo.turn import CATEGORIES
 from training.augmentation import vary, vary_text
-from training.build_embedder import WORK, published_weights, write_manifest
+from training.build_embedder import WORK, write_manifest
 from training.calibration import Answers, calibrate, choose_thresholds, figures
-from training.data import PairExample, TurnExample, is_held_out, read_data
+from training.data import PairExample, TurnExample, is_held_out, read_data, unlabelled_pairs
+from training.encoder_base import SHAPE, published_encoder
 from training.encoder_graph import write_encoder_graph
-from training.minilm_graph import EncoderShape
 from training.model import Batch, EncoderModel
+from training.teacher import Teacher, published_teacher
 
 SEED = 20260301
-EPOCHS = 3
-BATCH = 32
-RATE = 1.8e-4
-"""Highest learning rate of the last layer; linear rise over a tenth of the way, then a fall."""
-HEAD_RATE = 6e-4
-LAYER_DECAY = 0.95
-"""What a layer learns slower than the one above it."""
 DROPOUT = 0.1
 SMOOTHING = 0.05
 AVERAGING = 0.995
-"""Decay of the moving average of the weights, which is what is kept."""
+"""Decay of the moving average of a training's weights, which is what is kept."""
 POOL = 40
 """Batches' worth of examples that are sorted by length together."""
 PATTERNED = ("l ", "m ")
 """Groups written out from patterns: an epoch reads every second line of theirs."""
-MAX_BYTES = 30_000_000
+MAX_BYTES = 36_000_000
 AGREEMENT = 0.95
 """Least share of held-out turns on which the int8 file and the float model give one verdict."""
-DATED = "20261122"
+DATED = "20261123"
 """Day of data and recipe; set it when they change. The clock has no part in what is written."""
+LOADERS = 4
+"""Processes that write batches beside a GPU; without one the training's own does."""
+SOFTNESS = 2.0
+"""Temperature at which the encoder learns the teachers' classes."""
 
 Example = TurnExample | PairExample
-Line = tuple[Example, Encoded]
+Model = TypeVar("Model", EncoderModel, Teacher)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a model is trained.
+
+    Attributes:
+        name: Names the states that are kept.
+        seed: Of the heads, the order and the other writings.
+        epochs: Times that the examples are read.
+        batch: Examples a step.
+        rate: Highest learning rate of the last layer; linear rise over a tenth of the way, then a
+            fall.
+        head_rate: The same of the heads.
+        layer_decay: What a layer learns slower than the one above it.
+        annotated: Weight of the annotation beside the teachers' answers.
+    """
+
+    name: str
+    seed: int
+    epochs: int
+    batch: int
+    rate: float
+    head_rate: float
+    layer_decay: float
+    annotated: float = 1.0
+
+
+TEACHERS = tuple(
+    Recipe(f"teacher-{seed}", seed, 3, 64, 6e-5, 4e-4, 0.9) for seed in (SEED, SEED + 1)
+)
+ENCODER = Recipe("encoder", SEED, 3, 128, 2.4e-4, 8e-4, 0.95, annotated=0.3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,30 +126,56 @@ def encode(tokenizer: WordPiece, example: Example) -> Encoded:
     )
 
 
-def batches_of(examples: Sequence[Example], epoch: int, tokenizer: WordPiece) -> list[list[Line]]:
-    """The batches of an epoch: turns and pairs apart, lengths alike, in random order."""
-    rng = random.Random(f"{SEED} {epoch}")
-    strangers = sorted(
-        {e.asked for e in examples if isinstance(e, TurnExample) and e.asked and "?" not in e.asked}
-    )
-    due = [
-        e
-        for number, e in enumerate(examples)
-        if not e.group.startswith(PATTERNED) or number % 2 == epoch % 2
-    ]
-    batches: list[list[Line]] = []
-    for kind in (TurnExample, PairExample):
-        lines = []
-        for example in due:
-            if isinstance(example, kind):
-                said = _varied(example, rng, strangers) if epoch else example
-                lines.append((said, encode(tokenizer, said)))
-        rng.shuffle(lines)
-        for start in range(0, len(lines), BATCH * POOL):
-            near = sorted(lines[start : start + BATCH * POOL], key=lambda line: len(line[1].ids))
-            batches += [near[at : at + BATCH] for at in range(0, len(near), BATCH)]
-    rng.shuffle(batches)
-    return batches
+class Epoch(Dataset[Batch]):
+    """The batches of an epoch: turns and pairs apart, lengths alike, in random order.
+
+    Other writings depend on seed, epoch and place only, so that the number of processes that make
+    them has no part in the result.
+    """
+
+    def __init__(self, examples: Sequence[Example], recipe: Recipe, epoch: int) -> None:
+        """Parts the examples into batches; nothing is encoded yet."""
+        self.seed, self.epoch = recipe.seed, epoch
+        rng, size = random.Random(f"{recipe.seed} {epoch}"), recipe.batch
+        self.strangers = sorted(
+            {
+                e.asked
+                for e in examples
+                if isinstance(e, TurnExample) and e.asked and "?" not in e.asked
+            }
+        )
+        due = [
+            e
+            for number, e in enumerate(examples)
+            if not e.group.startswith(PATTERNED) or number % 2 == epoch % 2
+        ]
+        self.batches: list[list[Example]] = []
+        for kind in (TurnExample, PairExample):
+            some = [e for e in due if isinstance(e, kind)]
+            rng.shuffle(some)
+            for start in range(0, len(some), size * POOL):
+                near = sorted(some[start : start + size * POOL], key=_length)
+                self.batches += [list(near[at : at + size]) for at in range(0, len(near), size)]
+        rng.shuffle(self.batches)
+
+    def __len__(self) -> int:
+        """Number of batches."""
+        return len(self.batches)
+
+    def __getitem__(self, place: int) -> Batch:
+        """One batch, encoded."""
+        examples = self.batches[place]
+        if self.epoch:
+            rng = random.Random(f"{self.seed} {self.epoch} {place}")
+            examples = [_varied(example, rng, self.strangers) for example in examples]
+        return batch_of(examples)
+
+
+def _length(example: Example) -> int:
+    said = len(example.text) + len(example.asked)
+    if isinstance(example, PairExample):
+        return said + len(example.memory) + len(example.memory_asked)
+    return said + len(example.before)
 
 
 def _varied(example: Example, rng: random.Random, strangers: Sequence[str]) -> Example:
@@ -126,92 +186,121 @@ def _varied(example: Example, rng: random.Random, strangers: Sequence[str]) -> E
     )
 
 
-def loss_of(logits: dict[str, Tensor], examples: Sequence[Example]) -> Tensor:
-    """The loss of a batch of turns or of pairs; a head learns from what has its label."""
-    turns = [e for e in examples if isinstance(e, TurnExample)]
-    if turns:
-        total = _binary(logits["read_need"][:, 0], [float(turn.recall) for turn in turns])
-        judged = [i for i, turn in enumerate(turns) if turn.verdict is not None]
-        if judged:
-            total = total + functional.cross_entropy(
-                logits["verdict"][judged],
-                torch.tensor([turns[i].verdict for i in judged]),
-                label_smoothing=SMOOTHING,
-            )
-        known = [i for i, turn in enumerate(turns) if turn.steers is not None]
-        if known:
-            wanted_steers = [float(bool(turns[i].steers)) for i in known]
-            total = total + _binary(logits["steers"][known, 0], wanted_steers)
-        rows = [i for i, turn in enumerate(turns) if turn.categories is not None]
-        if rows:
-            wanted = [turns[i].categories for i in rows]
-            total = total + 2.0 * _binary(logits["categories"][rows], wanted)
-        return total
-    pairs = [e for e in examples if isinstance(e, PairExample)]
-    total = torch.zeros(())
-    related = [i for i, pair in enumerate(pairs) if pair.relation is not None]
-    if related:
-        total = total + functional.cross_entropy(
-            logits["relation"][related],
-            torch.tensor([pairs[i].relation for i in related]),
-            label_smoothing=SMOOTHING,
-        )
-    asked = [i for i, pair in enumerate(pairs) if pair.answers is not None]
-    if asked:
-        wanted_answers = [float(bool(pairs[i].answers)) for i in asked]
-        total = total + _binary(logits["answers"][asked, 0], wanted_answers)
-    return total
-
-
-def _binary(logits: Tensor, wanted: Sequence[Any]) -> Tensor:
-    target = torch.tensor(wanted, dtype=torch.float32)
-    return functional.binary_cross_entropy_with_logits(logits, target)
-
-
-def tensors(encoded: Sequence[Encoded]) -> Batch:
-    """Inputs padded to one length."""
+def batch_of(examples: Sequence[Example]) -> Batch:
+    """Turns, or pairs, padded to one length, with their annotation."""
+    tokenizer = WordPiece.open()
+    encoded = [encode(tokenizer, example) for example in examples]
     longest = max(len(one.ids) for one in encoded)
     ids, mask, kinds = (torch.zeros((len(encoded), longest), dtype=torch.int64) for _ in range(3))
     for row, one in enumerate(encoded):
         ids[row, : len(one.ids)] = torch.tensor(one.ids)
         kinds[row, : len(one.ids)] = torch.tensor(one.kinds)
         mask[row, : len(one.ids)] = 1
-    return Batch(ids, mask, kinds)
+    return Batch(ids, mask, kinds, _wanted(examples))
 
 
-def fit(examples: Sequence[Example], kept: Path, epochs: int) -> EncoderModel:
-    """Trains the model; goes on from the last epoch that was kept with the same examples."""
-    tokenizer = WordPiece.open()
-    torch.manual_seed(SEED)
-    model = EncoderModel(published_weights(), EncoderShape(), DROPOUT)
+def _wanted(examples: Sequence[Example]) -> dict[str, Tensor]:
+    """What is annotated, by head; -1 where nothing is."""
+    turns = [e for e in examples if isinstance(e, TurnExample)]
+    if turns:
+        none = (-1,) * len(CATEGORIES)
+        return {
+            "verdict": torch.tensor([-1 if e.verdict is None else e.verdict for e in turns]),
+            "categories": torch.tensor([e.categories or none for e in turns], dtype=torch.float32),
+            "read_need": torch.tensor([[float(e.recall)] for e in turns]),
+            "steers": torch.tensor([[_truth(e.steers)] for e in turns]),
+        }
+    pairs = [e for e in examples if isinstance(e, PairExample)]
+    return {
+        "relation": torch.tensor([-1 if e.relation is None else e.relation for e in pairs]),
+        "answers": torch.tensor([[_truth(e.answers)] for e in pairs]),
+    }
+
+
+def _truth(annotated: bool | None) -> float:
+    return -1.0 if annotated is None else float(annotated)
+
+
+def loss_of(logits: dict[str, Tensor], wanted: dict[str, Tensor]) -> Tensor:
+    """The loss by the annotation; a head learns from what has its label."""
+    total = torch.zeros((), device=next(iter(logits.values())).device)
+    for name, truth in wanted.items():
+        known = truth >= 0
+        if not bool(known.any()):
+            continue
+        if name in ("verdict", "relation"):
+            total = total + functional.cross_entropy(
+                logits[name][known], truth[known], label_smoothing=SMOOTHING
+            )
+        else:
+            loss = functional.binary_cross_entropy_with_logits(logits[name][known], truth[known])
+            total = total + loss * (2.0 if name == "categories" else 1.0)
+    return total
+
+
+def taught_loss(
+    logits: dict[str, Tensor], taught: Sequence[dict[str, Tensor]], names: Iterable[str]
+) -> Tensor:
+    """The loss by the teachers' answers, the mean of theirs."""
+    total = torch.zeros((), device=next(iter(logits.values())).device)
+    for name in names:
+        if name in ("verdict", "relation"):
+            shares = torch.stack([(a[name] / SOFTNESS).softmax(1) for a in taught]).mean(0)
+            own = (logits[name] / SOFTNESS).log_softmax(1)
+            total = total + functional.kl_div(own, shares, reduction="batchmean") * SOFTNESS**2
+        else:
+            shares = torch.stack([a[name].sigmoid() for a in taught]).mean(0)
+            loss = functional.binary_cross_entropy_with_logits(logits[name], shares)
+            total = total + loss * (2.0 if name == "categories" else 1.0)
+    return total
+
+
+def fit(
+    model: Model,
+    examples: Sequence[Example],
+    recipe: Recipe,
+    *,
+    kept: Path,
+    device: str,
+    teachers: Sequence[Teacher] = (),
+) -> Model:
+    """Trains a model; goes on from the last epoch that was kept with the same examples.
+
+    Args:
+        model: What is trained, and given back with its weights averaged.
+        examples: What is learnt; what has no annotation only teachers can answer.
+        recipe: How.
+        kept: Folder of the states after each epoch.
+        device: Torch's name of the device.
+        teachers: Models whose answers it learns beside the annotation.
+    """
+    model.to(device)
     trained = [p for p in model.parameters() if p.requires_grad]
-    groups = _groups(model)
+    groups = _groups(model, recipe)
     rates = [float(group["lr"]) for group in groups]
     optimiser = torch.optim.AdamW(groups, weight_decay=0.01, fused=True)
     average = [p.detach().clone() for p in trained]
-    state = kept / f"{_digest(examples, epochs)}.pt"
+    state = kept / f"{_digest(examples, recipe)}.pt"
     begun = 0
     if state.exists():
-        found = torch.load(state, weights_only=True)
+        found = torch.load(state, weights_only=True, map_location=device)
         begun, average = found["epoch"], found["average"]
         with torch.no_grad():
             for parameter, known in zip(trained, found["weights"], strict=True):
                 parameter.copy_(known)
         optimiser.load_state_dict(found["optimiser"])
         print(f"goes on after epoch {begun}", flush=True)
-    for epoch in range(begun, epochs):
-        torch.manual_seed(SEED + epoch)
+    for epoch in range(begun, recipe.epochs):
+        torch.manual_seed(recipe.seed + epoch)
         model.train()
-        total, seen, started = 0.0, 0, time.monotonic()
-        batches = batches_of(examples, epoch, tokenizer)
-        for place, lines in enumerate(batches):
-            share = _share((epoch + (place + 1) / len(batches)) / epochs)
+        total, started = torch.zeros((), device=device), time.monotonic()
+        batches = Epoch(examples, recipe, epoch)
+        loader = DataLoader(batches, batch_size=None, num_workers=0 if device == "cpu" else LOADERS)
+        for place, batch in enumerate(loader):
+            share = _share((epoch + (place + 1) / len(batches)) / recipe.epochs)
             for group, rate in zip(optimiser.param_groups, rates, strict=True):
                 group["lr"] = rate * share
-            # bfloat16 halves the time of a step and costs nothing that could be measured.
-            with torch.autocast("cpu", dtype=torch.bfloat16):
-                answers = model(tensors([encoded for _, encoded in lines]))
-            loss = loss_of({k: v.float() for k, v in answers.items()}, [e for e, _ in lines])
+            loss = _loss(model, batch.to(device), recipe, teachers, device)
             optimiser.zero_grad(set_to_none=True)
             loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(trained, 1.0)
@@ -219,14 +308,11 @@ def fit(examples: Sequence[Example], kept: Path, epochs: int) -> EncoderModel:
             step = epoch * len(batches) + place + 1
             mixing = 1 - min(AVERAGING, step / (step + 10))
             torch._foreach_lerp_(average, [p.detach() for p in trained], mixing)
-            total, seen = total + loss.item() * len(lines), seen + len(lines)
+            total = total + loss.detach()
             if place % 100 == 99:
-                spent = time.monotonic() - started
-                print(
-                    f"  {place + 1}/{len(batches)} loss {total / seen:.3f} {spent:.0f} s",
-                    flush=True,
-                )
-        print(f"epoch {epoch + 1}: loss {total / seen:.3f}", flush=True)
+                spent, done = time.monotonic() - started, f"{place + 1}/{len(batches)}"
+                print(f"  {done} loss {float(total) / (place + 1):.3f} {spent:.0f} s", flush=True)
+        print(f"{recipe.name} {epoch + 1}: loss {float(total) / len(batches):.3f}", flush=True)
         kept.mkdir(parents=True, exist_ok=True)
         torch.save(
             {
@@ -243,15 +329,33 @@ def fit(examples: Sequence[Example], kept: Path, epochs: int) -> EncoderModel:
     return model.eval()
 
 
-def _groups(model: EncoderModel) -> list[dict[str, Any]]:
+def _loss(
+    model: EncoderModel | Teacher,
+    batch: Batch,
+    recipe: Recipe,
+    teachers: Sequence[Teacher],
+    device: str,
+) -> Tensor:
+    # bfloat16 halves the time of a step and costs nothing that could be measured.
+    with torch.autocast(device, dtype=torch.bfloat16):
+        answers = {name: value.float() for name, value in model(batch).items()}
+    if not teachers:
+        return loss_of(answers, batch.wanted)
+    with torch.no_grad(), torch.autocast(device, dtype=torch.bfloat16):
+        taught = [{k: v.float() for k, v in one(batch).items()} for one in teachers]
+    taught_part = taught_loss(answers, taught, batch.wanted)
+    return taught_part + recipe.annotated * loss_of(answers, batch.wanted)
+
+
+def _groups(model: EncoderModel | Teacher, recipe: Recipe) -> list[dict[str, Any]]:
     """Learning rates: lower the deeper; word vectors without decay stay as published."""
     depths = model.by_depth()
     groups: list[dict[str, Any]] = [
-        {"params": layer, "lr": RATE * LAYER_DECAY ** (len(depths) - 1 - depth)}
+        {"params": layer, "lr": recipe.rate * recipe.layer_decay ** (len(depths) - 1 - depth)}
         for depth, layer in enumerate(depths)
     ]
     groups[0]["weight_decay"] = 0.0
-    groups.append({"params": list(model.heads.parameters()), "lr": HEAD_RATE})
+    groups.append({"params": list(model.heads.parameters()), "lr": recipe.head_rate})
     return groups
 
 
@@ -259,25 +363,27 @@ def _share(progress: float) -> float:
     return min(progress / 0.1, (1.0 - progress) / 0.9)
 
 
-def _digest(examples: Sequence[Example], epochs: int) -> str:
-    text = f"{epochs} {RATE} {len(examples)}" + "".join(repr(e) for e in examples)
+def _digest(examples: Sequence[Example], recipe: Recipe) -> str:
+    text = repr(recipe) + "".join(repr(e) for e in examples)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def ask(model: EncoderModel, examples: Sequence[Example]) -> dict[str, np.ndarray[Any, Any]]:
-    """Logits of every head on examples, in their order."""
-    tokenizer = WordPiece.open()
-    encoded = [encode(tokenizer, example) for example in examples]
-    order = sorted(range(len(encoded)), key=lambda i: len(encoded[i].ids))
+def ask(
+    model: EncoderModel, examples: Sequence[Example], device: str = "cpu"
+) -> dict[str, np.ndarray[Any, Any]]:
+    """Logits of every head on turns, or on pairs, in their order."""
+    order = sorted(range(len(examples)), key=lambda i: _length(examples[i]))
     parts: dict[str, np.ndarray[Any, Any]] = {}
     with torch.inference_mode():
         for start in range(0, len(order), 64):
             rows = order[start : start + 64]
-            for name, logits in model(tensors([encoded[i] for i in rows])).items():
+            answers = model(batch_of([examples[i] for i in rows]).to(device))
+            for name, logits in answers.items():
+                found = logits.float().cpu().numpy()
                 place = parts.setdefault(
-                    name, np.empty((len(encoded), logits.shape[1]), np.float32)
+                    name, np.empty((len(examples), found.shape[1]), np.float32)
                 )
-                place[rows] = logits.numpy()
+                place[rows] = found
     return parts
 
 
@@ -289,7 +395,7 @@ def write(model: EncoderModel, data: Data, folder: Path) -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / "model.onnx"
-    write_encoder_graph(*model.exported(), target)
+    write_encoder_graph(*model.exported(), target, model.shape)
     if target.stat().st_size > MAX_BYTES:
         raise SystemExit(f"{target} has {target.stat().st_size} bytes, more than {MAX_BYTES}.")
     turns = Answers(data.held_turns, ask(model, data.held_turns))
@@ -329,12 +435,27 @@ def _check_agreement(folder: Path, held: Answers, calibration: dict[str, float])
         raise SystemExit(f"int8 and float agree on {same:.1%} only, less than {AGREEMENT:.0%}.")
 
 
+def train(data: Data, device: str) -> EncoderModel:
+    """Trains the teachers, then the encoder."""
+    kept = WORK / "epochs"
+    teachers = []
+    for recipe in TEACHERS:
+        torch.manual_seed(recipe.seed)
+        teacher = Teacher(published_teacher(), DROPOUT)
+        teachers.append(fit(teacher, data.learnt, recipe, kept=kept, device=device))
+    turns = [example for example in data.learnt if isinstance(example, TurnExample)]
+    torch.manual_seed(ENCODER.seed)
+    encoder = EncoderModel(published_encoder(), SHAPE, DROPOUT)
+    examples = [*data.learnt, *unlabelled_pairs(turns)]
+    return fit(encoder, examples, ENCODER, kept=kept, device=device, teachers=teachers)
+
+
 def main() -> None:
     """Trains and writes."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--to", type=Path, default=MODEL, help="folder that gets the model")
     parser.add_argument("--threads", type=int, default=2, help="threads of torch")
-    parser.add_argument("--epochs", type=int, default=EPOCHS)
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     begun = time.monotonic()
@@ -344,8 +465,7 @@ def main() -> None:
         f"{len(data.held_pairs)} pairs held out",
         flush=True,
     )
-    model = fit(data.learnt, WORK / "epochs", options.epochs)
-    write(model, data, options.to)
+    write(train(data, options.device).cpu(), data, options.to)
     print(f"done in {(time.monotonic() - begun) / 60:.1f} minutes")
 
 
