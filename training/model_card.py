@@ -37,15 +37,16 @@ Starting weights: bge-small-en-v1.5 of the FlagEmbedding project (MIT, `LICENSE-
 Teachers start from all-mpnet-base-v2 of the sentence-transformers project (Apache-2.0, `LICENSE`).
 
 ## How it is made
-`make models` (`python -m training.train`): two teachers (all-mpnet-base-v2), three epochs each; then
-{epochs} epochs of this model on the annotation and on the teachers' answers, of these turns and pairs
-and of some 125,000 pairs without annotation. Each epoch has other writings of the turns (case,
-punctuation, fillers, recogniser-like errors, with and without what was said before); what is kept
-is a moving average of the weights, int8 per channel. One conversation in twelve is kept for
+`make models` (`python -m training.train`): two teachers (all-mpnet-base-v2), three epochs each;
+then {epochs} epochs of this model on the annotation and on the teachers' answers, of these turns
+and pairs and of some 125,000 pairs without annotation. Each epoch has other writings of the turns
+(case, punctuation, fillers, recogniser-like errors, with and without what was said before); what is
+kept is a moving average of the weights, int8 per channel. One conversation in twelve is kept for
 calibration. This file was trained on a GPU, whose sums differ in the last bits from run to run:
-`make models` gives a model of the same figures, not the same bytes.
+`make models` gives a model of the same figures, not the same bytes. Data that came since
+(`attacks2`, `p05`) it has not read.
 
-Authors held out of the training (files e, k, s, x, t03, t06 and pairs p03, for choosing the recipe):
+Authors held out of the training, for choosing the recipe (files e, k, s, x, t03, t06, pairs p03):
 
 | | verdicts likeliest right | read-need, best F1 | ends, best F1 | answers, best F1 |
 |---|---|---|---|---|

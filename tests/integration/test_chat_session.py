@@ -17,9 +17,9 @@ pytestmark = pytest.mark.integration
 GATED = {"GATEKEEPER_MODE": "local"}
 
 
-def chat(home: Path, lines: bytes) -> Ran:
+def chat(home: Path, lines: bytes, **settings: str) -> Ran:
     """A conversation in this process."""
-    return bmo(home, "chat", stdin=lines, **GATED)
+    return bmo(home, "chat", stdin=lines, **{**GATED, **settings})
 
 
 def shown(done: Ran) -> str:
@@ -42,7 +42,11 @@ def test_it_remembers_over_two_starts(tmp_path: Path) -> None:
 
 def test_its_first_line_says_that_a_model_is_behind_the_gate(tmp_path: Path) -> None:
     with FakeModelServer() as server:
-        asks = {"GATEKEEPER_LLM_MODEL": f"ollama/{OLLAMA_MODEL}", "OLLAMA_HOST": server.url}
+        asks = {
+            "GATEKEEPER_MODE": "",
+            "GATEKEEPER_LLM_MODEL": f"ollama/{OLLAMA_MODEL}",
+            "OLLAMA_HOST": server.url,
+        }
         said = shown(chat(tmp_path / "home", b"/quit\n", **asks))
     assert "Gate: hybrid. Replies: the offline responder" in said
 

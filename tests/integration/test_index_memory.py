@@ -18,6 +18,7 @@ import qdrant_edge as edge
 
 from bmo.ids import new_id
 from bmo.index import IndexUnavailable, MemoryIndex, StoreInUse, collection_name
+from bmo.index.entries import scan
 from bmo.settings import Settings, quiet_third_parties
 from bmo.turn import Category, StoredFact, Turn
 from tests.fakes.closing_server import closing_server
@@ -464,9 +465,9 @@ def test_entries_of_a_version_before_are_read_and_packed_when_copied(tmp_path: P
         edge.UpdateOperation.upsert_points([edge.Point(point, [1.0, 0.0], payload)])
     )
     for _ in range(2):
-        (entry,) = store.scan({"user_id": "ana"})
+        (entry,) = scan(store, {"user_id": "ana"})
         assert entry.payload == payload
         assert store.compact()
     with pytest.raises(ValueError, match="entries are filtered on user_id"):
-        list(store.scan({"data": "tea"}))
+        list(scan(store, {"data": "tea"}))
     store.close()

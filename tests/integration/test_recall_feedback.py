@@ -27,9 +27,9 @@ async def service(tmp_path: Path) -> AsyncIterator[MemoryService]:
     await opened.aclose()
 
 
-async def talk(session: MemorySession, text: str, reply: str = "") -> list[str]:
+async def talk(session: MemorySession, text: str, reply: str = "", asked: str = "") -> list[str]:
     """One turn as an agent sees it: gated, recalled for, answered; returns what was given."""
-    turn = Turn(text=text)
+    turn = Turn(text=text, assistant_before=asked)
     await session.on_turn(turn)
     recall = await session.recall(turn)
     await session.recorded(turn.id)
@@ -72,10 +72,10 @@ async def test_an_objection_counts_against_what_the_reply_used(
     session = await told(service)
     await talk(session, "where does my brother live", "Sam lives in Leeds.")
     before = len(judged(service))
-    await talk(session, objection, "sorry")
+    await talk(session, objection, "sorry", "Sam lives in Leeds.")
     against = judged(service)[before:]
     assert against and not any(item.helpful for item in against)
-    await talk(session, objection, "sorry")
+    await talk(session, objection, "sorry", "sorry")
     assert len(judged(service)) == before + len(against), "only the turn right after a recall"
 
 
