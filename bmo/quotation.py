@@ -12,8 +12,11 @@ from datetime import datetime
 
 from bmo.turn import Fact, StoredFact
 
-ANSWER_WORDS = 12
+ANSWER_WORDS = 20
 """Up to so many words a turn is shown with the question it answers."""
+
+QUESTION_WORDS = 16
+"""Up to so many words a question is shown with the sentence before it."""
 
 CONTRADICTED = ", conflicts with another memory: ask which holds"
 """What a reader is told of a memory that nothing can order against one that contradicts it."""
@@ -62,8 +65,15 @@ def answered(memory: Fact | StoredFact) -> str:
     """The question that a memory's words answer, where they need it to be understood; else ""."""
     if not memory.asked or len(memory.text.split()) > ANSWER_WORDS:
         return ""
-    asked = [s.strip() for s in _SENTENCE.findall(memory.asked) if s.strip().endswith("?")]
-    return one_line(asked[-1]) if asked else ""
+    sentences = [s.strip() for s in _SENTENCE.findall(memory.asked)]
+    places = [n for n, sentence in enumerate(sentences) if sentence.endswith("?")]
+    if not places:
+        return ""
+    question = sentences[places[-1]]
+    # Whom it is about often stands before it: "Aw, Pepper! Does she live indoors?"
+    before = sentences[places[-1] - 1] if places[-1] else ""
+    whole = f"{before} {question}".strip()
+    return one_line(whole if len(whole.split()) <= QUESTION_WORDS else question)
 
 
 def one_line(text: str) -> str:

@@ -212,8 +212,12 @@ def _value_of(text: str, start: int, end: int) -> str:
 def _repeated(text: str, lower: str, known: Collection[str]) -> Iterator[Found]:
     """Secrets that were told before, however their digits are said now."""
     for value in known:
-        for match in re.finditer(rf"(?<!\w){re.escape(value)}(?!\w)", lower):
-            yield Found(*match.span(), "repeated")
+        at = lower.find(value)
+        while at >= 0:
+            end = at + len(value)
+            if not lower[at - 1 : at].isalnum() and not lower[end : end + 1].isalnum():
+                yield Found(at, end, "repeated")
+            at = lower.find(value, end)
     if not any(map(str.isdecimal, known)):
         return
     chunks, at = chunks_of(text), 0

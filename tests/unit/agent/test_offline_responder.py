@@ -112,7 +112,7 @@ def test_it_quotes_what_it_was_told_with_the_day() -> None:
 
 def test_words_that_mean_little_alone_come_with_the_question_they_answered() -> None:
     assert answer("who cooks tonight?", COOKING) == (
-        'When I asked "Who is cooking?", you said on 3 March: "me and ines".'
+        'When I asked "Sounds busy. Who is cooking?", you said on 3 March: "me and ines".'
     )
 
 
