@@ -62,7 +62,7 @@ def call(qdrant_url: str, ledger_url: str, told: Any, all_talked: Any) -> None:
     from bmo.memory import MemoryService
     from bmo.settings import load_settings
     from bmo.turn import Turn
-    from tests.fakes.qdrant_server import API_KEY
+    from tests.fakes.qdrant_door import API_KEY
 
     with tempfile.TemporaryDirectory() as home:
         settings = load_settings(

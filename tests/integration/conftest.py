@@ -8,6 +8,9 @@ import pytest
 import sqlalchemy as sa
 
 from bmo.ledger import Ledger
+from tests.fakes.qdrant_door import QdrantDoor
+from tests.fakes.qdrant_forwarding import URL, ForwardedQdrant
+from tests.fakes.qdrant_server import FakeQdrantServer
 from tests.integration.postgres_server import ENABLED, postgres_server
 
 
@@ -47,3 +50,19 @@ def ledger(ledger_url: str) -> Iterator[Ledger]:
     opened = Ledger.open(ledger_url)
     yield opened
     opened.close()
+
+
+@pytest.fixture(
+    params=[
+        "fake-qdrant",
+        pytest.param(
+            "real-qdrant",
+            marks=pytest.mark.skipif(not URL, reason="a real Qdrant: set BMO_TEST_QDRANT_URL"),
+        ),
+    ]
+)
+def server(request: pytest.FixtureRequest) -> Iterator[QdrantDoor]:
+    """A Qdrant server without collections: the fake, or this test's part of a real one."""
+    door = FakeQdrantServer() if request.param == "fake-qdrant" else ForwardedQdrant()
+    yield door
+    door.close()

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.fakes.qdrant_server import API_KEY
+from tests.fakes.qdrant_door import API_KEY
 from tests.fakes.speaker import allowed, forget, gone, likes, turn
 from tests.integration.memory_parts import Parts, open_parts
 

@@ -13,7 +13,8 @@ import pytest
 
 from tests.cli import Ran, bmo, bmo_process
 from tests.fakes.model_server import OLLAMA_MODEL, FakeModelServer
-from tests.fakes.qdrant_server import API_KEY, FakeQdrantServer
+from tests.fakes.qdrant_door import API_KEY
+from tests.fakes.qdrant_server import FakeQdrantServer
 from tests.seeding import brother, opened, remember
 
 pytestmark = pytest.mark.integration

@@ -40,6 +40,7 @@ NOT_RUN = {
     r"\bpython -m benchmarks\.": "minutes; run by hand, see docs/measuring.md",
     r"--corpora FOLDER": "lines by others are not part of the project",
     r"\bmake models\b|\bpython -m training\.": "long, and it writes models: training/README.md",
+    r"\btest_qdrant_contract": "needs a Qdrant server of the reader's",
     r"\bBMO_TEST_KILLS=": "minutes; tests/integration/test_crash_recovery.py kills 12 times",
     r"\bBMO_TEST_VOICE=1\b": "needs flite; tests/voice runs where it is there",
     r"\bOTEL_": "needs a receiver; tests/integration/test_agent_telemetry.py",

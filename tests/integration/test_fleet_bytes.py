@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy as sa
 
 from tests.cli import bmo
-from tests.fakes.qdrant_server import API_KEY, FakeQdrantServer
+from tests.fakes.qdrant_door import API_KEY, QdrantDoor
 from tests.fakes.speaker import allowed, likes, turn
 from tests.integration.memory_parts import bytes_with, open_parts
 from tests.integration.postgres_server import ENABLED, postgres_server
@@ -28,13 +28,6 @@ def postgres() -> Iterator[str]:
     """A server of its own: its log is looked at."""
     with postgres_server() as url:
         yield f"{url}postgres"
-
-
-@pytest.fixture
-def server() -> Iterator[FakeQdrantServer]:
-    fake = FakeQdrantServer()
-    yield fake
-    fake.close()
 
 
 @contextmanager
@@ -54,7 +47,7 @@ def documented() -> list[str]:
 
 @pytest.mark.skipif(not ENABLED, reason="PostgreSQL: set BMO_TEST_POSTGRES=1")
 def test_what_the_servers_keep_is_named_and_can_be_made_to_go(
-    tmp_path: Path, postgres: str, server: FakeQdrantServer
+    tmp_path: Path, postgres: str, server: QdrantDoor
 ) -> None:
     fleet: dict[str, Any] = {
         "bmo_ledger_url": postgres,

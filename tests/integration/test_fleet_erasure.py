@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from bmo.index import MemoryIndex
 from bmo.settings import Settings
 from tests.fakes.embedder import HashingEmbedder
-from tests.fakes.qdrant_server import API_KEY, FakeQdrantServer
+from tests.fakes.qdrant_door import API_KEY, QdrantDoor
 from tests.integration.memory_parts import bytes_with
 
 pytestmark = pytest.mark.integration
@@ -79,14 +79,7 @@ def fleet(tmp_path: Path, ledger_url: str, qdrant_url: str) -> Iterator[tuple[Wo
         first.kill()
 
 
-@pytest.fixture
-def server() -> Iterator[FakeQdrantServer]:
-    fake = FakeQdrantServer()
-    yield fake
-    fake.close()
-
-
-def on_server(server: FakeQdrantServer, home: Path) -> list[str]:
+def on_server(server: QdrantDoor, home: Path) -> list[str]:
     """Every memory text on the server."""
     settings = Settings(
         bmo_home=home,
@@ -102,7 +95,7 @@ def on_server(server: FakeQdrantServer, home: Path) -> list[str]:
 
 
 def test_what_one_worker_forgets_no_worker_has(
-    tmp_path: Path, ledger_url: str, server: FakeQdrantServer
+    tmp_path: Path, ledger_url: str, server: QdrantDoor
 ) -> None:
     with fleet(tmp_path, ledger_url, server.url) as (first, second):
         first.ask("like zydeco")
@@ -123,7 +116,7 @@ def test_what_one_worker_forgets_no_worker_has(
 
 
 def test_a_history_file_of_an_earlier_version_is_removed(
-    tmp_path: Path, ledger_url: str, server: FakeQdrantServer
+    tmp_path: Path, ledger_url: str, server: QdrantDoor
 ) -> None:
     old = tmp_path / "first" / "mem0" / "history-bmo-some-384.db"
     old.parent.mkdir(parents=True)

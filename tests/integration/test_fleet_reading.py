@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -15,7 +15,7 @@ from bmo.ledger import Ledger
 from bmo.memory import MemoryService, MemorySession
 from bmo.settings import Settings
 from bmo.turn import Fact, Turn
-from tests.fakes.qdrant_server import API_KEY, FakeQdrantServer
+from tests.fakes.qdrant_door import API_KEY, QdrantDoor
 from tests.fakes.speaker import START, allowed, likes, live, lives_in, turn
 
 pytestmark = pytest.mark.integration
@@ -24,15 +24,8 @@ ASKED = "what do i like"
 
 
 @pytest.fixture
-def server() -> Iterator[FakeQdrantServer]:
-    fake = FakeQdrantServer()
-    yield fake
-    fake.close()
-
-
-@pytest.fixture
 async def fleet(
-    tmp_path: Path, ledger_url: str, server: FakeQdrantServer
+    tmp_path: Path, ledger_url: str, server: QdrantDoor
 ) -> AsyncIterator[list[MemoryService]]:
     """Two workers with homes of their own, one ledger and one server."""
     services = [

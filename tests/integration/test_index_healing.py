@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from prometheus_client import REGISTRY
+from qdrant_client import models
 
 from bmo.index import IndexOwner, MemoryIndex
 from bmo.ledger import Ledger
@@ -19,24 +20,24 @@ from bmo.recorder import Recorder, comparing
 from bmo.recorder.comparing import Comparing
 from bmo.settings import Settings
 from tests.fakes.embedder import HashingEmbedder
-from tests.fakes.qdrant_server import API_KEY, FakeQdrantServer
+from tests.fakes.qdrant_door import API_KEY, QdrantDoor
 from tests.fakes.speaker import allowed, day, likes, turn
 from tests.integration.memory_parts import Parts, difference, open_parts
 
 pytestmark = pytest.mark.integration
 
 
-@pytest.fixture
-def server() -> Iterator[FakeQdrantServer]:
-    fake = FakeQdrantServer()
-    yield fake
-    fake.close()
-
-
-def fleet(server: FakeQdrantServer, ledger: Path | str) -> dict[str, Any]:
+def fleet(server: QdrantDoor, ledger: Path | str) -> dict[str, Any]:
     """Settings of a worker: the ledger (a home it is in, or its URL) and the server of all."""
     url = ledger if isinstance(ledger, str) else f"sqlite:///{ledger / 'ledger.sqlite3'}"
     return {"qdrant_url": server.url, "qdrant_api_key": API_KEY, "bmo_ledger_url": url}
+
+
+def described(server: QdrantDoor) -> models.CollectionInfo:
+    """The one collection of the server."""
+    with server.client() as client:
+        (collection,) = client.get_collections().collections
+        return client.get_collection(collection.name)
 
 
 def like(parts: Parts, *things: str) -> None:
@@ -49,7 +50,7 @@ def value_of(metric: str) -> float:
 
 
 def test_a_running_worker_makes_a_lost_collection_again(
-    server: FakeQdrantServer, tmp_path: Path, ledger_url: str
+    server: QdrantDoor, tmp_path: Path, ledger_url: str
 ) -> None:
     lost = value_of("bmo_index_lost_total")
     with open_parts(tmp_path, **fleet(server, ledger_url)) as parts:
@@ -60,14 +61,17 @@ def test_a_running_worker_makes_a_lost_collection_again(
         parts.mended()
         assert (parts.index.count(), parts.index.unavailable) == (4, "")
     assert value_of("bmo_index_lost_total") == lost + 1
-    assert 1 <= value_of("bmo_index_difference") <= 4  # as many as the outbox had not brought back
-    (schema,) = server.payload_indexes.values()
-    assert set(schema) == {"user_id", "fact_id", "category", "write_verdict", "mode"}
+    assert 1 <= value_of("bmo_index_difference") <= 4
+    assert set(described(server).payload_schema) == {
+        "user_id",
+        "fact_id",
+        "category",
+        "write_verdict",
+        "mode",
+    }
 
 
-def test_what_is_said_of_a_lost_collection_names_it(
-    server: FakeQdrantServer, tmp_path: Path
-) -> None:
+def test_what_is_said_of_a_lost_collection_names_it(server: QdrantDoor, tmp_path: Path) -> None:
     with open_parts(tmp_path, **fleet(server, tmp_path)) as parts:
         collection = parts.index.collection
     settings = Settings(bmo_home=tmp_path, **fleet(server, tmp_path), _env_file=None)  # type: ignore[call-arg]
@@ -79,7 +83,7 @@ def test_what_is_said_of_a_lost_collection_names_it(
 
 
 def test_what_another_process_made_anew_is_filled_by_who_runs(
-    server: FakeQdrantServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: QdrantDoor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bmo.recorder.repairing.LOOK_S", 0.0)
     monkeypatch.setattr(comparing, "CHECK_S", 0.0)
@@ -99,7 +103,7 @@ def test_what_another_process_made_anew_is_filled_by_who_runs(
 
 @pytest.mark.parametrize("beaten", [True, False])
 def test_who_comes_second_to_an_empty_server_is_no_failure(
-    server: FakeQdrantServer, tmp_path: Path, beaten: bool
+    server: QdrantDoor, tmp_path: Path, beaten: bool
 ) -> None:
     server.beaten = beaten
     with open_parts(tmp_path, **fleet(server, tmp_path)) as parts:
@@ -109,32 +113,37 @@ def test_who_comes_second_to_an_empty_server_is_no_failure(
         assert parts.index.count() == 1
 
 
-def test_payload_indexes_that_are_missing_are_made(
-    server: FakeQdrantServer, tmp_path: Path
-) -> None:
+def test_payload_indexes_that_are_missing_are_made(server: QdrantDoor, tmp_path: Path) -> None:
     with open_parts(tmp_path, **fleet(server, tmp_path)) as parts:
-        (layout,) = server.layouts.values()
-        (schema,) = server.payload_indexes.values()
-        complete = dict(schema)
-        del schema["user_id"], schema["mode"]
+        complete = described(server)
+        with server.client() as client:
+            for key in ("user_id", "mode"):
+                client.delete_payload_index(parts.index.collection, key)
         server.requests.clear()
     with open_parts(tmp_path, **fleet(server, tmp_path)):
-        assert schema == complete
         assert sum(request.endswith("/index") for request in server.requests) == 2
-    assert layout["hnsw_config"] == {"m": 0, "payload_m": 16}
-    assert {key for key, one in schema.items() if one["is_tenant"]} == {"user_id"}
-    assert {key for key, one in schema.items() if one["enable_hnsw"]} == {"user_id"}
-    assert "text_lemmatized" not in str(server._collections.scroll(parts.index.collection))
+    healed = described(server).payload_schema
+    assert healed.keys() == complete.payload_schema.keys()
+    params = {key: one.params for key, one in healed.items()}
+    assert params == {key: one.params for key, one in complete.payload_schema.items()}
+    keyword = {k: one for k, one in params.items() if isinstance(one, models.KeywordIndexParams)}
+    assert {key for key, one in keyword.items() if one.is_tenant} == {"user_id"}
+    assert {key for key, one in keyword.items() if one.enable_hnsw} == {"user_id"}
+    graphs = complete.config.hnsw_config
+    assert (graphs.m, graphs.payload_m) == (0, 16)
+    with server.client() as client:
+        assert "text_lemmatized" not in str(client.scroll(parts.index.collection))
 
 
-def test_vectors_on_disk_are_a_setting(server: FakeQdrantServer, tmp_path: Path) -> None:
+def test_vectors_on_disk_are_a_setting(server: QdrantDoor, tmp_path: Path) -> None:
     with open_parts(tmp_path, **fleet(server, tmp_path), qdrant_vectors_on_disk=True):
-        (layout,) = server.layouts.values()
-        assert layout["vectors"]["on_disk"] is True
+        vectors = described(server).config.params.vectors
+        assert isinstance(vectors, models.VectorParams)
+        assert vectors.on_disk is True
 
 
 def test_a_wipe_asks_the_server_a_few_times_however_much_there_is(
-    server: FakeQdrantServer, tmp_path: Path
+    server: QdrantDoor, tmp_path: Path
 ) -> None:
     with open_parts(tmp_path, **fleet(server, tmp_path)) as parts:
         like(parts, *(f"thing{number}" for number in range(30)))
@@ -163,9 +172,7 @@ class Gate(HashingEmbedder):
         return super().embed(texts)
 
 
-def test_a_worker_is_ready_whatever_the_index_lacks(
-    server: FakeQdrantServer, tmp_path: Path
-) -> None:
+def test_a_worker_is_ready_whatever_the_index_lacks(server: QdrantDoor, tmp_path: Path) -> None:
     settings = Settings(bmo_home=tmp_path, **fleet(server, tmp_path), _env_file=None)  # type: ignore[call-arg]
     with open_parts(tmp_path, **fleet(server, tmp_path)) as parts:
         like(parts, *(f"thing{number}" for number in range(50)))
@@ -190,7 +197,7 @@ def test_a_worker_is_ready_whatever_the_index_lacks(
 
 
 def test_who_dies_in_the_middle_costs_one_piece(
-    server: FakeQdrantServer, tmp_path: Path, ledger_url: str, monkeypatch: pytest.MonkeyPatch
+    server: QdrantDoor, tmp_path: Path, ledger_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_parts(tmp_path, **fleet(server, ledger_url)) as parts:
         like(parts, *(f"thing{number}" for number in range(12)))

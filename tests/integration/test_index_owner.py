@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,33 +13,26 @@ from bmo.ledger import Ledger
 from bmo.recorder import rebuild
 from bmo.settings import Settings
 from tests.fakes.embedder import HashingEmbedder
-from tests.fakes.qdrant_server import API_KEY, FakeQdrantServer
+from tests.fakes.qdrant_door import API_KEY, QdrantDoor
 from tests.fakes.speaker import allowed, day, likes, turn
 from tests.integration.memory_parts import open_parts
 
 pytestmark = pytest.mark.integration
 
 
-@pytest.fixture
-def server() -> Iterator[FakeQdrantServer]:
-    fake = FakeQdrantServer()
-    yield fake
-    fake.close()
-
-
-def on(server: FakeQdrantServer, **more: Any) -> dict[str, Any]:
+def on(server: QdrantDoor, **more: Any) -> dict[str, Any]:
     return {"qdrant_url": server.url, "qdrant_api_key": API_KEY, **more}
 
 
-def points(server: FakeQdrantServer, *, owner: bool = False) -> set[str]:
+def points(server: QdrantDoor, *, owner: bool = False) -> set[str]:
     """Ids of what is on the server."""
-    client = server._collections
-    (collection,) = client.get_collections().collections
-    found = {str(point.id) for point in client.scroll(collection.name, limit=1000)[0]}
+    with server.client() as client:
+        (collection,) = client.get_collections().collections
+        found = {str(point.id) for point in client.scroll(collection.name, limit=1000)[0]}
     return found if owner else found - {OWNER_POINT}
 
 
-def writes(server: FakeQdrantServer) -> list[str]:
+def writes(server: QdrantDoor) -> list[str]:
     """Requests that changed something since they were looked at last."""
     asked, server.requests = server.requests, []
     return [one for one in asked if one.startswith(("PUT", "DELETE")) or one.endswith("/delete")]
@@ -48,7 +40,7 @@ def writes(server: FakeQdrantServer) -> list[str]:
 
 @pytest.mark.parametrize("mode", ["GATED", "NORMAL"])
 def test_another_ledger_changes_nothing_and_goes_on_by_itself(
-    server: FakeQdrantServer, tmp_path: Path, mode: str
+    server: QdrantDoor, tmp_path: Path, mode: str
 ) -> None:
     with open_parts(tmp_path / "fleet", **on(server, mem0_setting=mode)) as fleet:
         fleet.say(turn("i like zydeco"), allowed("i like zydeco", likes("zydeco")))
@@ -69,9 +61,7 @@ def test_another_ledger_changes_nothing_and_goes_on_by_itself(
         assert fleet.index.count() == len(there) - 1
 
 
-def test_what_is_taken_over_is_left_alone_by_who_had_it(
-    server: FakeQdrantServer, tmp_path: Path
-) -> None:
+def test_what_is_taken_over_is_left_alone_by_who_had_it(server: QdrantDoor, tmp_path: Path) -> None:
     with open_parts(tmp_path / "old", **on(server)) as old:
         old.say(turn("i like zydeco"), allowed("i like zydeco", likes("zydeco")))
         old.settled()
@@ -90,14 +80,14 @@ def test_what_is_taken_over_is_left_alone_by_who_had_it(
 
 
 def test_an_index_of_an_earlier_version_is_taken_by_who_knows_its_facts(
-    server: FakeQdrantServer, tmp_path: Path
+    server: QdrantDoor, tmp_path: Path
 ) -> None:
     with open_parts(tmp_path / "fleet", **on(server)) as fleet:
         fleet.say(turn("i like zydeco"), allowed("i like zydeco", likes("zydeco")))
         fleet.settled()
-    client = server._collections
-    (collection,) = client.get_collections().collections
-    client.delete(collection.name, [OWNER_POINT])
+    with server.client() as client:
+        (collection,) = client.get_collections().collections
+        client.delete(collection.name, [OWNER_POINT])
     with open_parts(tmp_path / "laptop", **on(server)) as laptop:
         assert "belongs to another ledger" in laptop.index.unavailable
         assert OWNER_POINT not in points(server, owner=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,23 +10,15 @@ from bmo.index import IndexUnavailable, MemoryIndex, read_mem0_collection
 from bmo.settings import Settings
 from tests.fakes.certificates import self_signed
 from tests.fakes.embedder import HashingEmbedder
-from tests.fakes.qdrant_server import API_KEY, FakeQdrantServer
+from tests.fakes.qdrant_door import API_KEY, QdrantDoor
+from tests.fakes.qdrant_server import FakeQdrantServer
 from tests.fakes.speaker import allowed, day, forget, gone, likes, turn
 from tests.integration.memory_parts import bytes_with, open_parts
 
 pytestmark = pytest.mark.integration
 
 
-@pytest.fixture
-def server() -> Iterator[FakeQdrantServer]:
-    fake = FakeQdrantServer()
-    yield fake
-    fake.close()
-
-
-def test_facts_live_on_the_server_and_nothing_here(
-    server: FakeQdrantServer, tmp_path: Path
-) -> None:
+def test_facts_live_on_the_server_and_nothing_here(server: QdrantDoor, tmp_path: Path) -> None:
     with open_parts(tmp_path, qdrant_url=server.url, qdrant_api_key=API_KEY) as parts:
         assert (parts.index.backend, parts.index.notice) == ("server", "")
         parts.say(turn("i like zydeco"), allowed("i like zydeco", likes("zydeco")))
@@ -43,7 +34,7 @@ def test_facts_live_on_the_server_and_nothing_here(
         assert again.index.count() == 2
 
 
-def test_forgetting_reaches_the_server(server: FakeQdrantServer, tmp_path: Path) -> None:
+def test_forgetting_reaches_the_server(server: QdrantDoor, tmp_path: Path) -> None:
     with open_parts(tmp_path, qdrant_url=server.url, qdrant_api_key=API_KEY) as parts:
         said = turn("i like zydeco")
         (known,) = parts.say(said, allowed(said.text, likes("zydeco"))).added
@@ -60,7 +51,7 @@ def test_forgetting_reaches_the_server(server: FakeQdrantServer, tmp_path: Path)
     assert bytes_with(tmp_path, "zydeco") == []
 
 
-def test_outage_leaves_everything_in_the_outbox(server: FakeQdrantServer, tmp_path: Path) -> None:
+def test_outage_leaves_everything_in_the_outbox(server: QdrantDoor, tmp_path: Path) -> None:
     server.stop()
     with open_parts(tmp_path, qdrant_url=server.url, qdrant_api_key=API_KEY) as parts:
         assert "does not answer" in parts.index.notice
@@ -73,19 +64,20 @@ def test_outage_leaves_everything_in_the_outbox(server: FakeQdrantServer, tmp_pa
         assert parts.index.unavailable == ""
 
 
-def test_closing_tries_once_more(server: FakeQdrantServer, tmp_path: Path) -> None:
+def test_closing_tries_once_more(server: QdrantDoor, tmp_path: Path) -> None:
     with open_parts(tmp_path, qdrant_url=server.url, qdrant_api_key=API_KEY) as parts:
         server.stop()
         for word in ("zydeco", "gumbo"):
             parts.say(turn(f"i like {word}"), allowed(f"i like {word}", likes(word)))
             assert parts.recorder.flush(5.0) is False  # each time it is left alone for longer
         server.start()
-    there = server._collections.scroll(parts.index.collection)[0]
+    with server.client() as client:
+        there = client.scroll(parts.index.collection)[0]
     texts = {str((point.payload or {}).get("data")) for point in there}
     assert {"Likes zydeco", "Likes gumbo"} <= texts
 
 
-def test_wrong_key_names_the_variable(server: FakeQdrantServer, tmp_path: Path) -> None:
+def test_wrong_key_names_the_variable(server: QdrantDoor, tmp_path: Path) -> None:
     settings = Settings(bmo_home=tmp_path, qdrant_url=server.url, _env_file=None)  # type: ignore[call-arg]
     index = MemoryIndex.open(settings, HashingEmbedder())
     assert "QDRANT_API_KEY" in index.notice
@@ -100,7 +92,7 @@ def opened(home: Path, url: str, **more: object) -> MemoryIndex:
     return MemoryIndex.open(settings, HashingEmbedder(64))
 
 
-def test_https_on_a_server_without_it_says_so(server: FakeQdrantServer, tmp_path: Path) -> None:
+def test_https_on_a_server_without_it_says_so(server: QdrantDoor, tmp_path: Path) -> None:
     index = opened(tmp_path, server.url.replace("http://", "https://"))
     assert "does not speak https" in index.notice
     assert "write http:// in QDRANT_URL" in index.notice

@@ -17,7 +17,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from bmo.telemetry import METRICS, exported_names
 from tests.fakes.otlp_receiver import otlp_receiver
-from tests.fakes.qdrant_server import API_KEY, FakeQdrantServer
+from tests.fakes.qdrant_door import API_KEY
+from tests.fakes.qdrant_server import FakeQdrantServer
 
 pytestmark = pytest.mark.integration
 

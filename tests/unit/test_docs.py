@@ -275,6 +275,8 @@ def test_variables_are_settings(page: Path) -> None:
     known = {name.upper() for name in Settings.model_fields} | {
         # Of the tests, not of BMO.
         "BMO_TEST_POSTGRES",
+        "BMO_TEST_QDRANT_URL",
+        "BMO_TEST_QDRANT_API_KEY",
         "BMO_TEST_GEMINI",
         "BMO_TEST_CHROMIUM",
         "BMO_TEST_VOICE",
