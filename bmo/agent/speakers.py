@@ -203,7 +203,7 @@ class Speakers:
 
     def _guest(self, label: str) -> str:
         """An id of the guest's own: of this visit, because "S2" is someone else in the next."""
-        return user_id_for(f"{self._user_id}:guest:{self._session_id[:8]}:{label}")
+        return user_id_for(f"{self._user_id}:guest:{self._session_id}:{label}")
 
     def _participant(self, identity: str | None) -> str:
         """Nothing ("") for the user's own participant and where there is none, else the guest's id.

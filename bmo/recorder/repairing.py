@@ -18,10 +18,14 @@ from bmo.recorder.comparing import Comparing
 LOOK_S: Final = 10.0
 """How often a process looks whether it is time to compare, in seconds."""
 
-PIECE_S: Final = 5.0
-"""Longest that closing waits for the piece that is being done, in seconds."""
+BATCH_S: Final = 10.0
+"""Longest that closing waits for the batch that is being written, in seconds."""
 
 logger = logging.getLogger(__name__)
+
+
+class _Stopped(Exception):
+    """The recorder closes."""
 
 
 class Repairing:
@@ -51,19 +55,27 @@ class Repairing:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends after the piece that is being done; the rest is done later, or by another."""
+        """Ends after the batch that is being written; the rest is done later, or by another."""
         self._stop.set()
         if self._thread is not None:
-            self._thread.join(PIECE_S)
+            self._thread.join(BATCH_S)
 
     def _rest(self, took_s: float) -> None:
-        """Leaves half of the time to those who talk."""
-        self._stop.wait(took_s)
+        """Leaves half of the time to those who talk.
+
+        Raises:
+            _Stopped: Nobody waits for the rest of the piece, which may take many seconds. What of
+                it is written already is found again.
+        """
+        if self._stop.wait(took_s):
+            raise _Stopped
 
     def _run(self) -> None:
         try:
             with giving_way():
                 self._compare()
+        except _Stopped:
+            logger.info("the index is compared later: the recorder closes")
         except (IndexUnavailable, EmbedderUnavailable, DBAPIError, OSError) as error:
             logger.warning("the index is compared later", extra={"error": str(error)})
         except Exception as error:  # on a thread nobody would hear of it

@@ -10,13 +10,22 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from livekit.agents import AgentSession, llm
+from livekit.agents import AgentSession, llm, utils
+from livekit.agents.testing import fake_job_context
 
-from bmo.agent import ConversationMemory, MemoryAgent, user_turn
+from bmo.agent import (
+    ConversationMemory,
+    MemoryAgent,
+    close_shared_service,
+    end_memory,
+    memory_for,
+    shared_service,
+    user_turn,
+)
 from bmo.agent.attachment import end_visit
 from bmo.agent.speakers import NameSpeaker
 from bmo.memory import MemoryService, MemorySession
-from bmo.settings import Settings
+from bmo.settings import Settings, load_settings
 from tests.fakes.diarizing import DiarizingRecogniser, Said
 from tests.fakes.models import RuleLLM
 from tests.fakes.sessions import TIMEOUT_S, spoken_session
@@ -120,6 +129,38 @@ async def test_a_guests_turn_is_his_own_or_nobodys(guests: str, tmp_path: Path) 
             ("", True),
         ]
         assert all(h.way == "hook" for h in heard)
+
+
+async def test_guests_of_two_visits_in_the_console_are_two_people(tmp_path: Path) -> None:
+    """LiveKit's console names all its jobs alike in the beginning."""
+    service = shared_service(
+        load_settings(
+            bmo_home=tmp_path,
+            bmo_user_id="glenn",
+            bmo_guests="separate",
+            bmo_recall_deadline_ms=5000,
+        )
+    )
+    known = {}
+    try:
+        for cat in ("tofu", "miso"):
+            with fake_job_context(job_id=utils.shortuuid("mock-job-")) as context:
+                memory, ears = await memory_for(context), DiarizingRecogniser()
+                agent = MemoryAgent(memory=memory, instructions="You are BMO.")
+                session = spoken_session(RuleLLM("Okay."), ears)
+                await session.start(agent, record=False)
+                for turn in (("S1", "hello there"), ("S2", f"my cat is called {cat}")):
+                    ears.will_hear(turn)
+                    await session.commit_user_turn(transcript_timeout=TIMEOUT_S)
+                    await session.wait_for_idle()
+                await session.aclose()
+                await end_memory(context)
+                await context._on_cleanup()
+            guest = agent.conversation.turns[-1].speaker
+            known[guest] = {fact.text for fact in service.ledger.live_facts(guest)}
+    finally:
+        close_shared_service()
+    assert list(known.values()) == [{"Has a cat named Tofu"}, {"Has a cat named Miso"}]
 
 
 @pytest.mark.parametrize("guests", ["ignore", "separate"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,11 +19,12 @@ from bmo.index import IndexOwner, MemoryIndex
 from bmo.ledger import Ledger
 from bmo.recorder import Recorder, comparing
 from bmo.recorder.comparing import Comparing
+from bmo.recorder.repairing import Repairing
 from bmo.settings import Settings
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.qdrant_door import API_KEY, QdrantDoor
 from tests.fakes.speaker import allowed, day, likes, turn
-from tests.integration.memory_parts import Parts, difference, open_parts
+from tests.integration.memory_parts import Parts, difference, eventually, open_parts
 
 pytestmark = pytest.mark.integration
 
@@ -246,3 +248,46 @@ def test_a_difference_that_no_round_mends_is_looked_for_less_and_less(
     work.leave()
     index.close()
     ledger.close()
+
+
+class _Halting(HashingEmbedder):
+    """Holds the first batch back until it may go on."""
+
+    def __init__(self) -> None:
+        super().__init__(64)
+        self.begun, self.go_on = threading.Event(), threading.Event()
+        self.batches = 0
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if len(texts) > 1:
+            self.batches += 1
+            self.begun.set()
+            assert self.go_on.wait(60)
+        return super().embed(texts)
+
+
+def test_closing_waits_for_the_batch_and_not_for_the_piece(tmp_path: Path) -> None:
+    things = [f"stamp {number}" for number in range(comparing.BATCH + 8)]
+    with open_parts(tmp_path) as parts:
+        like(parts, *things)
+        parts.mended()
+        chosen = parts.settings
+    shutil.rmtree(tmp_path / "qdrant-edge")
+    ledger, embedder = Ledger.open(chosen.ledger_url), _Halting()
+    owner = IndexOwner(ledger.identity(), ledger.knows)
+    index = MemoryIndex.open(chosen, embedder, owner=owner)
+    repairing = Repairing(ledger, index)
+    repairing.start()
+    assert embedder.begun.wait(60)
+    closing = threading.Thread(target=repairing.stop)
+    closing.start()
+    eventually(repairing._stop.is_set)
+    embedder.go_on.set()
+    closing.join()
+    assert not [one for one in threading.enumerate() if one.name == "bmo-recorder-repair"]
+    assert (embedder.batches, index.count_facts()) == (1, comparing.BATCH)
+    index.close()
+    ledger.close()
+    with open_parts(tmp_path) as parts:
+        parts.mended()
+        assert parts.index.count_facts() == len(things)
