@@ -153,10 +153,24 @@ def may_ask_to_forget(text: str) -> bool:
 
 
 def _same(one: str, other: str) -> bool:
+    one, other = _kin().get(one, one), _kin().get(other, other)
     if one == other:
         return True
     short, long = sorted((one.removesuffix("'s"), other.removesuffix("'s")), key=len)
     return len(short) >= 2 and long.startswith(short) and len(long) - len(short) <= 2
+
+
+@cache
+def _kin() -> Mapping[str, str]:
+    """What a relation is called, by what people call it ("dad" -> "father")."""
+    table = read_table("kin.toml")
+    return {
+        name: relation
+        for language in table.values()
+        for relation, names in language.items()
+        for name in names
+        if " " not in name
+    }
 
 
 @dataclass(frozen=True, slots=True)
