@@ -140,6 +140,11 @@ class _Conversation:
         self.screen.reply(await self._reply(text))
         heard = self.agent.conversation.latest
         await self._memory_line(heard if heard is not before else None)
+        # What the turn left to do is done before the next line is read: lines that come from a
+        # pipe get the same answers on a slow machine.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(RECORD_TIMEOUT_S):
+                await self.agent.conversation.memory.flush()
         return True
 
     async def _reply(self, text: str) -> str:
