@@ -22,7 +22,7 @@ format: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-models: $(VENV)/installed-training ## train encoder and embedder from training/data (a quarter of an hour on a GPU, a night without)
+models: $(VENV)/installed-training ## train encoder and embedder from training/data (some two hours on two cores, by the time of a step)
 	$(BIN)/python -m training.train
 	$(BIN)/python -m training.build_embedder
 

@@ -4,7 +4,6 @@ Sizes are memories of one user (default 100 1000 10000 50000). Every size is fil
 home: SQLite ledger, Qdrant Edge, the local embedder. Then a session recalls through the same door
 as a voice agent:
 
-- "store": a question before the user's vectors are in memory, the first second of a process;
 - "cold": a question that was not asked before;
 - "prefetched": the same after its interim transcript started the recall;
 - "Mem0": an awaited ``Memory.search`` on qdrant-client's local mode over the same texts, what an
@@ -32,6 +31,7 @@ import numpy as np
 
 from benchmarks.ledger_fill import multiply
 from bmo.index import MemoryIndex
+from bmo.index.entries import PAGE
 from bmo.ledger import Ledger
 from bmo.memory import MemoryService
 from bmo.recall import ReadGate
@@ -102,16 +102,14 @@ def fill(settings: Settings, size: int, at: datetime) -> None:
 
 
 async def recall_times(settings: Settings) -> dict[str, Spent]:
-    """Times of recall through a session: from the store, cold, prefetched, and retrieval alone."""
+    """Times of recall through a session: cold, prefetched, and retrieval alone."""
     service = await MemoryService.open(settings)
     try:
         await asyncio.to_thread(service.warm_up)
         session = service.session(user_id="local", clock=lambda: NOW)
         recaller, gate = service.recaller, service.read_gate
         plans = [gate.plan(Turn(text)) for text in QUESTIONS]
-        early = [_timed(partial(recaller.recall, plan, "local", NOW)) for plan in plans[:3]]
-        await asyncio.to_thread(_vectors_are_here, service)
-        found: dict[str, Spent] = {"store": early, "cold": [], "prefetched": [], "retrieval": []}
+        found: dict[str, Spent] = {"cold": [], "prefetched": [], "retrieval": []}
         for number in range(ROUNDS * len(QUESTIONS)):
             turn, plan = Turn(QUESTIONS[number % len(QUESTIONS)]), plans[number % len(QUESTIONS)]
             session.drop_reads()
@@ -130,15 +128,6 @@ async def recall_times(settings: Settings) -> dict[str, Spent]:
         await service.aclose()
 
 
-def _vectors_are_here(service: MemoryService) -> None:
-    """Waits until a search no longer needs the store."""
-    index = service.index
-    if index is None:
-        raise RuntimeError("the index did not open")
-    while not index.in_memory("local"):
-        time.sleep(0.02)
-
-
 async def mem0_times(settings: Settings) -> Spent:
     """The same texts in qdrant-client's local mode, an awaited search through Mem0 each."""
     from qdrant_client import QdrantClient
@@ -147,19 +136,17 @@ async def mem0_times(settings: Settings) -> Spent:
     from bmo.index.qdrant_store import LocalStore
 
     index = MemoryIndex.open(settings)
-    embedder = index.embedder
-    # The vectors are there already: making 50,000 anew takes minutes.
-    pages = list(index._connection.connected().vector_store._store.pages({"user_id": "local"}))
-    index.close()
+    embedder, own = index.embedder, index._connection.connected()
     with tempfile.TemporaryDirectory() as home:
         store = LocalStore(QdrantClient(path=f"{home}/q"), "bench", embedder.dims, Path(home) / "q")
         memory = build_memory(store, embedder, "bench")
-        for page in pages:
-            store.insert(
-                vectors=[list(vector) for _, _, vector in page],
-                ids=[entry for entry, _, _ in page],
-                payloads=[payload for _, payload, _ in page],
-            )
+        after: str | None = ""
+        while after is not None:
+            entries, after = own.page({"user_id": "local"}, PAGE, after or None)
+            vectors = embedder.embed([str(entry.payload["data"]) for entry in entries])
+            ids, payloads = [one.id for one in entries], [one.payload for one in entries]
+            store.insert(vectors.tolist(), payloads, ids)
+        index.close()
         spent: Spent = []
         for text in (*QUESTIONS, *QUESTIONS):
             spent.append(
@@ -205,7 +192,6 @@ def main() -> None:
             at_10k = size == BUDGET_SIZE
             cold = f"budget p95 <= {COLD_P95_MS:.0f} ms" if at_10k else ""
             ready = f"budget p95 <= {PREFETCHED_P95_MS:.0f} ms" if at_10k else ""
-            _shown(f"recall, {size} memories, store", found["store"])
             _shown(f"recall, {size}, cold", found["cold"], budget=cold)
             _shown("  of it retrieval to block", found["retrieval"])
             _shown(f"recall, {size}, prefetched", found["prefetched"], budget=ready)

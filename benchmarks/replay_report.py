@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bmo.replay import RecordedScenario, load_recording, recorded, replay, report_page
+from bmo.replay import RecordedScenario, load_recording, replay, report_page
 from bmo.replay.scenario import find_scenarios
 from tests.browser import Browser, find_chromium, running_chromium
 
@@ -30,7 +30,7 @@ FILTER_MS = 100.0
 
 async def played() -> list[RecordedScenario]:
     """The repository's scenarios as they go now."""
-    return [recorded(result) async for result in replay(find_scenarios([Path("tests/scenarios")]))]
+    return [result async for result in replay(find_scenarios([Path("tests/scenarios")]))]
 
 
 def cut(scenarios: Sequence[RecordedScenario], turns: int) -> list[RecordedScenario]:

@@ -8,7 +8,6 @@ shown with it: ``asked "Who is cooking?": "me and ines" (said 2026-03-03)``.
 from __future__ import annotations
 
 import re
-from datetime import datetime
 
 from bmo.turn import Fact, StoredFact
 
@@ -27,9 +26,6 @@ _SENTENCE = re.compile(r"[^.!?]*[.!?]+|[^.!?]+$")
 
 def quotation(memory: Fact | StoredFact) -> str:
     """A memory's text for a reader, without its date: one line, no angle brackets.
-
-    Args:
-        memory: Words or a canonical text.
 
     Returns:
         The canonical text as it is; words in quotation marks, with the question they answer.
@@ -84,11 +80,6 @@ def one_line(text: str) -> str:
 def flat(text: str) -> str:
     """Text on one line without angle brackets, so that it cannot close a block it stands in."""
     return " ".join(text.translate(_BRACKETS).split())
-
-
-def spoken_day(moment: datetime) -> str:
-    """A day as people say it ("3 March 2026")."""
-    return f"{moment.day} {moment:%B %Y}"
 
 
 def _written_by_model(memory: Fact | StoredFact) -> bool:

@@ -245,6 +245,8 @@ class Settings(BaseSettings):
     @field_validator("bmo_user_id")
     @classmethod
     def _safe_user_id(cls, value: str) -> str:
+        if not value.strip():
+            raise ValueError("it is empty: name somebody, or leave it out for 'local'")
         return as_user_id(value)
 
     @field_validator("bmo_ledger_url")
@@ -278,7 +280,11 @@ class Settings(BaseSettings):
     @field_validator("bmo_home")
     @classmethod
     def _absolute_home(cls, value: Path) -> Path:
-        return value.expanduser().absolute()
+        home = value.expanduser().absolute()
+        there = next(place for place in (home, *home.parents) if place.exists())
+        if not there.is_dir():
+            raise ValueError(f"{str(there)!r} is a file: name a folder")
+        return home
 
     @property
     def ledger_url(self) -> str:
@@ -332,9 +338,6 @@ def checked_user_id(value: str) -> str:
 
 def load_settings(**overrides: Any) -> Settings:
     """Reads the settings of this process.
-
-    Args:
-        **overrides: Field values that win over environment and file.
 
     Raises:
         SettingsError: One sentence per wrong variable, naming variable, value and what is allowed.

@@ -263,8 +263,6 @@ class RecallPlan:
         depth: Effective depth override.
         budget_tokens: Ceiling for injected memory, in tokens (characters / 4).
         slots: Slots asked for, most important first; empty means semantic only.
-        soft_slots: Slots that may matter (likes, for a dinner): their facts still have to be near
-            the question in meaning.
         subjects: Subjects asked about ("user", "user.brother", "user.brother:sam"); empty: any.
         categories: Categories to search; empty means all.
         query: The text to embed for the search.
@@ -284,7 +282,6 @@ class RecallPlan:
     depth: Depth = "auto"
     budget_tokens: int = 0
     slots: tuple[str, ...] = ()
-    soft_slots: tuple[str, ...] = ()
     subjects: tuple[str, ...] = ()
     categories: tuple[Category, ...] = ()
     query: str = ""
@@ -316,32 +313,18 @@ class ScoreParts:
 class StoredFact:
     """A fact as the ledger holds it: the row that recall, CLI and reports read.
 
+    What stands in ``Fact`` too means the same.
+
     Attributes:
         id: Ledger id (32 hexadecimal characters).
         user_id: Whose it is.
-        subject: See ``Fact.subject``.
-        slot: See ``Fact.slot``.
-        value: See ``Fact.value``.
-        text: See ``Fact.text``.
         said: See ``Fact.said``; "" for memories of versions before.
-        asked: See ``Fact.asked``.
-        category: Where it belongs.
-        kind: How it is used.
-        cardinality: one or many.
-        polarity: positive or negative.
-        confidence: 0..1.
         valid_from: When it became true (the turn's time unless said otherwise).
         valid_until: When it ended, or None while it is live.
         superseded_by: Id of the fact that replaced it, or None.
-        expires_at: After this it leaves profile and recall, or None.
         source_type: gate, tool, model, import or manual.
         turn_id: The turn it came from, or None.
-        rule_id: The rule that wrote it.
-        extraction_method: See ``Fact.extraction_method``.
         extraction_version: Gate version that wrote it.
-        entities: Names and things it mentions.
-        domain: Topic, or None.
-        sensitive: Marked health or identity data.
         use_count: Times a reply used it.
         last_used_at: When last, or None.
         index_id: Mem0's id, or None while it is not indexed.

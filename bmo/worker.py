@@ -55,11 +55,6 @@ HEALTH_PORT = 8081
 def run_worker(command: str, arguments: Sequence[str], settings: Settings) -> int:
     """Runs ``console``, ``dev`` or ``start`` with LiveKit's own command line.
 
-    Args:
-        command: Which one.
-        arguments: What follows it, for LiveKit.
-        settings: Settings of this process.
-
     Returns:
         Exit code; 2 when something is missing (a sentence each on standard error).
     """
@@ -105,13 +100,7 @@ def _watch(server: AgentServer) -> list[Exception]:
 
 
 def missing_for(command: str, settings: Settings, arguments: Sequence[str] = ()) -> list[str]:
-    """What a command lacks, a sentence each.
-
-    Args:
-        command: console, dev or start.
-        settings: Settings of this process.
-        arguments: What follows the command; ``--help`` and ``console --list-devices`` need less.
-    """
+    """What a command lacks, a sentence each."""
     if "--help" in arguments:
         return []
     if command == "console" and "--list-devices" in arguments:
@@ -190,11 +179,7 @@ def _barred(port: int) -> str | None:
 
 
 def _missing_audio(*, devices: bool) -> list[str]:
-    """What keeps this machine from hearing and speaking.
-
-    Args:
-        devices: Whether microphone and speaker are needed too, not PortAudio alone.
-    """
+    """What keeps this machine from hearing and speaking."""
     try:
         import sounddevice
     except (ImportError, OSError):

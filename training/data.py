@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import random
 import re
 from collections.abc import Iterator, Sequence
@@ -45,10 +44,6 @@ HELD_OUT = 12
 """One conversation of so many is not trained on; calibration and thresholds are chosen on it."""
 _LATE_NEGATIVES = 4
 """Memories beside the right one that a turn is also paired with, at most."""
-_NEAR = 4
-"""Turns of the conversation, and of all, that a turn is paired with for the teachers, at most."""
-_COMMON = 400
-"""Words of more turns say nothing about which turns concern each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,46 +123,19 @@ def read_data() -> tuple[list[TurnExample], list[PairExample]]:
     return turns, pairs
 
 
-def unlabelled_pairs(turns: Sequence[TurnExample]) -> list[PairExample]:
-    """Each turn with turns that may concern it, without annotation: what teachers answer.
-
-    Args:
-        turns: The examples of turns, in order of conversations.
-
-    Returns:
-        A turn with up to ``_NEAR`` earlier ones of its conversation, and with as many of all, by
-        the words that they share.
-    """
-    rng = random.Random(len(turns))
-    told = [n for n, turn in enumerate(turns) if turn.verdict == 0]
-    of_group: dict[str, list[int]] = {}
-    by_word: dict[str, list[int]] = {}
-    for n in told:
-        of_group.setdefault(turns[n].group, []).append(n)
-        for word in sorted(set(normal_form(turns[n].text).split())):
-            by_word.setdefault(word, []).append(n)
-    found: list[PairExample] = []
-    for n, turn in enumerate(turns):
-        earlier = [m for m in of_group.get(turn.group, ()) if m < n]
-        chosen = set(rng.sample(earlier, min(_NEAR, len(earlier))))
-        shared: dict[int, float] = {}
-        for word in sorted(set(normal_form(turn.text).split())):
-            known = by_word.get(word, ())
-            if len(known) <= _COMMON:
-                for m in known:
-                    shared[m] = shared.get(m, 0.0) + math.log(len(told) / len(known))
-        near = sorted(shared, key=lambda m: (-shared[m], m))
-        chosen.update([m for m in near if m != n][:_NEAR])
-        for m in sorted(chosen):
-            memory = turns[m]
-            pair = (memory.asked, memory.text, turn.asked, turn.text)
-            found.append(PairExample(f"{turn.group} pair", *pair, None, None))
-    return found
+def data_files() -> list[str]:
+    """Names of all files that are read, without ending; a group's name begins with its file's."""
+    return sorted(path.stem for folder in (DATA, PAIRS, ATTACKS) for path in folder.glob("*.jsonl"))
 
 
 def is_held_out(group: str) -> bool:
     """Whether a conversation is kept from the training, for calibration."""
-    return int(hashlib.sha256(group.encode()).hexdigest(), 16) % HELD_OUT == 0
+    return shard(group, HELD_OUT) == 0
+
+
+def shard(name: str, count: int) -> int:
+    """The number of the part, of so many, that a name falls into."""
+    return int(hashlib.sha256(name.encode()).hexdigest(), 16) % count
 
 
 def digest(text: str) -> str:

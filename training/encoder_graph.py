@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 from training.minilm_graph import OPSET, EncoderShape, GraphWriter, Head
 
@@ -193,3 +193,54 @@ def write_encoder_graph(
     model = helper.make_model(graph, producer_name="bmo", opset_imports=domains)
     model.ir_version = 8
     onnx.save(model, str(target))
+
+
+def read_encoder_graph(
+    path: Path, published: Mapping[str, Array], shape: EncoderShape
+) -> tuple[dict[str, Array], list[Head]]:
+    """The float weights and heads of a file that ``write_encoder_graph`` wrote, as its int8 are.
+
+    Args:
+        path: The file.
+        published: The tensors it was trained from; its position vectors stay as published.
+        shape: Sizes of the encoder.
+    """
+    graph = onnx.load(str(path)).graph
+    held = {one.name: numpy_helper.to_array(one) for one in graph.initializer}
+    first = (held["places"] - published["embeddings.position_embeddings.weight"]).mean(axis=0)
+    found: dict[str, Array] = {
+        "embeddings.word_embeddings.weight": held["words"] * held["words.scale"],
+        "embeddings.token_type_embeddings.weight": np.stack([first, first + held["kinds.step"]]),
+    }
+    found |= {name: value for name, value in held.items() if "LayerNorm" in name}
+    for number in range(shape.layers):
+        prefix = f"encoder.layer.{number}"
+        own = [f"{prefix}.attention.self.{part}" for part in ("query", "key", "value")]
+        products = {
+            f"{prefix}.qkv": own,
+            f"{prefix}.q": own[:1],
+            f"{prefix}.kv": own[1:],
+            f"{prefix}.joined": [f"{prefix}.attention.output.dense"],
+            f"{prefix}.inner": [f"{prefix}.intermediate.dense"],
+            f"{prefix}.outer": [f"{prefix}.output.dense"],
+        }
+        for name, parts in products.items():
+            if f"{name}.weight" in held:
+                matrix = held[f"{name}.weight"] * held[f"{name}.scale"]
+                both = zip(
+                    parts,
+                    np.split(matrix, len(parts), axis=1),
+                    np.split(held[f"{name}.bias"], len(parts)),
+                    strict=True,
+                )
+                for part, weight, bias in both:
+                    found |= {f"{part}.weight": weight.T.copy(), f"{part}.bias": bias}
+    sizes = [info.type.tensor_type.shape.dim[1].dim_value for info in graph.output]
+    ends = np.cumsum(sizes)[:-1]
+    heads = zip(
+        graph.output,
+        np.split(held["heads.weight"], ends, axis=1),
+        np.split(held["heads.bias"], ends),
+        strict=True,
+    )
+    return found, [Head(output.name, weight, bias) for output, weight, bias in heads]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -156,6 +156,15 @@ class EncoderModel(nn.Module):
         """Logits of each head, (batch, classes)."""
         vectors = self.dropout(pooled(self.hidden(batch), batch.kinds))
         return {name: head(vectors) for name, head in self._heads.items()}
+
+    def load(self, weights: Mapping[str, np.ndarray[Any, Any]], heads: Sequence[Head]) -> None:
+        """Takes other weights, as ``exported`` gives them, heads included."""
+        with torch.no_grad():
+            for name, parameter in self._named():
+                parameter.copy_(torch.from_numpy(weights[name]))
+            for head in heads:
+                self._heads[head.name].weight.copy_(torch.from_numpy(head.weight.T.copy()))
+                self._heads[head.name].bias.copy_(torch.from_numpy(head.bias.copy()))
 
     def exported(self) -> tuple[dict[str, np.ndarray[Any, Any]], list[Head]]:
         """Tensors under their published names, and the heads, as float32 arrays."""

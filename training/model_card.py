@@ -7,7 +7,7 @@ from collections import Counter
 
 from bmo.judge import MODEL
 from training.data import VERDICTS, read_data
-from training.train import ENCODER
+from training.train import FROM_OURS, KNOWN_SHARE
 
 CARD = """# encoder {version}
 
@@ -29,32 +29,36 @@ with a published keep signal it lowers to hold at most.
 {turns:,} annotated turns of {conversations:,} conversations ({verdicts}; {recall:,} need memory),
 {pairs:,} pairs of a memory and a later turn ({ends:,} ends, {answers:,} answers), {attacks:,}
 attacks and harmless twins. All of it is **synthetic**: written for this project with language
-models, by some forty authors with briefs of their own, free to use under the project's licence
+models, by some fifty authors with briefs of their own, free to use under the project's licence
 (Apache-2.0).
 `l` and `m` were written out from patterns. English above all; German, French and Spanish in about
-one turn of ten. No public corpus was used.
+one turn of six. No public corpus was used.
 Starting weights: bge-small-en-v1.5 of the FlagEmbedding project (MIT, `LICENSE-bge-small-en-v1.5`).
-Teachers start from all-mpnet-base-v2 of the sentence-transformers project (Apache-2.0, `LICENSE`).
 
 ## How it is made
-`make models` (`python -m training.train`): two teachers (all-mpnet-base-v2), three epochs each;
-then {epochs} epochs of this model on the annotation and on the teachers' answers, of these turns
-and pairs and of some 125,000 pairs without annotation. Each epoch has other writings of the turns
-(case, punctuation, fillers, recogniser-like errors, with and without what was said before); what is
-kept is a moving average of the weights, int8 per channel. One conversation in twelve is kept for
-calibration. This file was trained on a GPU, whose sums differ in the last bits from run to run:
-`make models` gives a model of the same figures, not the same bytes. Data that came since
-(`attacks2`, `p05`) it has not read.
+`make models` (`python -m training.train`): three epochs from the published weights. Each epoch has
+other writings of the turns (case, punctuation, fillers, recogniser-like errors, with and without
+what was said before); what is kept is a moving average of the weights, int8 per channel. One
+conversation in twelve is kept for calibration. `--from FOLDER` goes on from an encoder of ours
+instead: {further} epochs on the files that its manifest does not name and on one in {share} of the
+conversations of the others.
 
-Authors held out of the training, for choosing the recipe (files e, k, s, x, t03, t06, pairs p03):
+**This file was made in two steps, and no single command makes it**: from the published weights
+three epochs on a GPU (`20261123-a560a48c`, which learnt the answers of two all-mpnet-base-v2
+beside the annotation; its weights travelled rounded to eight bits), then `--from` that file, on two
+cores, with the files `a01` and up, `p04`, `p05` and `attacks2`. `make models` reads the same data
+from the published weights; it has not been run whole on all of it.
+
+Authors held out of the training, for choosing base and recipe (files e, k, s, x, t03, t06, pairs
+p03; November 2026). Teaching by a larger model gave nothing and is gone:
 
 | | verdicts likeliest right | read-need, best F1 | ends, best F1 | answers, best F1 |
 |---|---|---|---|---|
 | all-MiniLM-L6-v2, annotation alone | .821 | .783 | .507 | .663 |
 | all-MiniLM-L6-v2, taught | .819 | .788 | .519 | .670 |
-| bge-small-en-v1.5, annotation alone | .844 | .818 | .525 | .687 |
-| **bge-small-en-v1.5, taught** | .839 | .816 | .527 | .685 |
-| all-mpnet-base-v2 (a teacher) | .857 | .834 | .550 | .684 |
+| **bge-small-en-v1.5, annotation alone** | .844 | .818 | .525 | .687 |
+| bge-small-en-v1.5, taught | .839 | .816 | .527 | .685 |
+| all-mpnet-base-v2 (the teacher) | .857 | .834 | .550 | .684 |
 
 ## Figures
 On {held:,} turns and {held_pairs:,} pairs of held-out conversations by the same authors (they
@@ -65,9 +69,10 @@ flatter it; authors held out are in `tests/held_out`, see docs/measuring.md):
 {figures}
 
 ## Limits
-The thresholds were chosen by hand from three settings on `tests/held_out`, so the figures there
-flatter them a little; those above are of the same conversations as the calibration.
-The bases were taught English; German, French and Spanish only by the conversations here.
+The thresholds in `model.json` were set by hand near those of the calibration, with the figures of
+all fifteen authors of `tests/held_out` in sight: a few settings of allow and discard, .5 or .6 for
+ends. Those figures flatter a little.
+The base was taught English; German, French and Spanish only by the conversations here.
 
 It learnt how language models think that people talk. On authors it has not met it is right in fewer
 turns than above; what it holds wrongly is kept in the ledger and can be allowed later.
@@ -92,7 +97,8 @@ def main() -> None:
         ends=sum(pair.relation == 2 for pair in pairs),
         answers=sum(bool(pair.answers) for pair in pairs),
         attacks=sum(turn.group.startswith("attacks") for turn in turns),
-        epochs=ENCODER.epochs,
+        further=FROM_OURS.epochs,
+        share=KNOWN_SHARE,
         held=figures["turns"],
         held_pairs=figures["pairs"],
         figures="\n".join(

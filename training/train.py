@@ -1,10 +1,10 @@
 """Makes the encoder: ``python -m training.train`` (``make models``).
 
-Trains two teachers on eleven of twelve conversations, then the encoder on the same and on pairs
-without annotation that the teachers answer; calibrates on the twelfth, writes the int8 file with
-its manifest into ``bmo/models/judge`` and checks that it agrees with the float model. States are
-kept after each epoch: a training that was broken off goes on. A quarter of an hour on a GPU, a
-night on two cores.
+Trains the published encoder on eleven of twelve conversations, or with ``--from FOLDER`` an encoder
+of ours on what it has not read and a share of the rest; calibrates on the twelfth, writes the int8
+file with its manifest into ``bmo/models/judge`` and checks that it agrees with the float model.
+States are kept after each epoch: a training that was broken off goes on. From the published weights
+some two hours on two cores by the time of a step, from an encoder of ours one hour.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import json
 import math
 import random
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -33,11 +33,10 @@ from bmo.turn import CATEGORIES
 from training.augmentation import vary, vary_text
 from training.build_embedder import WORK, write_manifest
 from training.calibration import Answers, calibrate, choose_thresholds, figures
-from training.data import PairExample, TurnExample, is_held_out, read_data, unlabelled_pairs
+from training.data import PairExample, TurnExample, data_files, is_held_out, read_data, shard
 from training.encoder_base import SHAPE, published_encoder
-from training.encoder_graph import write_encoder_graph
+from training.encoder_graph import read_encoder_graph, write_encoder_graph
 from training.model import Batch, EncoderModel
-from training.teacher import Teacher, published_teacher
 
 SEED = 20260301
 DROPOUT = 0.1
@@ -55,11 +54,10 @@ DATED = "20261123"
 """Day of data and recipe; set it when they change. The clock has no part in what is written."""
 LOADERS = 4
 """Processes that write batches beside a GPU; without one the training's own does."""
-SOFTNESS = 2.0
-"""Temperature at which the encoder learns the teachers' classes."""
+KNOWN_SHARE = 4
+"""Of the conversations that an encoder of ours has read, one in so many is read again."""
 
 Example = TurnExample | PairExample
-Model = TypeVar("Model", EncoderModel, Teacher)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +73,6 @@ class Recipe:
             fall.
         head_rate: The same of the heads.
         layer_decay: What a layer learns slower than the one above it.
-        annotated: Weight of the annotation beside the teachers' answers.
     """
 
     name: str
@@ -85,13 +82,10 @@ class Recipe:
     rate: float
     head_rate: float
     layer_decay: float
-    annotated: float = 1.0
 
 
-TEACHERS = tuple(
-    Recipe(f"teacher-{seed}", seed, 3, 64, 6e-5, 4e-4, 0.9) for seed in (SEED, SEED + 1)
-)
-ENCODER = Recipe("encoder", SEED, 3, 128, 2.4e-4, 8e-4, 0.95, annotated=0.3)
+FROM_PUBLISHED = Recipe("encoder", SEED, 3, 128, 2.4e-4, 8e-4, 0.95)
+FROM_OURS = Recipe("further", SEED, 2, 64, 8e-5, 1.5e-4, 0.95)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +97,20 @@ class Data:
     held_pairs: tuple[PairExample, ...]
 
 
-def read() -> Data:
-    """The repository's examples, parted by conversation."""
+def read(known: Sequence[str] = ()) -> Data:
+    """The repository's examples, parted by conversation.
+
+    Args:
+        known: Names of files that were read before: of their conversations a share is learnt.
+    """
     turns, pairs = read_data()
-    learnt: tuple[Example, ...] = (
-        *(turn for turn in turns if not is_held_out(turn.group)),
-        *(pair for pair in pairs if not is_held_out(pair.group)),
-    )
+    both: tuple[Example, ...] = (*turns, *pairs)
+
+    def due(group: str) -> bool:
+        return group.split()[0] not in known or shard(f"again {group}", KNOWN_SHARE) == 0
+
     return Data(
-        learnt,
+        tuple(e for e in both if not is_held_out(e.group) and due(e.group)),
         tuple(turn for turn in turns if is_held_out(turn.group)),
         tuple(pair for pair in pairs if is_held_out(pair.group)),
     )
@@ -238,41 +237,17 @@ def loss_of(logits: dict[str, Tensor], wanted: dict[str, Tensor]) -> Tensor:
     return total
 
 
-def taught_loss(
-    logits: dict[str, Tensor], taught: Sequence[dict[str, Tensor]], names: Iterable[str]
-) -> Tensor:
-    """The loss by the teachers' answers, the mean of theirs."""
-    total = torch.zeros((), device=next(iter(logits.values())).device)
-    for name in names:
-        if name in ("verdict", "relation"):
-            shares = torch.stack([(a[name] / SOFTNESS).softmax(1) for a in taught]).mean(0)
-            own = (logits[name] / SOFTNESS).log_softmax(1)
-            total = total + functional.kl_div(own, shares, reduction="batchmean") * SOFTNESS**2
-        else:
-            shares = torch.stack([a[name].sigmoid() for a in taught]).mean(0)
-            loss = functional.binary_cross_entropy_with_logits(logits[name], shares)
-            total = total + loss * (2.0 if name == "categories" else 1.0)
-    return total
-
-
 def fit(
-    model: Model,
-    examples: Sequence[Example],
-    recipe: Recipe,
-    *,
-    kept: Path,
-    device: str,
-    teachers: Sequence[Teacher] = (),
-) -> Model:
+    model: EncoderModel, examples: Sequence[Example], recipe: Recipe, *, kept: Path, device: str
+) -> EncoderModel:
     """Trains a model; goes on from the last epoch that was kept with the same examples.
 
     Args:
         model: What is trained, and given back with its weights averaged.
-        examples: What is learnt; what has no annotation only teachers can answer.
+        examples: What is learnt.
         recipe: How.
         kept: Folder of the states after each epoch.
         device: Torch's name of the device.
-        teachers: Models whose answers it learns beside the annotation.
     """
     model.to(device)
     trained = [p for p in model.parameters() if p.requires_grad]
@@ -300,7 +275,7 @@ def fit(
             share = _share((epoch + (place + 1) / len(batches)) / recipe.epochs)
             for group, rate in zip(optimiser.param_groups, rates, strict=True):
                 group["lr"] = rate * share
-            loss = _loss(model, batch.to(device), recipe, teachers, device)
+            loss = _loss(model, batch.to(device), device)
             optimiser.zero_grad(set_to_none=True)
             loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(trained, 1.0)
@@ -329,25 +304,14 @@ def fit(
     return model.eval()
 
 
-def _loss(
-    model: EncoderModel | Teacher,
-    batch: Batch,
-    recipe: Recipe,
-    teachers: Sequence[Teacher],
-    device: str,
-) -> Tensor:
+def _loss(model: EncoderModel, batch: Batch, device: str) -> Tensor:
     # bfloat16 halves the time of a step and costs nothing that could be measured.
     with torch.autocast(device, dtype=torch.bfloat16):
         answers = {name: value.float() for name, value in model(batch).items()}
-    if not teachers:
-        return loss_of(answers, batch.wanted)
-    with torch.no_grad(), torch.autocast(device, dtype=torch.bfloat16):
-        taught = [{k: v.float() for k, v in one(batch).items()} for one in teachers]
-    taught_part = taught_loss(answers, taught, batch.wanted)
-    return taught_part + recipe.annotated * loss_of(answers, batch.wanted)
+    return loss_of(answers, batch.wanted)
 
 
-def _groups(model: EncoderModel | Teacher, recipe: Recipe) -> list[dict[str, Any]]:
+def _groups(model: EncoderModel, recipe: Recipe) -> list[dict[str, Any]]:
     """Learning rates: lower the deeper; word vectors without decay stay as published."""
     depths = model.by_depth()
     groups: list[dict[str, Any]] = [
@@ -410,6 +374,7 @@ def write(model: EncoderModel, data: Data, folder: Path) -> None:
         version=version,
         pairs=True,
         examples=len(data.learnt),
+        data=data_files(),
         thresholds=thresholds,
         calibration=calibration,
     )
@@ -435,37 +400,36 @@ def _check_agreement(folder: Path, held: Answers, calibration: dict[str, float])
         raise SystemExit(f"int8 and float agree on {same:.1%} only, less than {AGREEMENT:.0%}.")
 
 
-def train(data: Data, device: str) -> EncoderModel:
-    """Trains the teachers, then the encoder."""
-    kept = WORK / "epochs"
-    teachers = []
-    for recipe in TEACHERS:
-        torch.manual_seed(recipe.seed)
-        teacher = Teacher(published_teacher(), DROPOUT)
-        teachers.append(fit(teacher, data.learnt, recipe, kept=kept, device=device))
-    turns = [example for example in data.learnt if isinstance(example, TurnExample)]
-    torch.manual_seed(ENCODER.seed)
-    encoder = EncoderModel(published_encoder(), SHAPE, DROPOUT)
-    examples = [*data.learnt, *unlabelled_pairs(turns)]
-    return fit(encoder, examples, ENCODER, kept=kept, device=device, teachers=teachers)
+def train(data: Data, begun_from: Path | None, device: str) -> EncoderModel:
+    """Trains the encoder, from the published weights or from those of an encoder of ours."""
+    recipe = FROM_OURS if begun_from else FROM_PUBLISHED
+    torch.manual_seed(recipe.seed)
+    model = EncoderModel(published_encoder(), SHAPE, DROPOUT)
+    if begun_from:
+        model.load(*read_encoder_graph(begun_from / "model.onnx", model.published, SHAPE))
+    return fit(model, data.learnt, recipe, kept=WORK / "epochs", device=device)
 
 
 def main() -> None:
     """Trains and writes."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--to", type=Path, default=MODEL, help="folder that gets the model")
+    parser.add_argument("--from", type=Path, dest="begun_from", help="folder of an encoder of ours")
     parser.add_argument("--threads", type=int, default=2, help="threads of torch")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    begun = time.monotonic()
-    data = read()
+    begun, known = time.monotonic(), []
+    if options.begun_from:
+        manifest = (options.begun_from / "model.json").read_text(encoding="utf-8")
+        known = json.loads(manifest)["data"]
+    data = read(known)
     print(
         f"{len(data.learnt)} examples, {len(data.held_turns)} turns and "
         f"{len(data.held_pairs)} pairs held out",
         flush=True,
     )
-    write(train(data, options.device).cpu(), data, options.to)
+    write(train(data, options.begun_from, options.device).cpu(), data, options.to)
     print(f"done in {(time.monotonic() - begun) / 60:.1f} minutes")
 
 

@@ -102,9 +102,6 @@ def attach(
             label ("S1") stands for, or None. Without it the first voice heard is the user's and
             the others are guests (``BMO_GUESTS``). The first agent of a hand-over decides.
 
-    Returns:
-        The same agent, or a subclass.
-
     Raises:
         TypeError: What is given is no agent.
         ValueError: The agent has another memory session already, a tool is unknown, or the agent
@@ -156,15 +153,11 @@ async def end_visit(memory: MemorySession) -> None:
         await memory.aclose()
 
 
-async def prepare(agent: Agent, *, model: object = None) -> None:
+async def prepare(agent: Agent) -> None:
     """Loads the profile before a session starts, so that not even a first reply waits for it.
 
     A realtime model, which ignores what is put into the context later, is then told it before it
     is connected. Call it right before ``session.start``. Safe to call twice.
-
-    Args:
-        agent: An agent with a memory that does not run yet.
-        model: The session's model; no longer needed.
     """
     await conversation_of(agent).ready()
 

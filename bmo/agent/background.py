@@ -26,16 +26,7 @@ class Background:
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def guarded(self, part: str, call: Callable[..., _T], *args: Any) -> _T | None:
-        """Calls memory's code so that nothing of it reaches the framework.
-
-        Args:
-            part: Where, for log and counter ("hook", "item", "prefetch").
-            call: What is called.
-            *args: With what.
-
-        Returns:
-            The call's result; None when it raised.
-        """
+        """Calls memory's code so that nothing of it reaches the framework; None when it raised."""
         try:
             return call(*args)
         except Exception:

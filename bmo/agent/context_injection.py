@@ -37,13 +37,7 @@ class ContextInjection:
     """
 
     def __init__(self, memory: MemorySession, guests: Guests, background: Background) -> None:
-        """Nothing is loaded yet.
-
-        Args:
-            memory: The user's session.
-            guests: Where a guest's recall comes from.
-            background: Where its tasks live.
-        """
+        """Nothing is loaded yet."""
         self.profile: Recall | None = None
         self._memory = memory
         self._guests = guests
@@ -78,12 +72,7 @@ class ContextInjection:
         return self.profile
 
     def start_recall(self, heard: HeardTurn, said: str) -> asyncio.Task[Recall]:
-        """Recalls for a turn, once for the same words.
-
-        Args:
-            heard: The turn's record.
-            said: Its message's words now; other ones than before start a new recall.
-        """
+        """Recalls for a turn, once for the same words."""
         if heard.recall is None or not same_words(heard.said, said):
             if said != heard.said:
                 heard.said = said
@@ -104,11 +93,7 @@ class ContextInjection:
         The profile always goes in before the model: in a hook's context it would cost the
         preemptive reply of every turn, also of those that need no recall.
 
-        Args:
-            chat_ctx: The model's working copy or a hook's ``turn_ctx``; changed in place.
-            heard: The turn's record, or None when there is nothing to recall for.
-            message: The user's message.
-            with_profile: Whether the profile goes in.
+        ``chat_ctx``, a model's working copy or a hook's ``turn_ctx``, is changed in place.
         """
         waits: set[asyncio.Task[Any]] = set()
         if with_profile:
@@ -129,7 +114,7 @@ class ContextInjection:
             text = heard.given.context if heard.given else ""
             place_recall(chat_ctx, text, self._role, before=message)
             if heard.given is not None:
-                telemetry.note_injected(heard.given, "recall")
+                telemetry.note("bmo_injected_tokens", heard.given.tokens, part="recall")
 
     def may_ask_back(self, heard: HeardTurn) -> bool:
         """Whether the reply may have to wait for what is to be asked back (forgetting much)."""
@@ -155,38 +140,30 @@ class ContextInjection:
             return None  # something in it was forgotten while it was read
         if isinstance(profile, Recall):
             self.profile = profile
-            telemetry.note_injected(profile, "profile")
+            telemetry.note("bmo_injected_tokens", profile.tokens, part="profile")
         else:
             logger.error("the profile is not one", extra={"type": type(profile).__name__})
             telemetry.note_fault("profile")
         return self.profile
 
     def _outcome(self, heard: HeardTurn) -> Recall | None:
+        """What was recalled for a turn by now; None, and why, when that is nothing."""
         task = heard.recall
         if task is None or not task.done():
             heard.error = "recall deadline"
-            logger.warning("recall missed its deadline")
-            telemetry.note_fault("recall")
-            return None
-        recall = _result_of(task, Recall)
-        if isinstance(recall, Recall):
-            return recall
-        heard.error = recall
-        logger.warning("recall failed", extra={"error": recall})
+        elif task.cancelled():
+            heard.error = "cancelled"
+        elif (error := task.exception()) is not None:
+            heard.error = repr(error)
+        else:
+            recall: object = task.result()
+            if isinstance(recall, Recall):
+                return recall
+            heard.error = f"not a Recall: {type(recall).__name__}"
+        logger.warning("recall failed", extra={"error": heard.error})
         telemetry.note_fault("recall")
         return None
 
 
 def _gave_nothing(task: asyncio.Task[Recall | None]) -> bool:
     return task.done() and (task.cancelled() or task.result() is None)
-
-
-def _result_of(task: asyncio.Task[Any], kind: type[Recall]) -> Recall | str:
-    """The task's result when it is what it should be, else what is wrong with it."""
-    if task.cancelled():
-        return "cancelled"
-    error = task.exception()
-    if error is not None:
-        return repr(error)
-    result = task.result()
-    return result if isinstance(result, kind) else f"not a Recall: {type(result).__name__}"

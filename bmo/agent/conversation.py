@@ -35,14 +35,13 @@ from bmo.agent.background import Background
 from bmo.agent.context_injection import ContextInjection
 from bmo.agent.guests import Guests
 from bmo.agent.heard import HeardTurn, HeardTurns
-from bmo.agent.live_notice import LiveNotice
 from bmo.agent.live_profile import LiveProfile
 from bmo.agent.live_transcripts import LiveTranscripts, is_realtime, model_of
 from bmo.agent.placement import last_user_message, take_memory_away
 from bmo.agent.speakers import NameSpeaker, Part, Speakers, typed_by_user
 from bmo.agent.turn_gating import TurnGating, speaks_for
 from bmo.ids import identity_of
-from bmo.turn import Recall
+from bmo.turn import Recall, Turn
 
 if TYPE_CHECKING:
     from bmo.memory import MemorySession
@@ -61,12 +60,7 @@ class ConversationMemory:
     """
 
     def __init__(self, memory: MemorySession, name_speaker: NameSpeaker | None = None) -> None:
-        """Listens to nothing yet; see ``bind``.
-
-        Args:
-            memory: The user's session.
-            name_speaker: Names the labels of a recogniser that tells voices apart.
-        """
+        """Listens to nothing yet; see ``bind``."""
         self.memory = memory
         self._settings = memory.settings
         self._background = Background()
@@ -79,7 +73,6 @@ class ConversationMemory:
         )
         self._injection = ContextInjection(memory, self._guests, self._background)
         self._live_profile = LiveProfile(self._injection, self._speakers, self._background)
-        self._live_notice = LiveNotice(self._background)
         self._live_transcripts = LiveTranscripts()
         self._turns = HeardTurns()
         self._gating = TurnGating(
@@ -188,12 +181,6 @@ class ConversationMemory:
         Recall starts before the agent's own hook and the turn is gated after it, with the words
         the hook left in the message; also when it raised ``StopResponse``, which goes on to
         LiveKit as it would without memory.
-
-        Args:
-            agent: The agent that hears the turn.
-            own_hook: Its ``on_user_turn_completed``.
-            turn_ctx: The context of this reply.
-            new_message: The user's words.
         """
         began = time.perf_counter()
         guarded = self._background.guarded
@@ -222,16 +209,12 @@ class ConversationMemory:
                 )
                 memory_s += time.perf_counter() - began
                 heard.hook_ms = memory_s * 1000
-                telemetry.note_hook(memory_s)
+                telemetry.note("bmo_hook_duration_seconds", memory_s)
 
     async def before_model(self, agent: Agent, chat_ctx: llm.ChatContext) -> None:
         """Puts profile and recall into the context a model is about to get. Never raises.
 
         Also runs for a preemptive reply, which may be thrown away: nothing is gated here.
-
-        Args:
-            agent: The agent whose model is called.
-            chat_ctx: The model's working copy of the context; changed in place.
         """
         try:
             message, answered = last_user_message(chat_ctx)
@@ -360,9 +343,7 @@ class ConversationMemory:
         if heard is None:
             heard = self._gating.record(parts, item, None)
             self._turns.link(item, heard)
-        self._finals.clear()
-        self._live_notice.owe(session, self._guests.memory_of(heard.speaker), heard.turn)
-        self._gating.gate(heard, parts, text, "item")
+        self._gate_words(session, heard, parts, text)
 
     def _gate_transcripts(self, session: AgentSession[Any]) -> None:
         """Gates what only a recogniser heard beside a realtime model, when its turn is over."""
@@ -370,10 +351,22 @@ class ConversationMemory:
         if not parts:
             return
         message = llm.ChatMessage(role="user", content=[" ".join(part.text for part in parts)])
-        text = message.text_content or ""
         heard = self._gating.record(parts, message, None)
+        self._gate_words(session, heard, parts, message.text_content or "")
+
+    def _gate_words(
+        self, session: AgentSession[Any], heard: HeardTurn, parts: Sequence[Part], text: str
+    ) -> None:
+        """Gates a turn that no hook saw.
+
+        A realtime model answers of its own accord, and gets no context of each turn to read a
+        notice in: what must be said of memory is looked up from before the turn is gated, and the
+        model asked for a reply of its own.
+        """
         self._finals.clear()
-        self._live_notice.owe(session, self._guests.memory_of(heard.speaker), heard.turn)
+        memory = self._guests.memory_of(heard.speaker)
+        if memory is not None and is_realtime(session.current_agent, session):
+            self._background.start(_say_notice(session, memory, heard.turn))
         self._gating.gate(heard, parts, text, "item")
 
     def _note_reply(self, text: str) -> None:
@@ -385,6 +378,17 @@ class ConversationMemory:
         memory = self._guests.memory_of(latest.speaker)
         if memory is not None:
             memory.note_reply(latest.turn.id, latest.reply)
+
+
+async def _say_notice(session: AgentSession[Any], memory: MemorySession, turn: Turn) -> None:
+    """Has a realtime model say what memory must have said after a turn."""
+    try:
+        notice: object = await memory.notice(turn)
+        if isinstance(notice, str) and notice:
+            session.generate_reply(instructions=notice)
+    except Exception:
+        logger.exception("a realtime model was not told what was asked of memory")
+        telemetry.note_fault("notice")
 
 
 def _hook_hears(agent: Agent, message: llm.ChatMessage) -> bool:

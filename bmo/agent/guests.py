@@ -25,38 +25,24 @@ class Guests:
     """
 
     def __init__(self, memory: MemorySession) -> None:
-        """Nobody else spoke yet.
-
-        Args:
-            memory: The user's session.
-        """
+        """Nobody else spoke yet."""
         self._memory = memory
         self._sessions: dict[str, MemorySession] = {}
 
     def memory_of(self, speaker: str) -> MemorySession | None:
-        """The memory a speaker's words go to.
-
-        Args:
-            speaker: "" for the user, else the guest's user id.
-
-        Returns:
-            None when they are not kept.
-        """
+        """The memory a speaker's words go to ("" is the user); None when they are not kept."""
         if not speaker:
             return self._memory
         if self._memory.settings.bmo_guests == "ignore" or self._memory.off_record:
             return None
         session = self._sessions.get(speaker)
         if session is None and len(self._sessions) < GUESTS_MOST and self._memory.is_open:
-            session = self._memory.service.session(
-                user_id=speaker, session_id=self._memory.session_id, clock=self._memory.clock
-            )
-            self._sessions[speaker] = session
+            session = self._sessions[speaker] = self._memory.of_guest(speaker)
         return session
 
     def note(self, speaker: str, *, kept: bool) -> None:
         """Counts a guest's turn."""
-        telemetry.note_guest(kept=kept)
+        telemetry.note("bmo_guest_turns", kept=str(kept).lower())
         logger.info("a guest spoke", extra={"kept": kept, "lk.pii.speaker": speaker})
 
     async def flush(self) -> None:

@@ -95,11 +95,6 @@ async def user_of(context: JobContext, settings: Settings, participant: object =
     BMO_USER_ID. Else it is what the application set in the job's metadata, as
     ``{"bmo.user_id": "..."}``, or the identity in the participant's token. The participant's
     attribute ``bmo.user_id`` counts only with BMO_TRUST_PARTICIPANT_ATTRIBUTES.
-
-    Args:
-        context: The job.
-        settings: Settings of the process.
-        participant: The user's participant; None is the first in the room.
     """
     if context.is_fake_job():
         return settings.bmo_user_id

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable
 from concurrent.futures import Future
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bmo import telemetry
 from bmo.ids import as_user_id
@@ -26,7 +26,8 @@ class LateSession:
 
     Until that is done nothing is recalled; what is said waits in line and is gated then, in its
     order. If memory cannot be opened the visit goes on without: nothing is recalled or kept. It is
-    no subclass: importing the real one takes a second, which the event loop has not.
+    no subclass: importing the real one takes a second, which the event loop has not. What is not
+    written here needs an open memory (``is_open``) and is the real session's.
     """
 
     def __init__(
@@ -40,23 +41,25 @@ class LateSession:
     ) -> None:
         """Waits for the service, from the event loop that runs.
 
-        Args:
-            opening: Ends with the service, or with why there is none.
-            settings: Settings of the process.
-            user_id: See ``MemoryService.session``.
-            session_id: Id of the visit.
-            advice: What may help if there is none; it follows the reason in the log.
+        ``advice`` follows the reason in the log where there is no memory.
         """
         self.user_id = as_user_id(user_id)
         self.session_id = session_id
+        self.settings = settings
         self.participant: str | None = None
         self.shared_by_agents: object | None = None
-        self._settings = settings
         self._advice = advice
         self._session: MemorySession | None = None
         self._off_record = False
         self._waiting: list[Callable[[MemorySession], None]] = []
         self._opened = asyncio.ensure_future(self._open(asyncio.wrap_future(opening)))
+
+    def __getattr__(self, name: str) -> Any:
+        """What only an open memory has: its service, sessions of guests, judging a recall."""
+        session = vars(self).get("_session")
+        if session is None:
+            raise AttributeError(f"{name} needs an open memory")
+        return getattr(session, name)
 
     async def _open(self, opening: asyncio.Future[MemoryService]) -> MemorySession | None:
         try:
@@ -86,22 +89,6 @@ class LateSession:
         """Whether there is memory by now."""
         return self._session is not None
 
-    @property
-    def service(self) -> MemoryService:
-        """The service.
-
-        Raises:
-            RuntimeError: It is not open; see ``is_open``.
-        """
-        if self._session is None:
-            raise RuntimeError("memory is not open")
-        return self._session.service
-
-    @property
-    def settings(self) -> Settings:
-        """Settings of the process."""
-        return self._settings
-
     def clock(self) -> datetime:
         """The service's time, the system's until it is open."""
         return self._session.clock() if self._session else datetime.now(UTC)
@@ -121,8 +108,6 @@ class LateSession:
     def profile_version(self) -> int:
         """Goes up when the profile is not what it was: when memory is open, too."""
         return 1 + self._session.profile_version if self._session else 0
-
-    # -- writing -------------------------------------------------------------------------------
 
     def submit_turn(self, turn: Turn) -> asyncio.Task[Decision]:
         """Starts gating a turn, as soon as memory is open."""
@@ -155,8 +140,6 @@ class LateSession:
         elif not self._opened.done():
             self._waiting.append(lambda session: session.note_reply(turn_id, text))
 
-    # -- reading -------------------------------------------------------------------------------
-
     async def profile(self) -> Recall:
         """The profile; an empty one until memory is open."""
         return await self._session.profile() if self._session else _nothing()
@@ -181,13 +164,6 @@ class LateSession:
         """Starts recall on an interim transcript."""
         if self._session:
             self._session.prefetch(interim_text)
-
-    def drop_reads(self) -> None:
-        """Forgets cached recalls."""
-        if self._session:
-            self._session.drop_reads()
-
-    # -- ending --------------------------------------------------------------------------------
 
     async def flush(self) -> None:
         """Waits for memory, and until everything said so far is written down."""

@@ -27,13 +27,7 @@ class LiveProfile:
     def __init__(
         self, injection: ContextInjection, speakers: Speakers, background: Background
     ) -> None:
-        """No agent yet.
-
-        Args:
-            injection: Where the profile comes from.
-            speakers: Knows whether the user speaks.
-            background: Where its tasks live.
-        """
+        """No agent yet."""
         self._injection = injection
         self._speakers = speakers
         self._background = background
@@ -42,9 +36,7 @@ class LiveProfile:
     async def tell(self, agent: Agent, *, again: bool = False) -> None:
         """Tells the model of an agent that runs; does nothing for other than realtime models.
 
-        Args:
-            agent: An agent with this memory.
-            again: Its model was told other instructions since.
+        ``again``: its model was told other instructions since.
         """
         try:
             if is_realtime(agent):

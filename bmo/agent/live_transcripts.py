@@ -43,13 +43,7 @@ class LiveTranscripts:
     def hear(
         self, session: AgentSession[Any], event: UserInputTranscribedEvent, speaker: str
     ) -> None:
-        """Keeps a recogniser's final words if nothing else will tell of them.
-
-        Args:
-            session: Where it was heard.
-            event: The transcript.
-            speaker: "" for the user, else the guest's user id.
-        """
+        """Keeps a recogniser's final words if nothing else will tell of them."""
         if event.is_final and event.transcript.strip() and self._recogniser_alone(session):
             self._words.append(Part(speaker, event.transcript))
 
@@ -64,10 +58,6 @@ class LiveTranscripts:
 
         Where the application ends turns itself (``commit_user_turn``) LiveKit adds the model's
         words and the recogniser's; and at a session's end all that the recogniser heard of late.
-
-        Args:
-            session: Where it was heard.
-            item: The one that is added now.
         """
         model = model_of(session.current_agent, session)
         if not isinstance(model, llm.RealtimeModel) or item.transcript_confidence is None:

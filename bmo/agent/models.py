@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 from livekit.agents import llm, stt, tts
@@ -12,6 +12,8 @@ from livekit.agents import llm, stt, tts
 from bmo.settings import Settings
 
 Family = Literal["google", "google-live", "inference"]
+
+_T = TypeVar("_T")
 
 CLOUD = ".livekit.cloud"
 """What the host of a server in LiveKit's cloud ends with."""
@@ -28,14 +30,7 @@ class ModelsUnavailable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class VoiceModels:
-    """What an ``AgentSession`` is made of.
-
-    Attributes:
-        family: Where the models come from.
-        llm: Language model or realtime model (an object or a LiveKit model string).
-        stt: Recogniser, or None with a realtime model.
-        tts: Voice, or None with a realtime model.
-    """
+    """What an ``AgentSession`` is made of: with a realtime model that one alone."""
 
     family: Family
     llm: llm.LLM[Any] | llm.RealtimeModel | str
@@ -82,18 +77,6 @@ def model_family(settings: Settings) -> Family:
     return chosen
 
 
-def _ears_of_inference(settings: Settings) -> str:
-    """The recogniser's model string with its language; ``multi`` detects it, sentence by sentence.
-
-    Without one the default recogniser takes everything for English. A string of the user's own
-    stays as it is.
-    """
-    if settings.bmo_stt:
-        return settings.bmo_stt
-    spoken = "multi" if settings.bmo_language == "auto" else settings.bmo_language
-    return f"{INFERENCE_STT}:{spoken}"
-
-
 def _is_cloud(url: str) -> bool:
     host = urlsplit(url).hostname or ""
     return host.endswith(CLOUD)
@@ -107,10 +90,12 @@ def voice_models(settings: Settings) -> VoiceModels:
     """
     family = model_family(settings)
     if family == "inference":
+        # Without a language the recogniser takes everything for English; ``multi`` detects it.
+        spoken = "multi" if settings.bmo_language == "auto" else settings.bmo_language
         return VoiceModels(
             family,
             settings.bmo_llm or INFERENCE_LLM,
-            _ears_of_inference(settings),
+            settings.bmo_stt or f"{INFERENCE_STT}:{spoken}",
             settings.bmo_tts or INFERENCE_TTS,
         )
     from livekit.plugins import google
@@ -122,13 +107,14 @@ def voice_models(settings: Settings) -> VoiceModels:
         return VoiceModels(family, _live(realtime.RealtimeModel, key, settings), None, None)
     # Without a language Gemini detects it; one that is named is a hint that it keeps to.
     language = None if settings.bmo_language == "auto" else settings.bmo_language
-    ears = google.beta.GeminiSTT(api_key=key, language=language)
-    if settings.bmo_stt:
-        ears = google.beta.GeminiSTT(api_key=key, language=language, model=settings.bmo_stt)
-    voice = google.beta.GeminiTTS(api_key=key)
-    if settings.bmo_tts:
-        voice = google.beta.GeminiTTS(api_key=key, model=settings.bmo_tts)
+    ears = _made(google.beta.GeminiSTT, settings.bmo_stt, api_key=key, language=language)
+    voice = _made(google.beta.GeminiTTS, settings.bmo_tts, api_key=key)
     return VoiceModels(family, google_llm(settings), ears, voice)
+
+
+def _made(make: Callable[..., _T], model: str | None, **options: Any) -> _T:
+    """One of the plugin's models; the plugin's own default where none is named."""
+    return make(**options, **({"model": model} if model else {}))
 
 
 def google_llm(settings: Settings) -> llm.LLM[Any]:
@@ -139,10 +125,7 @@ def google_llm(settings: Settings) -> llm.LLM[Any]:
     """
     from livekit.plugins import google
 
-    key = _google_key(settings)
-    if settings.bmo_llm:
-        return google.LLM(api_key=key, model=settings.bmo_llm)
-    return google.LLM(api_key=key)
+    return _made(google.LLM, settings.bmo_llm, api_key=_google_key(settings))
 
 
 def _live(
@@ -151,8 +134,9 @@ def _live(
     """Gemini Live as memory needs it."""
     from google.genai import types
 
-    chosen = {"model": settings.bmo_llm} if settings.bmo_llm else {}
-    return make(
+    return _made(
+        make,
+        settings.bmo_llm,
         api_key=key,
         # What memory is made from; LiveKit's default, but nothing would be stored without it.
         input_audio_transcription=types.AudioTranscriptionConfig(),
@@ -161,7 +145,6 @@ def _live(
         context_window_compression=types.ContextWindowCompressionConfig(
             sliding_window=types.SlidingWindow()
         ),
-        **chosen,
     )
 
 

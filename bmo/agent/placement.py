@@ -30,10 +30,7 @@ def place_profile(chat_ctx: llm.ChatContext, text: str, role: InjectRole) -> Non
     that knows one system text (Gemini, Anthropic) then merges it into that text instead of turning
     it into words of the user, and the instructions before it stay a cacheable prefix.
 
-    Args:
-        chat_ctx: The model's working copy; changed in place.
-        text: The profile's block; "" removes one that was placed before.
-        role: Role of the message.
+    No text takes away what was placed before.
     """
     _take_away(chat_ctx, "profile")
     if not text:
@@ -113,9 +110,6 @@ def last_user_message(chat_ctx: llm.ChatContext) -> tuple[llm.ChatMessage | None
 
     A step after a tool call comes with the same user message and a function's output behind it;
     that is not an answer. Words of the assistant followed by no function call are.
-
-    Returns:
-        (message or None, answered).
     """
     answered = False
     for item in reversed(chat_ctx.items):

@@ -13,7 +13,6 @@ from __future__ import annotations
 from importlib import import_module
 
 from bmo.settings import SettingsError, load_settings, quiet_third_parties
-from bmo.turn import Turn
 
 MODULES = (
     "bmo.worker",
@@ -43,19 +42,12 @@ def load() -> None:
 
 def _rules() -> None:
     from bmo.gate import WriteGate
-    from bmo.gate.secrets import load as load_secrets
-    from bmo.language.identification import warm_up as load_identification
-    from bmo.memory.warming import ASKS, SAID
+    from bmo.memory.warming import rehearse_gates
     from bmo.recall import ReadGate
 
-    load_secrets()
-    load_identification()
     settings = load_settings(gatekeeper_mode="pattern", gatekeeper_debug=False)
     write = WriteGate.from_settings(settings, load_judge=False)
-    read = ReadGate.from_settings(settings, load_judge=False)
-    for language, said in SAID.items():
-        write.decide(Turn(said, language=language))
-        read.plan(Turn(ASKS, language=language))
+    rehearse_gates(write, ReadGate.from_settings(settings, load_judge=False))
 
 
 load()

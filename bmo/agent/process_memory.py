@@ -54,9 +54,6 @@ def opening(settings: Settings | None = None) -> Future[MemoryService]:
     """The process's memory, or the promise of it: the first call begins to open it.
 
     What failed is tried again by the next call.
-
-    Args:
-        settings: Used by the call that opens; None reads environment and ``.env``.
     """
     with _LOCK:
         known = _OPENED.get(os.getpid())
@@ -69,9 +66,6 @@ def opening(settings: Settings | None = None) -> Future[MemoryService]:
 
 def shared_service(settings: Settings | None = None) -> MemoryService:
     """The process's memory, once it is open. Blocking.
-
-    Args:
-        settings: Used by the call that opens; None reads environment and ``.env``.
 
     Raises:
         MemoryUnavailable: The store cannot be opened; the message names the fix.

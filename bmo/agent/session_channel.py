@@ -13,12 +13,7 @@ from livekit.agents.voice.remote_session import RoomSessionTransport
 
 
 def keep_to(session: AgentSession[Any], identity: str) -> None:
-    """Lets one participant alone use a session's channel; of two users nobody may.
-
-    Args:
-        session: A session that starts or runs; without a room it has no such channel.
-        identity: The user's identity in the room.
-    """
+    """Lets one participant alone use a session's channel; of two users nobody may."""
     # LiveKit has no public way to it after ``start(session_host=...)``, which is the application's.
     transport = getattr(session._session_host, "_transport", None)
     if not isinstance(transport, RoomSessionTransport) or transport.remote_identity == identity:

@@ -52,12 +52,6 @@ class Part:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Segment:
-    speaker: str
-    text: str
-
-
 class Speakers:
     """Attributes the words of one visit to those who said them."""
 
@@ -87,18 +81,14 @@ class Speakers:
         self._began: str | None = None
         self._warned = False
         self._labelled = False
-        self._segments: deque[_Segment] = deque(maxlen=_SEGMENTS_KEPT)
-        self._interim: _Segment | None = None
+        self._segments: deque[Part] = deque(maxlen=_SEGMENTS_KEPT)
+        self._interim: Part | None = None
 
     def watch(self, session: AgentSession[Any], then: Callable[[], None]) -> None:
         """Notes it when an application lets a session listen to another participant.
 
         LiveKit has no event for it, and what a realtime model knows must change before it is
         spoken to. The participant may be chosen before he is there.
-
-        Args:
-            session: A session; without a room there is nothing to note.
-            then: Called each time.
         """
         try:
             room_io = session.room_io
@@ -122,22 +112,14 @@ class Speakers:
         return self._participant(self._listened_to(session))
 
     def hear(self, session: AgentSession[Any], event: UserInputTranscribedEvent) -> str:
-        """Notes who said a transcript.
-
-        Args:
-            session: Where it was heard.
-            event: Interim or final.
-
-        Returns:
-            "" for the user, else the guest's user id.
-        """
+        """Notes who said a transcript: "" is the user, else it is the guest's user id."""
         if event.is_final and event.speaker_id:
             self._labelled = True
         # Words that began with one participant and ended with another are a guest's if one is.
         speaker = (
             self._participant(self._began) or self.listening_to(session) or self._labelled_as(event)
         )
-        segment = _Segment(speaker, event.transcript)
+        segment = Part(speaker, event.transcript)
         if event.is_final:
             self._segments.append(segment)
             self._interim = None
@@ -170,7 +152,7 @@ class Speakers:
                 self._segments.popleft()
             self._segments.popleft()
 
-    def _matching(self, text: str) -> list[_Segment]:
+    def _matching(self, text: str) -> list[Part]:
         """The run of final transcripts that makes up ``text``, or none."""
         wanted = bare_words(text)
         segments = list(self._segments)
@@ -258,11 +240,11 @@ def typed_by_user(message: llm.ChatMessage) -> bool:
     return TYPED_KEY in message.extra
 
 
-def _joined(segments: list[_Segment]) -> tuple[Part, ...]:
+def _joined(segments: list[Part]) -> tuple[Part, ...]:
     parts: list[Part] = []
     for segment in segments:
         if parts and parts[-1].speaker == segment.speaker:
             parts[-1] = Part(segment.speaker, f"{parts[-1].text} {segment.text}")
         else:
-            parts.append(Part(segment.speaker, segment.text))
+            parts.append(segment)
     return tuple(parts)

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from livekit.agents import function_tool, llm
 
 from bmo.agent.tool_names import TOOL_NAMES, ToolName
+from bmo.gate import may_ask_to_forget
 from bmo.quotation import quotation
-from bmo.turn import Recall, Turn
+from bmo.turn import Turn
 
 if TYPE_CHECKING:
     from bmo.agent.conversation import ConversationMemory
@@ -31,10 +32,6 @@ def memory_tools(
     conversation: ConversationMemory, names: Sequence[ToolName]
 ) -> list[llm.Tool | llm.Toolset]:
     """Makes the tools that were asked for.
-
-    Args:
-        conversation: The conversation they act on.
-        names: Which ones.
 
     Raises:
         ValueError: A name is unknown.
@@ -84,7 +81,8 @@ class MemoryActs:
         Args:
             text: What to forget, for example "my bank" or "everything about Devon".
         """
-        return await self._through_gate(text, "forget ")
+        plain = may_ask_to_forget(f"forget {text}")  # else anything at all may be what is meant
+        return await self._through_gate(text, "forget " if plain else "forget about ")
 
     async def recall(self, question: str) -> str:
         """Look up what is known about the user, before you say that you do not know.
@@ -92,9 +90,10 @@ class MemoryActs:
         Args:
             question: The question to answer from memory, in plain words.
         """
-        found = await self._recall(question)
+        memory = self._conversation.memory
+        found = await memory.recall(self._turn(question))
         if not found.plan.recall:
-            found = await self._recall(f"what do you remember about {question}")
+            found = await memory.recall(self._turn(f"what do you remember about {question}"))
         return found.context or "Nothing is stored about that."
 
     async def explain_memory(self, text: str) -> str:
@@ -137,12 +136,7 @@ class MemoryActs:
             return "Nothing was given."
         if not words.lower().startswith(prefix.split()[0]):
             words = f"{prefix}{words}"
-        turn = Turn(
-            text=words,
-            user_id=memory.user_id,
-            session_id=memory.session_id,
-            at=memory.clock(),
-        )
+        turn = self._turn(words)
         decision = await memory.on_turn(turn)
         recorded = await memory.recorded(turn.id)
         if recorded is None:
@@ -153,18 +147,13 @@ class MemoryActs:
         if recorded.pending_erasure is not None:
             count = len(recorded.pending_erasure.facts)
             said.append(f"That would forget {count} memories: ask the user to confirm it.")
+        if not said and "forget" in decision.signals:
+            return "Nothing that is remembered matches that, so nothing was forgotten."
         return " ".join(said) or f"Nothing changed: {decision.reason}."
 
-    async def _recall(self, question: str) -> Recall:
+    def _turn(self, words: str) -> Turn:
         memory = self._conversation.memory
-        return await memory.recall(
-            Turn(
-                text=question,
-                user_id=memory.user_id,
-                session_id=memory.session_id,
-                at=memory.clock(),
-            )
-        )
+        return Turn(words, memory.user_id, memory.session_id, memory.clock())
 
 
 def _explained(ledger: Ledger, user_id: str, text: str, agent_id: str) -> list[str]:

@@ -16,6 +16,7 @@ from bmo.agent.guests import Guests
 from bmo.agent.heard import HeardTurn, HeardTurns, Way
 from bmo.agent.placement import words_of_assistant_before
 from bmo.agent.speakers import Part, Speakers
+from bmo.ids import new_id
 from bmo.turn import Turn
 
 if TYPE_CHECKING:
@@ -52,19 +53,13 @@ class TurnGating:
     def record(
         self, parts: Sequence[Part], message: llm.ChatMessage, chat_ctx: llm.ChatContext | None
     ) -> HeardTurn:
-        """A new record of a turn; of several speakers' words it is the user's, or the first's.
-
-        Args:
-            parts: Who said what.
-            message: The turn as the framework has it.
-            chat_ctx: The context it stands in, or None where only the message is known.
-        """
+        """A new record of a turn; of several speakers' words it is the user's, or the first's."""
         before = self.last_words
         if chat_ctx is not None:
             before = words_of_assistant_before(chat_ctx, message) or before
         speaker = speaks_for(parts)
         turn = Turn(
-            text=" ".join(part.text for part in parts if part.speaker == speaker),
+            text=_words_of(speaker, parts),
             user_id=speaker or self._memory.user_id,
             session_id=self._memory.session_id,
             at=self._memory.clock(),
@@ -77,11 +72,7 @@ class TurnGating:
     def gate(self, heard: HeardTurn, parts: Sequence[Part], text: str, way: Way) -> None:
         """Hands a turn to the gate unless it was already, each speaker's words to their memory.
 
-        Args:
-            heard: The turn's record.
-            parts: Who said what, as it was heard.
-            text: The words now; the agent's own hook may have changed them.
-            way: How it came here.
+        The agent's own hook may have changed the words since they were heard.
         """
         if heard.way is not None:
             return
@@ -97,12 +88,9 @@ class TurnGating:
             return
         for speaker in speakers:
             if speaker != heard.speaker:
-                own = " ".join(part.text for part in parts if part.speaker == speaker)
-                self._background.guarded("guest", self._submit, _another(heard, speaker, own))
-        if len(speakers) > 1:
-            own = " ".join(part.text for part in parts if part.speaker == heard.speaker)
-        else:
-            own = text
+                other = _another(heard, speaker, _words_of(speaker, parts))
+                self._background.guarded("guest", self._submit, other)
+        own = _words_of(heard.speaker, parts) if len(speakers) > 1 else text
         if own != heard.turn.text:
             heard.turn = replace(heard.turn, text=own)
         self._submit(heard)
@@ -134,15 +122,11 @@ def speaks_for(parts: Sequence[Part]) -> str:
     return "" if "" in speakers else speakers[0]
 
 
+def _words_of(speaker: str, parts: Sequence[Part]) -> str:
+    return " ".join(part.text for part in parts if part.speaker == speaker)
+
+
 def _another(heard: HeardTurn, speaker: str, text: str) -> HeardTurn:
     """The record of what somebody else said in the same turn."""
-    turn = Turn(
-        text=text,
-        user_id=speaker,
-        session_id=heard.turn.session_id,
-        at=heard.turn.at,
-        assistant_before=heard.turn.assistant_before,
-        language=heard.turn.language,
-        confidence=heard.turn.confidence,
-    )
+    turn = replace(heard.turn, text=text, user_id=speaker, id=new_id())
     return HeardTurn(turn, heard.said, speaker, way=heard.way)

@@ -100,6 +100,8 @@ def _about_a_request(words: str, outcome: Outcome, says: Mapping[str, str]) -> s
         return says["unkept"]
     if decision is None:
         return ""
+    if decision.rule_id == "order.lift":
+        return says["brought_up_again"]
     if "forget" in decision.signals:
         receipt = recorded.receipt if recorded is not None else None
         erased = receipt is not None and any(receipt.places.values())
@@ -136,11 +138,7 @@ def _quotations(outcome: Outcome, says: Mapping[str, str], now: datetime) -> lis
     if outcome.recall is None:
         return []
     recall = outcome.recall
-    chosen = [
-        memory
-        for memory in recall.memories
-        if memory.why != "hard_rule" and memory.fact.rule_id != WITHHOLD_RULE
-    ]
+    chosen = [memory for memory in recall.memories if memory.why != "hard_rule"]
     ranked = sorted(chosen, key=lambda memory: -memory.score)
     if ranked and not recall.plan.include_all:
         least = max(SURE, ranked[0].score - CLOSE)

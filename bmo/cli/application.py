@@ -1,4 +1,4 @@
-"""The command line's root: registers the command groups and turns errors into sentences."""
+"""The command line's root: collects the command groups and turns errors into sentences."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ from bmo.cli import (
     benchmarking,
     checking,
     evaluate,
-    exporting,
     gates,
     held,
     memories,
     memory_changes,
     recalling,
-    replaying,
+    scenarios,
     talking,
     upkeep,
 )
@@ -38,21 +37,11 @@ app = typer.Typer(
     help="BMO: a voice agent that remembers what matters, and nothing else.",
     context_settings={"help_option_names": ["--help", "-h"]},
 )
-
-for group in (
-    talking,
-    memories,
-    recalling,
-    held,
-    gates,
-    replaying,
-    exporting,
-    upkeep,
-    checking,
-    benchmarking,
-):
-    group.register(app)
-memory_changes.register(memories.memories)
+memories.app.add_typer(memory_changes.app)
+app.add_typer(talking.app)
+app.add_typer(memories.app, name="memories")
+for group in (recalling, held, gates, scenarios, upkeep, checking, benchmarking):
+    app.add_typer(group.app)
 app.add_typer(evaluate.app, name="eval")
 
 

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from rich.table import Column
 
 from bmo.cli.errors import CommandError
 from bmo.cli.jsonl import write_line
-from bmo.cli.opening import ObjectOption
+from bmo.cli.options import ObjectOption
 from bmo.cli.tables import narrow_table, screen, shown
 
 if TYPE_CHECKING:
     from bmo.evaluation.bench import Figure
 
-
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("bench")(bench_command)
+app = typer.Typer()
 
 
+@app.command("bench")
 def bench_command(
     memories: Annotated[
         int,
@@ -47,36 +46,33 @@ def bench_command(
             if not as_json:
                 _show(console, figure)
     except RuntimeError as error:
-        raise CommandError(f"{str(error).rstrip('.')}.", 1) from None
+        raise CommandError.of(error, 1) from None
     over = [figure for figure in figures if not figure.ok]
     if as_json:
-        rows = [figure_row(figure) for figure in figures]
+        rows = [
+            {**asdict(figure), "value": round(figure.value, 3), "ok": figure.ok}
+            for figure in figures
+        ]
         write_line({"machine": where, "memories": memories, "figures": rows, "ok": not over})
     else:
-        less = (
-            ""
-            if memories == BUDGET_MEMORIES
-            else f" (--memories {BUDGET_MEMORIES} is the budget's)"
-        )
+        own = f" (--memories {BUDGET_MEMORIES} is the budget's)"
+        less = "" if memories == BUDGET_MEMORIES else own
         within = f"{len(figures) - len(over)} of {len(figures)} within budget"
         console.print(f"{within}; recall searched {memories:,} memories{less}")
     if strict and over:
         raise typer.Exit(1)
 
 
-def figure_row(figure: Figure) -> dict[str, Any]:
-    """A figure as the documented JSON object."""
-    return {**asdict(figure), "value": round(figure.value, 3), "ok": figure.ok}
-
-
 def _show(console: Console, figure: Figure) -> None:
     """One figure, as soon as it is there."""
-    row = narrow_table(header=False)
+    row = narrow_table(
+        Column(width=4),
+        Column(overflow="fold", ratio=1),
+        Column(justify="right", width=8, no_wrap=True),
+        Column(width=10, no_wrap=True),
+        header=False,
+    )
     row.expand = True
-    row.add_column(width=4)
-    row.add_column(overflow="fold", ratio=1)
-    row.add_column(justify="right", width=8, no_wrap=True)
-    row.add_column(width=10, no_wrap=True)
     mark = "[green]ok[/green]" if figure.ok else "[red]over[/red]"
     note = f"\n[dim]{shown(figure.note)}[/dim]" if figure.note else ""
     digits = 0 if figure.value >= 100 else 1 if figure.value >= 10 else 2

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import closing
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.table import Column
 
 from bmo.cli.errors import CommandError
-from bmo.cli.jsonl import write_line
-from bmo.cli.opening import ObjectOption, opened_ledger, opened_reader, settings_for
+from bmo.cli.jsonl import row_of, write_line
+from bmo.cli.opening import opened_ledger, opened_reader, settings_for
+from bmo.cli.options import ObjectOption, user_option
 from bmo.cli.tables import VERDICT_STYLE, WIDE, narrow_table, screen, shown
 from bmo.telemetry import quiet_logs
 from bmo.turn import utc_now
@@ -29,18 +32,12 @@ BARS, PLAIN_BARS = "█▒░", "#=."
 SUSPECTS_SHOWN = 20
 """Skipped turns shown, the most suspect ones."""
 
-EverybodysOption = Annotated[
-    str | None, typer.Option("--user", help="One user's; default everybody's.")
-]
+EverybodysOption = Annotated[str | None, user_option("One user's; default everybody's.")]
+
+app = typer.Typer()
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the commands."""
-    app.command("doctor")(doctor_command)
-    app.command("stats")(stats_command)
-    app.command("health")(health_command)
-
-
+@app.command("doctor")
 def doctor_command(as_json: ObjectOption = False) -> None:
     """Check this machine: each line ok, warn or fail, with the fix; exit 1 when one fails."""
     from bmo.evaluation.doctor import examine
@@ -49,6 +46,7 @@ def doctor_command(as_json: ObjectOption = False) -> None:
         _report(examine(), as_json)
 
 
+@app.command("stats")
 def stats_command(
     days: Annotated[int, typer.Option("--days", min=1, max=3650, help="Days to look back.")] = 14,
     suspects: Annotated[
@@ -62,18 +60,18 @@ def stats_command(
     from bmo.evaluation.health import statistics_of
 
     settings = settings_for(user)
-    with opened_ledger(settings) as ledger:
-        named = user and settings.bmo_user_id
+    with opened_ledger(settings, look=True) as ledger:
         if suspects:
-            _show_suspects(ledger, settings, utc_now() - timedelta(days=days), named, as_json)
+            _show_suspects(ledger, settings, utc_now() - timedelta(days=days), user, as_json)
             return
-        found = statistics_of(ledger, now=utc_now(), days=days, user_id=named)
+        found = statistics_of(ledger, now=utc_now(), days=days, user_id=user)
     if as_json:
         write_line(found)
     else:
         _show_stats(screen(), found)
 
 
+@app.command("health")
 def health_command(
     window: Annotated[int, typer.Option("--window", min=1, max=3650, help="The latest days.")] = 7,
     baseline: Annotated[
@@ -85,15 +83,14 @@ def health_command(
     """Compare the latest days with those before; exit 1 when something is out of order."""
     from bmo.evaluation.health import examine
 
-    settings = settings_for(user)
-    with opened_reader(settings) as reader:
+    with opened_reader(settings_for(user), look=True) as reader:
         checks = examine(
             reader.ledger,
             reader.index,
             now=utc_now(),
             window_days=window,
             baseline_days=baseline,
-            user_id=user and settings.bmo_user_id,
+            user_id=user,
             index_absent=" ".join(reader.notices),
         )
         _report(checks, as_json)
@@ -117,12 +114,9 @@ def _show_suspects(
         rows = [
             {
                 "turn_id": one.turn.id,
-                "at": one.turn.at.isoformat(),
-                "text": one.turn.text,
-                "reason": one.turn.reason,
-                "why": one.why,
+                **row_of(one.turn, "at text reason"),
+                **row_of(one, "why near"),
                 "similarity": round(one.similarity, 4),
-                "near": one.near,
             }
             for one in found
         ]
@@ -149,17 +143,14 @@ def _report(checks: Iterable[Check], as_json: bool) -> None:
             _show_check(console, check)
     ok = all(check.status != "fail" for check in seen)
     if as_json:
-        rows = [{"name": c.name, "status": c.status, "found": c.found, "fix": c.fix} for c in seen]
-        write_line({"ok": ok, "checks": rows})
+        write_line({"ok": ok, "checks": [asdict(check) for check in seen]})
     if not ok:
         raise typer.Exit(1)
 
 
 def _show_check(console: Console, check: Check) -> None:
-    row = narrow_table(header=False)
-    row.add_column(width=4)
-    row.add_column(width=23 if console.width >= WIDE else 18, overflow="fold")
-    row.add_column(overflow="fold", ratio=1)
+    name = Column(width=23 if console.width >= WIDE else 18, overflow="fold")
+    row = narrow_table(Column(width=4), name, Column(overflow="fold", ratio=1), header=False)
     style = STATUS_STYLE[check.status]
     fix = f"\n[bold]fix:[/bold] {shown(check.fix)}" if check.fix else ""
     status = f"[{style}]{check.status}[/{style}]"
@@ -219,10 +210,12 @@ def _show_counts(console: Console, title: str, counted: Mapping[str, int]) -> No
         return
     console.print(f"\n[bold]{title}[/bold]")
     most = max(counted.values())
-    table = narrow_table(header=False)
-    table.add_column(overflow="fold", max_width=30)
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column(no_wrap=True, style="dim")
+    columns = (
+        Column(overflow="fold", max_width=30),
+        Column(justify="right", no_wrap=True),
+        Column(no_wrap=True, style="dim"),
+    )
+    table = narrow_table(*columns, header=False)
     for name, count in list(counted.items())[:10]:
         table.add_row(shown(name), str(count), _bars(console)[0] * _length(count, most, 20))
     console.print(table)
@@ -231,10 +224,9 @@ def _show_counts(console: Console, title: str, counted: Mapping[str, int]) -> No
 def _show_rules(console: Console, found: dict[str, Any]) -> None:
     if found["rules"]:
         console.print("\n[bold]rules[/bold]")
-        table = narrow_table()
-        table.add_column("rule", overflow="fold")
-        for title in ("memories", "taken back", "unhelpful"):
-            table.add_column(title, justify="right")
+        titles = ("memories", "taken back", "unhelpful")
+        counted = (Column(title, justify="right") for title in titles)
+        table = narrow_table(Column("rule", overflow="fold"), *counted)
         for rule in found["rules"][:15]:
             counts = (rule["memories"], rule["taken_back"], rule["unhelpful"])
             table.add_row(shown(rule["rule_id"] or "encoder"), *(str(count) for count in counts))

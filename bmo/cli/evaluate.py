@@ -15,13 +15,12 @@ import typer
 from bmo.cli.errors import CommandError
 from bmo.cli.evaluate_modes import modes_command
 from bmo.cli.jsonl import write_line
-from bmo.cli.opening import ObjectOption
-from bmo.cli.tables import narrow_table, screen, shown
+from bmo.cli.options import ObjectOption
+from bmo.cli.tables import show_rows, shown
 from bmo.settings import SettingsError, load_settings
 from bmo.telemetry import quiet_logs
 
 if TYPE_CHECKING:
-    from bmo.evaluation.metrics import Share
     from bmo.evaluation.scenario_figures import ScenarioFigures
     from bmo.settings import Settings
 
@@ -74,10 +73,10 @@ def scenarios_command(
         rows.append((f"[bold]{shown(folder)}[/bold], {len(sets[folder])} conversations",))
         shares = {side: one.shares() for side, one in figures.items()}
         for name in get_args(Figure):
-            rows.append((f"  {name}", *(_cell(shares[side].get(name)) for side in sides)))
+            rows.append((f"  {name}", *(str(shares[side].get(name, "")) for side in sides)))
         lines = (f"{figures[side].lines_a_recall:g} (median)" for side in sides)
         rows.append(("  lines a recall", *lines))
-    _show(("figure", *sides), rows)
+    show_rows(("figure", *sides), rows)
 
 
 def _scored(
@@ -116,7 +115,7 @@ def lines_command(
         shares = {name: asdict(value) for name, value in found.items()}
         write_line({"gate_version": write.version, "figures": shares})
     else:
-        _show(("figure", write.version), [(name, _cell(value)) for name, value in found.items()])
+        show_rows(("figure", write.version), [(name, str(one)) for name, one in found.items()])
 
 
 @app.command("retrieval")
@@ -132,7 +131,7 @@ def retrieval_command(corpora: CorporaOption, as_json: ObjectOption = False) -> 
     if as_json:
         write_line(rows)
         return
-    _show(
+    show_rows(
         ("data", "method", "precision", "recall", "empty kept empty"),
         [
             (data, method, f"{row['precision']:.3f}", f"{row['recall']:.3f}", _empty(row))
@@ -146,19 +145,6 @@ def _empty(row: Mapping[str, float]) -> str:
     return f"{row['empty_kept']:.0f} of {row['empty']:.0f}" if row["empty"] else ""
 
 
-def _cell(value: Share | None) -> str:
-    return "" if value is None else str(value)
-
-
-def _show(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    table = narrow_table()
-    for name in names:
-        table.add_column(name, overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    screen().print(table)
-
-
 @contextmanager
 def _sentences() -> Iterator[None]:
     """Turns what is wrong with settings, files or models into a sentence."""
@@ -170,6 +156,6 @@ def _sentences() -> Iterator[None]:
     try:
         yield
     except (CorpusMissing, ScenarioError, SettingsError) as error:
-        raise CommandError(" ".join(str(error).split()).rstrip(".") + ".") from None
+        raise CommandError.of(error) from None
     except (EmbedderUnavailable, JudgeUnavailable) as error:
-        raise CommandError(f"{str(error).rstrip('.')}.", 1) from None
+        raise CommandError.of(error, 1) from None

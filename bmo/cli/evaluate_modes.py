@@ -11,8 +11,8 @@ import typer
 
 from bmo.cli.errors import CommandError
 from bmo.cli.jsonl import write_line
-from bmo.cli.opening import ObjectOption
-from bmo.cli.tables import narrow_table, screen, shown
+from bmo.cli.options import ObjectOption
+from bmo.cli.tables import screen, show_rows, shown
 from bmo.settings import GatekeeperMode, Settings, load_settings
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def modes_command(
         scenarios = [load_scenario(path) for path in find_scenarios([conversations])]
         behind = _behind(scenarios, scripted, recorded)
     except (ScenarioError, AnswersError) as error:
-        raise CommandError(" ".join(str(error).split()).rstrip(".") + ".") from None
+        raise CommandError.of(error) from None
     found = []
     for one in modes:
         settings = load_settings(gatekeeper_mode=one)
@@ -87,18 +87,16 @@ def modes_command(
 def _modes(chosen: list[str] | None, with_model: bool) -> list[GatekeeperMode]:
     if chosen is None:
         return [one for one in MODES if with_model or one not in WITH_MODEL]
-    found: list[GatekeeperMode] = []
     for name in chosen:
-        known = next((one for one in MODES if one == name), None)
-        if known is None:
-            raise CommandError(f"--mode {name[:40]!r} is unknown: use one of {', '.join(MODES)}.")
-        if known in WITH_MODEL and not with_model:
-            raise CommandError(
-                f"--mode {known} needs a model: add --scripted 0.1 (made from the annotations) or "
-                "--ask-model (GATEKEEPER_LLM_MODEL)."
-            )
-        found.append(known)
-    return found
+        if name not in MODES:
+            raise CommandError(f"--mode {name[:40]!r} is not one of {', '.join(MODES)}.")
+    alone = next((one for one in chosen if one in WITH_MODEL and not with_model), None)
+    if alone is not None:
+        raise CommandError(
+            f"--mode {alone} needs a model: add --scripted 0.1 (made from the annotations) or "
+            "--ask-model (GATEKEEPER_LLM_MODEL)."
+        )
+    return [one for one in MODES if one in chosen]
 
 
 def _behind(
@@ -152,12 +150,7 @@ def _show(found: list[ModeFigures]) -> None:
         ("latency and cost", numbers),
         ("targets", targets),
     ):
-        table = narrow_table()
-        for name in (title, *names):
-            table.add_column(name, overflow="fold")
-        for row in rows:
-            table.add_row(*row)
-        screen().print(table)
+        show_rows((title, *names), rows)
     for one in found:
         if one.model:
             refused = ", ".join(f"{why} {count}" for why, count in one.refused.items())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +11,8 @@ import typer
 from rich.console import Console
 
 from bmo.cli.errors import CommandError
-from bmo.cli.jsonl import each_turn, write_line
-from bmo.cli.opening import ObjectOption
+from bmo.cli.jsonl import each_turn, row_of, write_line
+from bmo.cli.options import AskedOption, LanguageOption, ObjectOption
 from bmo.cli.tables import VERDICT_STYLE, screen, shown
 from bmo.quotation import quotation
 from bmo.settings import load_settings
@@ -26,23 +25,12 @@ TextArgument = Annotated[str | None, typer.Argument(help="What the user says.")]
 JsonlOption = Annotated[
     str | None, typer.Option("--jsonl", help="File of JSON lines, or - for standard input.")
 ]
-AskedOption = Annotated[
-    str, typer.Option("--asked", "--before", help="The assistant's words before the turn.")
-]
-LanguageOption = Annotated[
-    str | None,
-    typer.Option("--language", help='What the recogniser says it is: "en", "pt-BR", ...'),
-]
 ODDS = ("allow", "hold", "discard", "read_need", "steers")
-_LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*")
+
+app = typer.Typer()
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the commands."""
-    app.command("gate")(gate)
-    app.command("plan")(plan)
-
-
+@app.command("gate")
 def gate(
     text: TextArgument = None,
     jsonl: JsonlOption = None,
@@ -60,7 +48,6 @@ def gate(
     """What the write gate makes of a turn; --mode hybrid or llm asks the model behind it, too."""
     from bmo.gate import WriteGate
 
-    _check_language(language)
     if rules is not None and not rules.is_file():
         raise CommandError(f"--rules {str(rules)!r} is no file; name a YAML file with rules.")
     given = {"gatekeeper_mode": mode, "gatekeeper_custom_rules_path": rules}
@@ -69,6 +56,8 @@ def gate(
     for problem in (*write_gate.custom_rules.problems, write_gate.judge_problem):
         if problem:
             print(f"bmo: {problem}", file=sys.stderr)
+    if rules is not None and not all(one.works for one in write_gate.custom_rules.problems):
+        raise CommandError(f"--rules {str(rules)!r} has what is named above; mend it.")
     if jsonl is not None:
         for row_id, turn in each_turn(jsonl):
             write_line({"id": row_id, **decision_row(_decided(write_gate, turn, mode))})
@@ -85,6 +74,7 @@ def gate(
     )
 
 
+@app.command("plan")
 def plan(
     text: TextArgument = None,
     jsonl: JsonlOption = None,
@@ -95,7 +85,6 @@ def plan(
     """What the read gate makes of a turn."""
     from bmo.recall import ReadGate
 
-    _check_language(language)
     settings = load_settings()
     read_gate = ReadGate.from_settings(settings, load_judge=settings.effective_mode != "pattern")
     if jsonl is not None:
@@ -148,32 +137,14 @@ def _text_or_stdin(text: str | None) -> str:
     return words
 
 
-def _check_language(language: str | None) -> None:
-    if language is not None and _LANGUAGE_TAG.fullmatch(language) is None:
-        raise CommandError(
-            f"--language {language[:40]!r} is no language code; use one such as en, de or pt-BR."
-        )
-
-
 def decision_row(decision: Decision) -> dict[str, Any]:
     """A decision as the documented JSON object, without its id."""
-    shown_of_a_fact = (
-        *("text", "asked", "category", "domain", "slot", "value", "subject", "polarity", "kind"),
-        "entities",
-    )
+    names = "text asked category domain slot value subject polarity kind entities op"
     return {
-        "verdict": decision.verdict,
-        "signals": list(decision.signals),
-        "reason": decision.reason,
+        **row_of(decision, "verdict signals reason extraction_method gate_version fallback"),
         "confidence": round(decision.confidence, 4),
-        "facts": [
-            {**{name: getattr(fact, name) for name in shown_of_a_fact}, "op": fact.op}
-            for fact in decision.facts
-        ],
         "elapsed_us": round(decision.elapsed_us, 1),
-        "extraction_method": decision.extraction_method,
-        "gate_version": decision.gate_version,
-        "fallback": decision.fallback,
+        "facts": [row_of(fact, names) for fact in decision.facts],
     }
 
 
@@ -186,17 +157,8 @@ def odds_row(seen: Assessment) -> dict[str, Any]:
 
 def plan_row(planned: RecallPlan) -> dict[str, Any]:
     """A plan as the documented JSON object, without its id."""
-    return {
-        "recall": planned.recall,
-        "trigger": planned.trigger,
-        "complexity": planned.complexity,
-        "intent": planned.intent,
-        "budget_tokens": planned.budget_tokens,
-        "slots": list(planned.slots),
-        "subjects": list(planned.subjects),
-        "domains": list(planned.domains),
-        "depth": planned.depth,
-    }
+    names = "recall trigger complexity intent budget_tokens slots subjects domains depth"
+    return row_of(planned, names)
 
 
 def show_decision(console: Console, decision: Decision) -> None:

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.table import Column
 
 from bmo.cli.errors import CommandError
-from bmo.cli.jsonl import write_line
+from bmo.cli.jsonl import row_of, write_line
 from bmo.cli.opening import (
     FLUSH_S,
-    JsonOption,
-    UserOption,
-    category_option,
     check_words,
     opened_ledger,
     opened_service,
@@ -23,29 +21,26 @@ from bmo.cli.opening import (
     settings_for,
     the_only,
 )
-from bmo.cli.tables import identity_shown, moment_or_none, narrow_table, put_facts, screen, shown
-from bmo.ids import identity_of
+from bmo.cli.options import CategoryOption, JsonOption, UserOption
+from bmo.cli.tables import identity_shown, narrow_table, put_facts, screen, shown
 from bmo.settings import Settings
-from bmo.turn import Category
+from bmo.turn import Category, Fact
 
 if TYPE_CHECKING:
     from bmo.ledger import Ledger, LoggedTurn, WaitingTurn
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("held")(held_command)
+app = typer.Typer()
 
 
+@app.command("held")
 def held_command(
     allow: Annotated[str | None, typer.Option("--allow", help="Store this turn.")] = None,
     discard: Annotated[str | None, typer.Option("--discard", help="Drop this turn.")] = None,
     text: Annotated[
         str | None, typer.Option("--as", help="With --allow: what the memory should say.")
     ] = None,
-    category: Annotated[
-        str | None, typer.Option("--category", help="With --allow: where it belongs.")
-    ] = None,
+    category: CategoryOption = None,
     settle: Annotated[
         bool, typer.Option("--settle", help="Ask the model of GATEKEEPER_LLM_MODEL about them now.")
     ] = False,
@@ -61,12 +56,11 @@ def held_command(
         raise CommandError("--allow, --discard and --settle are one at a time.")
     if allow is None and (text is not None or category is not None):
         raise CommandError("--as and --category belong to --allow.")
-    wanted = category_option(category)
     if text is not None and not text.strip():
         raise CommandError("--as is empty; say what the memory should say.")
     check_words(settings, text)
     if allow is not None:
-        _allow(settings, allow, text, wanted, as_json)
+        _allow(settings, allow, text, category, as_json)
     elif discard is not None:
         _discard(settings, discard)
     elif settle:
@@ -77,42 +71,30 @@ def held_command(
 
 def held_row(turn: LoggedTurn) -> dict[str, Any]:
     """A held turn as the documented JSON object."""
-    return {
-        "id": turn.id,
-        "user_id": turn.user_id,
-        **identity_shown(turn.user_id),
-        "at": turn.at.isoformat(),
-        "text": turn.text,
-        "assistant_before": turn.assistant_before,
-        "reason": turn.reason,
-        "signals": list(turn.signals),
-        "confidence": turn.decision_confidence,
-        "gate_version": turn.gate_version,
-        "mode": turn.mode,
-        "fallback": turn.fallback,
-    }
+    names = "id user_id at text assistant_before reason signals gate_version mode fallback"
+    confidence = turn.decision_confidence
+    return {**row_of(turn, names), "confidence": confidence, **identity_shown(turn.user_id)}
 
 
 def _waiting_row(waiting: WaitingTurn | None) -> dict[str, Any]:
     """How far a model has come with a held turn; None: none will be asked."""
-    return {
-        "waits_for_model": waiting is not None,
-        "promise": waiting.promise if waiting is not None else None,
-        "attempts": waiting.attempts if waiting is not None else 0,
-        "next_try": moment_or_none(waiting.next_at if waiting is not None else None),
-        "last_error": waiting.last_error if waiting is not None else "",
-    }
+    if waiting is None:
+        nothing = {"promise": None, "attempts": 0, "last_error": "", "next_try": None}
+        return {"waits_for_model": False, **nothing}
+    tried = row_of(waiting, "promise attempts last_error")
+    return {"waits_for_model": True, **tried, "next_try": waiting.next_at}
 
 
 def show_held(
     console: Console, turns: list[LoggedTurn], waiting: Mapping[str, WaitingTurn] | None = None
 ) -> None:
     """Held turns as a table; ``waiting``: turn id -> how far a model has come with it."""
-    table = narrow_table()
-    table.add_column("id", no_wrap=True, style="dim")
-    table.add_column("said", overflow="fold", ratio=1)
-    table.add_column("why held", overflow="fold", style="dim", max_width=18)
-    table.add_column("on", no_wrap=True, style="dim")
+    table = narrow_table(
+        Column("id", no_wrap=True, style="dim"),
+        Column("said", overflow="fold", ratio=1),
+        Column("why held", overflow="fold", style="dim", max_width=18),
+        Column("on", no_wrap=True, style="dim"),
+    )
     for turn in turns:
         said = shown(turn.text) or "(the words were dropped)"
         tried = (waiting or {}).get(turn.id)
@@ -143,8 +125,6 @@ def _list(settings: Settings, limit: int, as_json: bool) -> None:
 def _allow(
     settings: Settings, prefix: str, text: str | None, category: Category | None, as_json: bool
 ) -> None:
-    from bmo.memory.by_hand import fact_of_held
-
     user_id = settings.bmo_user_id
     with opened_stores(settings) as stores:
         ledger = stores.ledger
@@ -155,9 +135,15 @@ def _allow(
             raise CommandError(
                 f"the turn {turn.id[:8]} would steer the assistant: say what is so with --as."
             )
-        fact = fact_of_held(turn, text=text, category=category)
-        recorded = stores.recorder.call(ledger.allow_held, user_id, turn.id, [fact]).result()
-        stores.finish()
+        fact = Fact(
+            text=" ".join((text or turn.text).split()),
+            category=category or "personal_facts",
+            said="" if text else turn.text,
+            asked="" if text else turn.assistant_before,
+            confidence=1.0,
+            extraction_method="manual",
+        )
+        recorded = stores.write(ledger.allow_held, user_id, turn.id, [fact])
     stored = [*recorded.added, *recorded.confirmed]
     if not stored and not as_json:
         screen().print("Nothing was stored: it was forgotten once and stays so.")
@@ -209,7 +195,4 @@ def _discard(settings: Settings, prefix: str) -> None:
 
 
 def _the_held(ledger: Ledger, user_id: str, prefix: str) -> LoggedTurn:
-    wanted = prefix.strip().lower()
-    found = [t for t in ledger.held(user_id) if wanted and t.id.startswith(wanted)]
-    who = identity_of(user_id)
-    return the_only(found, prefix, f"held turn of {who!r}", "held turns", "bmo held")
+    return the_only(ledger.held(user_id), prefix, user_id, "held turn", "bmo held")

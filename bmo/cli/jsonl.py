@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,15 @@ from typing import Any
 import typer
 
 from bmo.cli.errors import CommandError
+from bmo.cli.options import moment
 from bmo.settings import checked_user_id
 from bmo.turn import Turn, utc_now
 
 LONGEST_LINE = 1 << 20
 """Most bytes of a line."""
+
+_NEVER_IN_TEXT = frozenset(range(0x09)) | frozenset(range(0x0E, 0x1B))
+"""Control characters, which no file of JSON lines has."""
 
 
 class BadLine(ValueError):
@@ -24,89 +28,50 @@ class BadLine(ValueError):
 
 
 def read_lines(source: str) -> Iterator[tuple[int, str]]:
-    """Yields (number, line) of a file, or of standard input for "-"; bad UTF-8 is replaced.
-
-    Raises:
-        CommandError: The file cannot be read, or a line is too long.
-    """
-    if source == "-":
-        stream = sys.stdin.buffer
-    else:
-        try:
-            stream = Path(source).open("rb")
-        except OSError as error:
-            raise CommandError(f"{source!r} cannot be read: {error.strerror}.") from None
+    """Yields (number, line) of a file, or of standard input for "-"; bad UTF-8 is replaced."""
     try:
-        for number, raw in enumerate(iter(lambda: stream.readline(LONGEST_LINE + 1), b""), 1):
-            if len(raw) > LONGEST_LINE:
-                raise CommandError(
-                    f"line {number} of {source!r} is longer than {LONGEST_LINE >> 20} MiB: "
-                    "one JSON object stands on a line."
-                )
-            line = raw.decode("utf-8", errors="replace").strip()
-            if line:
-                yield number, line
+        stream = sys.stdin.buffer if source == "-" else Path(source).open("rb")
+        try:
+            for number, raw in enumerate(iter(lambda: stream.readline(LONGEST_LINE + 1), b""), 1):
+                if len(raw) > LONGEST_LINE:
+                    raise CommandError(
+                        f"line {number} of {source!r} is longer than {LONGEST_LINE >> 20} MiB: "
+                        "one JSON object stands on a line."
+                    )
+                if not _NEVER_IN_TEXT.isdisjoint(raw):
+                    raise CommandError(f"{source!r} is no text; JSON lines are expected.")
+                line = raw.decode("utf-8", errors="replace").strip()
+                if line:
+                    yield number, line
+        finally:
+            if source != "-":
+                stream.close()
     except OSError as error:
         raise CommandError(f"{source!r} cannot be read: {error.strerror}.") from None
-    finally:
-        if source != "-":
-            stream.close()
-
-
-def parse_turn(number: int, line: str) -> tuple[Any, Turn]:
-    """Reads ``{"id","text","assistant_before"?,"at"?,"user_id"?}``.
-
-    Returns:
-        The row's id and its turn.
-
-    Raises:
-        BadLine: Not a JSON object with a text, or a field has the wrong form.
-    """
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError):  # also a number of thousands of digits
-        raise BadLine(f"line {number} is not JSON: {line[:60]!r}") from None
-    if not isinstance(row, dict) or not isinstance(row.get("text"), str):
-        raise BadLine(f"line {number} needs a JSON object with a string in 'text': {line[:60]!r}")
-    texts = {}
-    for name in ("assistant_before", "assistant_after"):
-        value = row.get(name)
-        if value is not None and not isinstance(value, str):
-            raise BadLine(f"line {number}: {name}={value!r} must be a string")
-        texts[name] = value or ""
-    language = row.get("language")
-    if language is not None and not isinstance(language, str):
-        raise BadLine(f"line {number}: language={language!r} must be a string such as 'en'")
-    try:
-        user_id = checked_user_id(str(row.get("user_id") or "local"))
-    except ValueError as error:
-        raise BadLine(f"line {number}: {error}") from None
-    turn = Turn(
-        text=row["text"],
-        user_id=user_id,
-        at=_moment(number, row.get("at")),
-        assistant_before=texts["assistant_before"],
-        assistant_after=texts["assistant_after"],
-        language=language,
-    )
-    return row.get("id", number), turn
-
-
-def _moment(number: int, value: object) -> datetime:
-    if value is None:
-        return utc_now()
-    try:
-        moment = datetime.fromisoformat(str(value))
-    except ValueError:
-        raise BadLine(
-            f"line {number}: at={value!r} must be ISO 8601 such as '2026-03-01T09:00:00Z'"
-        ) from None
-    return moment if moment.tzinfo else moment.replace(tzinfo=utc_now().tzinfo)
 
 
 def write_line(row: object) -> None:
-    """Prints one JSON object on one line; lone surrogates are escaped."""
-    sys.stdout.write(json.dumps(row, ensure_ascii=True) + "\n")
+    """Prints one JSON object on one line: moments in ISO 8601, lone surrogates escaped."""
+    sys.stdout.write(json.dumps(row, ensure_ascii=True, default=datetime.isoformat) + "\n")
+
+
+def row_of(one: object, names: str) -> dict[str, Any]:
+    """The named attributes of something, for ``write_line``."""
+    return {name: getattr(one, name) for name in names.split()}
+
+
+def write_private(file: Path, lines: Iterable[str], *, fresh: bool = False) -> int:
+    """Writes lines to a file that only its owner may read, a ``fresh`` one; returns how many."""
+    count = 0
+    try:
+        with file.open("x" if fresh else "w", encoding="utf-8") as out:
+            file.chmod(0o600)
+            for line in lines:
+                out.write(line + "\n")
+                count += 1
+    except OSError as error:
+        raise CommandError(f"{str(file)!r} cannot be written: {error.strerror}.", 1) from None
+    return count
 
 
 def each_turn(source: str) -> Iterator[tuple[Any, Turn]]:
@@ -115,14 +80,45 @@ def each_turn(source: str) -> Iterator[tuple[Any, Turn]]:
     Raises:
         typer.Exit: After the last line, with code 1, if any line was bad.
     """
-    bad = 0
+    bad = False
     for number, line in read_lines(source):
         try:
-            parsed = parse_turn(number, line)
+            parsed = _parse_turn(number, line)
         except BadLine as error:
-            bad += 1
-            print(f"bmo: {error}", file=sys.stderr)
+            bad = True
+            print(f"bmo: line {number}{error}", file=sys.stderr)
             continue
         yield parsed
     if bad:
         raise typer.Exit(1)
+
+
+def _parse_turn(number: int, line: str) -> tuple[Any, Turn]:
+    """Id and turn of ``{"id","text","assistant_before"?,"at"?,"user_id"?}``."""
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):  # also a number of thousands of digits
+        raise BadLine(f" is not JSON: {line[:60]!r}") from None
+    if not isinstance(row, dict) or not isinstance(row.get("text"), str):
+        raise BadLine(f" needs a JSON object with a string in 'text': {line[:60]!r}")
+    given = {}
+    for name in ("assistant_before", "assistant_after", "language"):
+        value = row.get(name)
+        if value is not None and not isinstance(value, str):
+            raise BadLine(f": {name}={value!r} must be a string")
+        given[name] = value
+    said = row.get("at")
+    try:
+        turn = Turn(
+            text=row["text"],
+            user_id=checked_user_id(str(row.get("user_id") or "local")),
+            at=utc_now() if said is None else moment(str(said)),
+            assistant_before=given["assistant_before"] or "",
+            assistant_after=given["assistant_after"] or "",
+            language=given["language"],
+        )
+    except typer.BadParameter as error:
+        raise BadLine(f": at={error.message}") from None
+    except ValueError as error:
+        raise BadLine(f": {error}") from None
+    return row.get("id", number), turn

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bmo.cli.errors import CommandError
-from bmo.cli.jsonl import write_line
-from bmo.cli.opening import (
+from bmo.cli.jsonl import row_of, write_line
+from bmo.cli.opening import opened_ledger, settings_for, the_fact
+from bmo.cli.options import (
+    CategoryOption,
     IdArgument,
     JsonOption,
     UserOption,
     VisibilityOption,
-    category_option,
-    moment_option,
-    opened_ledger,
-    settings_for,
-    the_fact,
-    visibility_option,
+    moment,
 )
 from bmo.cli.tables import fact_row, put_facts, quoted, screen, show_facts, show_pairs, shown
 from bmo.quotation import quotation
+from bmo.settings import Settings
 from bmo.turn import StoredFact
 
 if TYPE_CHECKING:
@@ -29,25 +28,21 @@ if TYPE_CHECKING:
 
     from bmo.ledger import LoggedTurn, Why
 
-memories = typer.Typer(no_args_is_help=True, help="Look at, explain, edit and erase memories.")
+app = typer.Typer(no_args_is_help=True, help="Look at, explain, edit and erase memories.")
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command group."""
-    app.add_typer(memories, name="memories")
-
-
-@memories.command("list")
+@app.command("list")
 def list_command(
     user: UserOption = None,
-    category: Annotated[str | None, typer.Option("--category", help="One category.")] = None,
+    category: CategoryOption = None,
     domain: Annotated[
         str | None, typer.Option("--domain", help="One topic, or a custom rule's own category.")
     ] = None,
     agent: Annotated[str | None, typer.Option("--agent", help="Told to this agent.")] = None,
     visibility: VisibilityOption = None,
     as_of: Annotated[
-        str | None, typer.Option("--as-of", help="What was known and true then (ISO 8601).")
+        datetime | None,
+        typer.Option("--as-of", parser=moment, help="What was known and true then (ISO 8601)."),
     ] = None,
     past: Annotated[bool, typer.Option("--past", help="Ended memories too.")] = False,
     extraction_version: Annotated[
@@ -57,23 +52,35 @@ def list_command(
 ) -> None:
     """What is remembered."""
     settings = settings_for(user)
-    wanted, seen_by = category_option(category), visibility_option(visibility)
-    moment = moment_option("--as-of", as_of)
     with opened_ledger(settings) as ledger:
         facts = ledger.live_facts(
             settings.bmo_user_id,
-            categories=None if wanted is None else [wanted],
+            categories=None if category is None else [category],
             domains=None if domain is None else [domain],
             agent_id=agent,
-            visibility=seen_by,
-            at=moment,
+            visibility=visibility,
+            at=as_of,
             include_past=past,
             extraction_version=extraction_version,
         )
+    if domain is not None and not facts:
+        _check_domain(domain, settings)
     put_facts(facts, as_json)
 
 
-@memories.command("show")
+def _check_domain(domain: str, settings: Settings) -> None:
+    """Refuses a topic that is neither one of the tables' nor a custom rule's own category."""
+    from bmo.gate.custom_rules import load_custom_rules
+    from bmo.language.domains import topics
+
+    file = settings.gatekeeper_custom_rules_path
+    own = {rule.label for rule in load_custom_rules(file).keep} if file is not None else set()
+    known = sorted(topics() | own)
+    if domain not in known:
+        raise CommandError(f"--domain {domain[:40]!r} is unknown: use one of {', '.join(known)}.")
+
+
+@app.command("show")
 def show_command(
     memory_id: IdArgument, user: UserOption = None, as_json: JsonOption = False
 ) -> None:
@@ -89,7 +96,7 @@ def show_command(
     show_pairs(console, _everything(fact))
 
 
-@memories.command("why")
+@app.command("why")
 def why_command(
     memory_id: IdArgument, user: UserOption = None, as_json: JsonOption = False
 ) -> None:
@@ -108,7 +115,7 @@ def why_command(
     show_pairs(console, list(_why(why)))
 
 
-@memories.command("history")
+@app.command("history")
 def history_command(
     memory_id: IdArgument, user: UserOption = None, as_json: JsonOption = False
 ) -> None:
@@ -120,7 +127,7 @@ def history_command(
     put_facts(facts, as_json)
 
 
-@memories.command("conflicts")
+@app.command("conflicts")
 def conflicts_command(user: UserOption = None, as_json: JsonOption = False) -> None:
     """Memories that contradict each other and cannot be ordered."""
     settings = settings_for(user)
@@ -144,17 +151,9 @@ def why_row(why: Why) -> dict[str, Any]:
     """Where a memory comes from, as the documented JSON object."""
     return {
         **fact_row(why.fact),
-        "rule_id": why.fact.rule_id,
-        "extraction_method": why.fact.extraction_method,
-        "extraction_version": why.fact.extraction_version,
-        "confidence": why.fact.confidence,
+        **row_of(why.fact, "rule_id extraction_method extraction_version confidence"),
         "said": [
-            {
-                "turn_id": turn.id,
-                "at": turn.at.isoformat(),
-                "text": turn.text,
-                "asked": turn.assistant_before,
-            }
+            {"turn_id": turn.id, **row_of(turn, "at text"), "asked": turn.assistant_before}
             for turn in why.said
         ],
         "replaced": [fact_row(older) for older in why.replaced],

@@ -4,33 +4,35 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ParamSpec
 
 import typer
 
 from bmo.cli.errors import CommandError
-from bmo.cli.jsonl import read_lines, write_line
+from bmo.cli.jsonl import read_lines, row_of, write_line, write_private
 from bmo.cli.opening import (
-    IdArgument,
-    JsonOption,
     Stores,
-    UserOption,
-    VisibilityOption,
-    category_option,
     check_words,
     opened_ledger,
     opened_stores,
     settings_for,
     the_fact,
     the_only,
-    visibility_option,
+)
+from bmo.cli.options import (
+    CategoryOption,
+    IdArgument,
+    JsonOption,
+    UserOption,
+    VisibilityOption,
+    user_option,
 )
 from bmo.cli.tables import fact_row, put_facts, quoted, screen, show_facts, show_pairs
-from bmo.ids import as_user_id, identity_of
+from bmo.ids import identity_of
 from bmo.quotation import quotation
 from bmo.settings import Settings, checked_user_id
 
@@ -51,21 +53,17 @@ WIPE_LEAVES = (
 """What a wipe leaves behind."""
 
 
-def register(memories: typer.Typer) -> None:
-    """Adds the commands to the group."""
-    memories.command("edit")(edit_command)
-    memories.command("forget")(forget_command)
-    memories.command("wipe")(wipe_command)
-    memories.command("pending")(pending_command)
-    memories.command("export")(export_command)
-    memories.command("import")(import_command)
+_P = ParamSpec("_P")
+
+app = typer.Typer()
 
 
+@app.command("edit")
 def edit_command(
     memory_id: IdArgument,
     text: Annotated[str | None, typer.Option("--text", help="What it should say.")] = None,
     value: Annotated[str | None, typer.Option("--value", help="New value of its slot.")] = None,
-    category: Annotated[str | None, typer.Option("--category", help="New category.")] = None,
+    category: CategoryOption = None,
     visibility: VisibilityOption = None,
     user: UserOption = None,
     as_json: JsonOption = False,
@@ -76,7 +74,6 @@ def edit_command(
         raise CommandError("say what to change: --text, --value, --category or --visibility.")
     if text is not None and not text.strip():
         raise CommandError("--text is empty; bmo memories forget removes a memory.")
-    wanted, seen_by = category_option(category), visibility_option(visibility)
     check_words(settings, text, value)
     with opened_stores(settings) as stores:
         old = the_fact(stores.ledger, settings.bmo_user_id, memory_id)
@@ -84,21 +81,21 @@ def edit_command(
             raise CommandError(
                 f"the memory {old.id[:8]} ended on {old.valid_until:%Y-%m-%d} and cannot be edited."
             )
-        new = stores.recorder.call(
+        new = stores.write(
             stores.ledger.edit,
             settings.bmo_user_id,
             old.id,
             text=None if text is None else " ".join(text.split()),
             value=value,
-            category=wanted,
-            visibility=seen_by,
-        ).result()
-        stores.finish()
+            category=category,
+            visibility=visibility,
+        )
     if not as_json:
         screen().print(f"[dim]was[/dim] {quoted(old)}")
     put_facts([new], as_json)
 
 
+@app.command("forget")
 def forget_command(
     memory_ids: Annotated[
         list[str] | None, typer.Argument(help="Ids, or the start of each.")
@@ -123,10 +120,8 @@ def forget_command(
     with opened_stores(settings) as stores:
         # Every id is looked up before anything is erased.
         facts = [the_fact(stores.ledger, settings.bmo_user_id, one) for one in memory_ids]
-        receipt = stores.recorder.call(
-            stores.ledger.erase, settings.bmo_user_id, [fact.id for fact in facts]
-        ).result()
-        receipt = _completed(stores, receipt)
+        ids = [fact.id for fact in facts]
+        receipt = _erased(stores, stores.ledger.erase, settings.bmo_user_id, ids)
     _show_receipt(receipt, list(dict.fromkeys(quotation(fact) for fact in facts)), as_json)
 
 
@@ -144,10 +139,8 @@ def _erase_again(settings: Settings, file: str, as_json: bool) -> None:
                 call = partial(ledger.erase_user, old.user_id)
             else:
                 call = partial(ledger.erase, old.user_id, old.fact_ids, scope=old.scope)
-            erased = stores.recorder.call(partial(call, at=old.at, erasure_id=old.id))
-            done.append(erased.result())
-        receipts = [_completed(stores, receipt) for receipt in done]
-    for receipt in receipts:
+            done.append(_erased(stores, call, at=old.at, erasure_id=old.id))
+    for receipt in done:
         _show_receipt(receipt, [], as_json)
     if not as_json:
         print(f"{len(done)} erasures done again, {len(wanted) - len(done)} known already")
@@ -168,6 +161,7 @@ def _read_receipt(number: int, line: str) -> Receipt:
         ) from None
 
 
+@app.command("wipe")
 def wipe_command(
     user: UserOption = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
@@ -183,11 +177,11 @@ def wipe_command(
         if not typer.confirm(question):
             raise CommandError("nothing was erased.", 1)
     with opened_stores(settings) as stores:
-        receipt = stores.recorder.call(stores.ledger.erase_user, settings.bmo_user_id).result()
-        receipt = _completed(stores, receipt)
+        receipt = _erased(stores, stores.ledger.erase_user, settings.bmo_user_id)
     _show_receipt(receipt, [], as_json)
 
 
+@app.command("pending")
 def pending_command(
     confirm: Annotated[
         str | None, typer.Option("--confirm", help="Erase what this request asked for.")
@@ -208,13 +202,12 @@ def pending_command(
             _show_pending(ledger.pending_erasures(user_id), as_json)
         return
     with opened_stores(settings) as stores:
-        request = _the_pending(stores, user_id, confirm or cancel or "")
+        waiting, typed = stores.ledger.pending_erasures(user_id), confirm or cancel or ""
+        request = the_only(waiting, typed, user_id, "request", "bmo memories pending")
         if confirm is not None:
-            asked = stores.recorder.call(stores.ledger.confirm_erasure, user_id, request.id)
-            receipt = _completed(stores, asked.result())
+            receipt = _erased(stores, stores.ledger.confirm_erasure, user_id, request.id)
         else:
-            back = stores.recorder.call(stores.ledger.cancel_erasure, user_id, request.id).result()
-            stores.finish()
+            back = stores.write(stores.ledger.cancel_erasure, user_id, request.id)
     if confirm is not None:
         _show_receipt(receipt, [quotation(fact) for fact in request.facts], as_json)
     else:
@@ -227,23 +220,15 @@ def _show_pending(requests: Sequence[PendingErasure], as_json: bool) -> None:
         console.print("Nothing waits to be forgotten.")
     for one in requests:
         if as_json:
-            row = {"id": one.id, "user_id": one.user_id, "scope": one.scope}
             rows = [fact_row(fact) for fact in one.facts]
-            write_line({**row, "at": one.asked_at.isoformat(), "memories": rows})
+            write_line({**row_of(one, "id user_id scope"), "at": one.asked_at, "memories": rows})
             continue
         when = f"{one.asked_at:%Y-%m-%d %H:%M}"
         console.print(f"{one.id[:8]}  asked {when}, scope {one.scope}")
         show_facts(console, one.facts)
 
 
-def _the_pending(stores: Stores, user_id: str, prefix: str) -> PendingErasure:
-    wanted = prefix.strip().lower()
-    waiting = stores.ledger.pending_erasures(user_id)
-    found = [one for one in waiting if wanted and one.id.startswith(wanted)]
-    who = identity_of(user_id)
-    return the_only(found, prefix, f"request of {who!r}", "requests", "bmo memories pending")
-
-
+@app.command("export")
 def export_command(
     file: Annotated[
         Path | None, typer.Argument(help="Where to write; default standard output.")
@@ -258,15 +243,13 @@ def export_command(
             for line in lines:
                 sys.stdout.write(line + "\n")
             return
-        try:
-            count = _write_private(file, lines)
-        except OSError as error:
-            raise CommandError(f"{str(file)!r} cannot be written: {error.strerror}.", 1) from None
+        count = write_private(file, lines)
     # The first line is the header.
     who = identity_of(settings.bmo_user_id)
     print(f"{count - 1} rows of {who!r} in {file}", file=sys.stderr)
 
 
+@app.command("import")
 def import_command(
     file: Annotated[str | None, typer.Argument(help="An export, or - for standard input.")] = None,
     from_mem0: Annotated[
@@ -277,7 +260,7 @@ def import_command(
         Path | None, typer.Option("--path", help="Folder of a local Qdrant store of Mem0's.")
     ] = None,
     user: Annotated[
-        str | None, typer.Option("--user", help="Whose memory it becomes; default as in the file.")
+        str | None, user_option("Whose memory it becomes; default as in the file.")
     ] = None,
 ) -> None:
     """Read an export back, or take over the memories of a Mem0 collection."""
@@ -296,23 +279,22 @@ def _import_export(settings: Settings, file: str, user: str | None) -> None:
     from bmo.gate import inspected
     from bmo.ledger import ExchangeError
 
-    named = as_user_id(user) if user else None
     with opened_stores(settings) as stores:
         try:
-            done = stores.recorder.call(
+            done = stores.write(
                 stores.ledger.import_export,
                 (line for _, line in read_lines(file)),
-                user_id=named,
+                user_id=user,
                 inspect=lambda text, asked: inspected(text, settings.bmo_sensitive, asked),
-            ).result()
-        except (ExchangeError, ValueError) as error:
+            )
+        except (ExchangeError, ValueError, CommandError) as error:
             raise CommandError(f"nothing was imported: {str(error).rstrip('.')}.") from None
-        stores.finish()
-    print(f"{done.added} rows added, {done.known} known already, {done.suppressed} stay forgotten")
-    for memory_id in done.refused:
-        print(f"bmo: memory {memory_id} was not taken: it steers the assistant.", file=sys.stderr)
-    if done.refused:
-        raise typer.Exit(1)
+    masked = f", {done.masked} with secrets or identifiers masked" if done.masked else ""
+    print(
+        f"{done.added} rows added{masked}, {done.known} known already, "
+        f"{done.suppressed} stay forgotten"
+    )
+    _show_refused((memory_id, "it steers the assistant") for memory_id in done.refused)
 
 
 def _import_mem0(settings: Settings, collection: str, path: Path | None, user: str | None) -> None:
@@ -324,37 +306,32 @@ def _import_mem0(settings: Settings, collection: str, path: Path | None, user: s
             found = list(read_mem0_collection(settings, collection, path=path))
         except IndexUnavailable as error:
             raise CommandError(f"nothing was imported: {error}", 1) from None
-        named = as_user_id(user) if user else None
-        done = stores.recorder.call(
+        done = stores.write(
             import_mem0,
             stores.ledger,
             found,
             policy=settings.bmo_sensitive,
-            user_id=named,
+            user_id=user,
             near=stores.near,
-        ).result()
-        stores.finish()
+        )
     print(f"{done.read} memories read, {done.added} added, {done.known} known already")
-    for memory_id, why in done.refused:
-        print(f"bmo: memory {memory_id} was not taken: {why.rstrip('.')}.", file=sys.stderr)
-    if done.refused:
+    _show_refused(done.refused)
+
+
+def _show_refused(refused: Iterable[tuple[str, str]]) -> None:
+    """Names what was not taken and why; exit 1 when something was not."""
+    named = [f"bmo: memory {one} was not taken: {why.rstrip('.')}." for one, why in refused]
+    for sentence in named:
+        print(sentence, file=sys.stderr)
+    if named:
         raise typer.Exit(1)
 
 
-def _write_private(file: Path, lines: Iterator[str]) -> int:
-    """Writes lines to a file that only its owner may read; returns how many."""
-    count = 0
-    with file.open("w", encoding="utf-8") as out:
-        file.chmod(0o600)
-        for line in lines:
-            out.write(line + "\n")
-            count += 1
-    return count
-
-
-def _completed(stores: Stores, receipt: Receipt) -> Receipt:
-    """The receipt after the index had its part."""
-    stores.finish()
+def _erased(
+    stores: Stores, erase: Callable[_P, Receipt], *args: _P.args, **kwargs: _P.kwargs
+) -> Receipt:
+    """Erases; the receipt is that after the index had its part."""
+    receipt = stores.write(erase, *args, **kwargs)
     return stores.ledger.receipt(receipt.user_id, receipt.id) or receipt
 
 
@@ -363,14 +340,9 @@ def _show_receipt(receipt: Receipt, texts: Sequence[str], as_json: bool) -> None
     if as_json:
         write_line(
             {
-                "id": receipt.id,
-                "user_id": receipt.user_id,
-                "scope": receipt.scope,
-                "at": receipt.at.isoformat(),
+                **row_of(receipt, "id user_id scope at complete fact_ids"),
                 "places": dict(receipt.places),
-                "complete": receipt.complete,
                 "stays": {where: STAYS[where] for where in receipt.stays},
-                "fact_ids": list(receipt.fact_ids),
             }
         )
     else:

@@ -1,29 +1,29 @@
-"""Opens and closes what a command needs; what cannot be opened ends in one sentence."""
+"""Opens and closes what a command needs; what cannot be opened or found ends in one sentence."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, TypeVar, get_args
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import typer
 
 from bmo.cli.errors import CommandError
-from bmo.ids import as_user_id, identity_of
+from bmo.ids import identity_of
 from bmo.memory import MemoryService, MemoryUnavailable, ServiceNotice, open_index, open_ledger
 from bmo.settings import Settings, load_settings
 from bmo.telemetry import quiet_logs
-from bmo.turn import CATEGORIES, Category, Visibility
 
 if TYPE_CHECKING:
     from bmo.index import MemoryIndex
-    from bmo.ledger import Ledger
+    from bmo.ledger import Ledger, LoggedTurn, PendingErasure
     from bmo.recorder import Recorder
     from bmo.turn import StoredFact
 
-_Row = TypeVar("_Row")
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+_Row = TypeVar("_Row", "StoredFact", "LoggedTurn", "PendingErasure")
 
 NEAR_TOP_K = 5
 NEAR_THRESHOLD = 0.4
@@ -32,44 +32,21 @@ NEAR_THRESHOLD = 0.4
 FLUSH_S = 60.0
 """Longest wait for the index after a change, in seconds."""
 
-UserOption = Annotated[
-    str | None, typer.Option("--user", help="Whose memory; default BMO_USER_ID.")
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
-ObjectOption = Annotated[bool, typer.Option("--json", help="One JSON object.")]
-VisibilityOption = Annotated[
-    str | None, typer.Option("--visibility", help="shared, agent or private.")
-]
-IdArgument = Annotated[str, typer.Argument(help="The memory's id, or the start of it.")]
 
-
-def settings_for(user: str | None) -> Settings:
-    """Settings of this process, for one user.
-
-    Args:
-        user: Whose memory; None is BMO_USER_ID.
-
-    Raises:
-        SettingsError: A variable is wrong.
-        CommandError: The user id is empty.
-    """
-    if user is None:
-        return load_settings()
-    try:
-        user_id = as_user_id(user)
-    except ValueError as error:
-        raise CommandError(f"--user: {error}.") from None
-    return load_settings(bmo_user_id=user_id)
+def settings_for(user_id: str | None) -> Settings:
+    """Settings of this process, for one user; None is BMO_USER_ID."""
+    return load_settings() if user_id is None else load_settings(bmo_user_id=user_id)
 
 
 @contextmanager
-def opened_ledger(settings: Settings) -> Iterator[Ledger]:
+def opened_ledger(settings: Settings, *, look: bool = False) -> Iterator[Ledger]:
     """The ledger alone: works beside a running BMO, which owns the embedded index.
 
-    Raises:
-        MemoryUnavailable: The ledger cannot be opened, or turns out to be damaged.
+    Args:
+        settings: Settings of this process.
+        look: It is counted only; whether it is damaged inside is ``bmo doctor``'s to say.
     """
-    with _sentences_only(settings), closing(open_ledger(settings)) as ledger:
+    with _sentences_only(settings), closing(open_ledger(settings, check=not look)) as ledger:
         yield ledger
 
 
@@ -95,11 +72,7 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Stores(Reader):
-    """What a command that changes memory works with.
-
-    Attributes:
-        recorder: The one writer thread.
-    """
+    """What a command that changes memory works with: the one writer thread, too."""
 
     recorder: Recorder
 
@@ -107,8 +80,13 @@ class Stores(Reader):
         """Similar facts, for reconciliation; none while the index cannot be reached."""
         if self.index is None or self.index.unavailable:
             return []
-        hits = self.index.search(user_id, text, top_k=NEAR_TOP_K, threshold=NEAR_THRESHOLD)
-        return [(hit.fact_id, hit.score) for hit in hits]
+        return self.index.near(user_id, text, top_k=NEAR_TOP_K, threshold=NEAR_THRESHOLD)
+
+    def write(self, call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        """Has the recorder carry out a change, and waits for it and for the index."""
+        done = self.recorder.call(call, *args, **kwargs).result()
+        self.finish()
+        return done
 
     def finish(self) -> None:
         """Waits for the index; says so when it cannot follow now."""
@@ -122,11 +100,7 @@ class Stores(Reader):
 
 @contextmanager
 def opened_stores(settings: Settings) -> Iterator[Stores]:
-    """Ledger, index and recorder, without gates: for commands that change memory.
-
-    Raises:
-        MemoryUnavailable: The ledger cannot be opened, or another process owns the store.
-    """
+    """Ledger, index and recorder, without gates: for commands that change memory."""
     from bmo.recorder import Recorder
 
     with opened_reader(settings, owner=True) as reader:
@@ -137,7 +111,7 @@ def opened_stores(settings: Settings) -> Iterator[Stores]:
 
 @contextmanager
 def opened_reader(
-    settings: Settings, *, owner: bool = False, take_over: bool = False
+    settings: Settings, *, owner: bool = False, take_over: bool = False, look: bool = False
 ) -> Iterator[Reader]:
     """Ledger and index without a recorder; beside a running BMO the ledger alone.
 
@@ -145,18 +119,16 @@ def opened_reader(
         settings: Settings of this process.
         owner: The index is needed: another process that owns it is an error.
         take_over: Make the index this ledger's, whoever it belongs to.
-
-    Raises:
-        MemoryUnavailable: The ledger cannot be opened, or another process owns the store.
+        look: They are counted only: see ``opened_ledger``; the embedder stays closed.
     """
     from bmo.index import StoreInUse
 
     notices: list[ServiceNotice] = []
-    with opened_ledger(settings) as ledger:
+    with opened_ledger(settings, look=look) as ledger:
         index = None
         extra: tuple[str, ...] = ()
         try:
-            index = open_index(settings, notices, ledger, take_over=take_over)
+            index = open_index(settings, notices, ledger, take_over=take_over, look=look)
         except MemoryUnavailable as error:
             if owner or not isinstance(error.__cause__, StoreInUse):
                 raise
@@ -170,11 +142,7 @@ def opened_reader(
 
 @contextmanager
 def opened_service(settings: Settings) -> Iterator[MemoryService]:
-    """Everything, with gates and encoder: for commands that ask them.
-
-    Raises:
-        MemoryUnavailable: The ledger cannot be opened, or another process owns the store.
-    """
+    """Everything, with gates and encoder: for commands that ask them."""
     with _sentences_only(settings):
         service = MemoryService.open_blocking(settings)
         try:
@@ -184,58 +152,36 @@ def opened_service(settings: Settings) -> Iterator[MemoryService]:
 
 
 def the_fact(ledger: Ledger, user_id: str, prefix: str) -> StoredFact:
-    """The one memory whose id begins with ``prefix``, live or ended.
-
-    Raises:
-        CommandError: There is none, or there are several.
-    """
+    """The one memory whose id begins with ``prefix``, live or ended."""
     wanted = prefix.strip().lower()
     found = ledger.find_facts(user_id, wanted) if wanted else []
-    who = identity_of(user_id)
-    return the_only(found, prefix, f"memory of {who!r}", "memories", "bmo memories list")
+    return the_only(found, prefix, user_id, "memory", "bmo memories list")
 
 
-def the_only(found: Sequence[_Row], prefix: str, one: str, several: str, shown_by: str) -> _Row:
+def the_only(rows: Iterable[_Row], prefix: str, user_id: str, called: str, shown_by: str) -> _Row:
     """The one row whose id begins with what was typed.
 
     Args:
-        found: The rows that do.
+        rows: All that there are.
         prefix: What was typed.
-        one: What such a row is, and whose ("memory of 'ana'").
-        several: The same of several ("memories").
+        user_id: Whose they are.
+        called: What such a row is ("held turn").
         shown_by: The command that shows them all.
-
-    Raises:
-        CommandError: There is none, or there are several.
     """
+    wanted = prefix.strip().lower()
+    found = [row for row in rows if wanted and row.id.startswith(wanted)]
     if len(found) == 1:
         return found[0]
+    starts = f"an id that starts with {prefix[:40]!r}"
     if not found:
-        raise CommandError(
-            f"no {one} has an id that starts with {prefix[:40]!r}; {shown_by} shows them."
-        )
-    raise CommandError(f"{len(found)} {several} have an id that starts with {prefix!r}: add to it.")
-
-
-def category_option(value: str | None) -> Category | None:
-    """Reads ``--category``.
-
-    Raises:
-        CommandError: There is no such category.
-    """
-    known = next((category for category in CATEGORIES if category == value), None)
-    if known is None and value is not None:
-        listed = ", ".join(CATEGORIES)
-        raise CommandError(f"--category {value[:40]!r} is unknown: use one of {listed}.")
-    return known
+        who = identity_of(user_id)
+        raise CommandError(f"no {called} of {who!r} has {starts}; {shown_by} shows them.")
+    several = f"{called[:-1]}ies" if called.endswith("y") else f"{called}s"
+    raise CommandError(f"{len(found)} {several} have {starts}: add to it.")
 
 
 def check_words(settings: Settings, *given: str | None) -> None:
-    """Refuses words for a memory that no memory may hold.
-
-    Raises:
-        CommandError: They would steer the assistant, or hold a secret or an identifier.
-    """
+    """Refuses words that would steer the assistant, or hold a secret or an identifier."""
     from bmo.gate import NotStorable, check_given
     from bmo.ledger import LONGEST_TEXT
 
@@ -246,40 +192,6 @@ def check_words(settings: Settings, *given: str | None) -> None:
             check_given(words, settings.bmo_sensitive)
         except NotStorable as error:
             raise CommandError(str(error)) from None
-
-
-def visibility_option(value: str | None) -> Visibility | None:
-    """Reads ``--visibility``.
-
-    Raises:
-        CommandError: There is no such visibility.
-    """
-    known = next((one for one in get_args(Visibility) if one == value), None)
-    if known is None and value is not None:
-        listed = ", ".join(get_args(Visibility))
-        raise CommandError(f"--visibility {value[:40]!r} is unknown: use one of {listed}.")
-    return known
-
-
-def moment_option(name: str, text: str | None) -> datetime | None:
-    """Reads the moment that an option names; one without a zone is read as UTC.
-
-    Args:
-        name: The option ("--as-of").
-        text: ISO 8601, or None.
-
-    Raises:
-        CommandError: It is no such moment.
-    """
-    if text is None:
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise CommandError(
-            f"{name} {text[:40]!r} must be ISO 8601 such as 2026-03-01 or 2026-03-01T09:00:00Z."
-        ) from None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 @contextmanager

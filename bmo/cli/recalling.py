@@ -8,20 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import Console
+from rich.table import Column
 
 from bmo.cli.errors import CommandError
-from bmo.cli.gates import AskedOption, plan_row, show_plan
+from bmo.cli.gates import plan_row, show_plan
 from bmo.cli.held import held_row, show_held
-from bmo.cli.jsonl import write_line
-from bmo.cli.opening import (
-    IdArgument,
-    ObjectOption,
-    UserOption,
-    opened_ledger,
-    opened_reader,
-    settings_for,
-    the_fact,
-)
+from bmo.cli.jsonl import row_of, write_line
+from bmo.cli.opening import opened_ledger, opened_reader, settings_for, the_fact
+from bmo.cli.options import AskedOption, IdArgument, ObjectOption, UserOption
 from bmo.cli.tables import fact_row, narrow_table, quoted, screen, shown
 from bmo.quotation import dated_quotation
 from bmo.turn import Recall, RecalledMemory, Turn, utc_now
@@ -36,12 +30,10 @@ EXPLAINED_BUDGET = 500
 """Tokens of the search that is shown for a question the read gate asks no memory for."""
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the commands."""
-    app.command("recall")(recall_command)
-    app.command("feedback")(feedback_command)
+app = typer.Typer()
 
 
+@app.command("recall")
 def recall_command(
     question: Annotated[str, typer.Argument(help="What the user says.")],
     explain: Annotated[
@@ -65,11 +57,11 @@ def recall_command(
     turn = Turn(text=question, user_id=user_id, assistant_before=asked)
     held: list[LoggedTurn] = []
     with opened_reader(settings) as reader:
-        recaller, now = Recaller(reader.ledger, reader.index, settings), utc_now()
+        recaller, now = Recaller(reader.ledger, reader.index, settings, gate.judge), utc_now()
         plan = gate.plan(
             turn,
             subjects=reader.ledger.known_subjects(user_id),
-            nearest=partial(recaller.nearest_similarity, user_id=user_id, now=now),
+            chances=partial(recaller.chances, question, user_id, now),
         )
         searched = plan
         if explain and not plan.recall:
@@ -93,23 +85,21 @@ def recall_command(
         show_held(console, held[:HELD_SHOWN])
 
 
+@app.command("feedback")
 def feedback_command(
     memory_id: IdArgument,
     verdict: Annotated[str, typer.Argument(help="good or bad.", metavar="good|bad")],
     user: UserOption = None,
 ) -> None:
     """Say whether a memory helped; it moves the weights of later recalls, within bounds."""
-    settings = settings_for(user)
     if verdict not in ("good", "bad"):
         raise CommandError(f"{verdict[:40]!r} is neither good nor bad: say one of them.")
+    settings = settings_for(user)
     with opened_ledger(settings) as ledger:
         fact = the_fact(ledger, settings.bmo_user_id, memory_id)
+        helpful = verdict == "good"
         ledger.feedback(
-            settings.bmo_user_id,
-            fact_id=fact.id,
-            turn_id=None,
-            helpful=verdict == "good",
-            at=utc_now(),
+            settings.bmo_user_id, fact_id=fact.id, turn_id=None, helpful=helpful, at=utc_now()
         )
     screen().print(f"noted: {verdict}  {quoted(fact)}")
 
@@ -120,11 +110,8 @@ def recall_row(found: Recall) -> dict[str, Any]:
         "plan": plan_row(found.plan),
         "memories": [_memory_row(memory, "in") for memory in found.memories],
         "left_out": [_memory_row(memory, "out") for memory in found.left_out],
-        "context": found.context,
-        "tokens": found.tokens,
+        **row_of(found, "context tokens fallback reason"),
         "elapsed_ms": round(found.elapsed_ms, 3),
-        "fallback": found.fallback,
-        "reason": found.reason,
     }
 
 
@@ -171,10 +158,11 @@ def _dated(memory: RecalledMemory) -> str:
 
 def _show_scores(console: Console, found: Recall) -> None:
     """Two lines a candidate, so that the parts fit a narrow terminal."""
-    table = narrow_table()
-    table.add_column("", no_wrap=True)
-    table.add_column("score", justify="right", no_wrap=True)
-    table.add_column("memory, its parts, why", overflow="fold", ratio=1)
+    table = narrow_table(
+        Column("", no_wrap=True),
+        Column("score", justify="right", no_wrap=True),
+        Column("memory, its parts, why", overflow="fold", ratio=1),
+    )
     ranked = [(memory, True) for memory in found.memories]
     ranked += [(memory, False) for memory in found.left_out]
     for memory, given in ranked:

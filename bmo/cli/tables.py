@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
-from bmo.cli.jsonl import write_line
+from bmo.cli.jsonl import row_of, write_line
 from bmo.ids import identity_of
 from bmo.quotation import quotation
 
@@ -50,36 +49,18 @@ def quoted(fact: StoredFact) -> str:
 
 def fact_row(fact: StoredFact) -> dict[str, Any]:
     """A memory as the documented JSON object."""
-    return {
-        "id": fact.id,
-        "user_id": fact.user_id,
-        **identity_shown(fact.user_id),
-        "subject": fact.subject,
-        "slot": fact.slot,
-        "value": fact.value,
-        "text": fact.text,
-        "asked": fact.asked,
-        "category": fact.category,
-        "domain": fact.domain,
-        "kind": fact.kind,
-        "valid_from": fact.valid_from.isoformat(),
-        "valid_until": moment_or_none(fact.valid_until),
-        "superseded_by": fact.superseded_by,
-        "source_type": fact.source_type,
-        "agent_id": fact.agent_id,
-        "visibility": fact.visibility,
-    }
+    row = row_of(
+        fact,
+        "id user_id subject slot value text asked category domain kind valid_from valid_until "
+        "superseded_by source_type agent_id visibility",
+    )
+    return {**row, **identity_shown(fact.user_id)}
 
 
 def identity_shown(user_id: str) -> dict[str, str]:
     """A row's key for whom a made user id means; nothing where the id says it."""
     identity = identity_of(user_id)
     return {} if identity == user_id else {"identity": identity}
-
-
-def moment_or_none(moment: datetime | None) -> str | None:
-    """ISO 8601, or None."""
-    return None if moment is None else moment.isoformat()
 
 
 def put_facts(facts: Sequence[StoredFact], as_json: bool) -> None:
@@ -96,29 +77,37 @@ def show_facts(console: Console, facts: Sequence[StoredFact]) -> None:
         console.print("Nothing is remembered.")
         return
     wide = console.width >= WIDE
-    table = narrow_table()
-    table.add_column("id", no_wrap=True, style="dim")
-    table.add_column("memory", overflow="fold", ratio=1)
-    if wide:
-        table.add_column("category", style="dim", no_wrap=True)
-    table.add_column("since", style="dim", no_wrap=True)
+    category = [Column("category", style="dim", no_wrap=True)] if wide else []
+    table = narrow_table(
+        Column("id", no_wrap=True, style="dim"),
+        Column("memory", overflow="fold", ratio=1),
+        *category,
+        Column("since", style="dim", no_wrap=True),
+    )
     for fact in facts:
         ended = f" [dim](until {fact.valid_until:%Y-%m-%d})[/dim]" if fact.valid_until else ""
-        category = (fact.category,) if wide else ()
-        table.add_row(fact.id[:8], quoted(fact) + ended, *category, f"{fact.valid_from:%Y-%m-%d}")
+        where = (fact.category,) if wide else ()
+        table.add_row(fact.id[:8], quoted(fact) + ended, *where, f"{fact.valid_from:%Y-%m-%d}")
     console.print(table)
 
 
-def narrow_table(*, header: bool = True) -> Table:
+def narrow_table(*columns: Column, header: bool = True) -> Table:
     """A table without lines: every column is the content's."""
-    return Table(box=None, pad_edge=False, header_style="dim", show_header=header)
+    return Table(*columns, box=None, pad_edge=False, header_style="dim", show_header=header)
 
 
-def show_pairs(console: Console, pairs: Sequence[tuple[str, str]]) -> None:
+def show_rows(names: Iterable[str], rows: Iterable[Sequence[str]]) -> None:
+    """Prints rows under these names."""
+    table = narrow_table(*(Column(name, overflow="fold") for name in names))
+    for row in rows:
+        table.add_row(*row)
+    screen().print(table)
+
+
+def show_pairs(console: Console, pairs: Iterable[tuple[str, str]]) -> None:
     """Name and value, one pair a line, the values in one column."""
-    table = narrow_table(header=False)
-    table.add_column(style="dim", justify="right", no_wrap=True)
-    table.add_column(overflow="fold")
+    names, values = Column(style="dim", justify="right", no_wrap=True), Column(overflow="fold")
+    table = narrow_table(names, values, header=False)
     for name, value in pairs:
         table.add_row(name, shown(value))
     console.print(table)

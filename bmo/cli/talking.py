@@ -6,21 +6,12 @@ import asyncio
 
 import typer
 
-from bmo.cli.opening import UserOption, settings_for
+from bmo.cli.opening import settings_for
+from bmo.cli.options import UserOption
 from bmo.settings import load_settings
 from bmo.telemetry import share_metrics_of_processes
 
-
-def register(app: typer.Typer) -> None:
-    """Adds the commands."""
-    app.command("chat")(chat)
-    for name in ("console", "dev", "start"):
-        app.command(
-            name,
-            help=WORKER_HELP[name],
-            context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
-        )(_worker_command(name))
-
+app = typer.Typer()
 
 WORKER_HELP = {
     "console": "Talk by microphone and speaker, on this machine.",
@@ -29,6 +20,7 @@ WORKER_HELP = {
 }
 
 
+@app.command("chat")
 def chat(user: UserOption = None) -> None:
     """Talk to BMO in the terminal."""
     settings = settings_for(user)  # what is wrong is said before seconds of loading
@@ -47,3 +39,11 @@ def _worker_command(name: str):  # type: ignore[no-untyped-def]  # typer reads t
         raise typer.Exit(run_worker(name, context.args, settings))
 
     return command
+
+
+for name, help_text in WORKER_HELP.items():
+    app.command(
+        name,
+        help=help_text,
+        context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    )(_worker_command(name))

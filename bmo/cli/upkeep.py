@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,16 +13,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from bmo.cli.errors import CommandError
-from bmo.cli.jsonl import write_line
-from bmo.cli.opening import (
-    JsonOption,
-    UserOption,
-    moment_option,
-    opened_ledger,
-    opened_reader,
-    opened_stores,
-    settings_for,
-)
+from bmo.cli.jsonl import row_of, write_line
+from bmo.cli.opening import opened_ledger, opened_reader, opened_stores, settings_for
+from bmo.cli.options import JsonOption, UserOption, moment
 from bmo.cli.tables import fact_row, quoted, screen, shown
 from bmo.quotation import quotation
 
@@ -31,16 +24,13 @@ if TYPE_CHECKING:
 
     from bmo.ledger import Ledger, Restated
     from bmo.memory.reprocess import Reprocessing
-    from bmo.settings import Settings
     from bmo.turn import Fact
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the commands."""
-    app.command("reindex")(reindex_command)
-    app.command("reprocess")(reprocess_command)
+app = typer.Typer()
 
 
+@app.command("reindex")
 def reindex_command(
     missing: Annotated[
         bool, typer.Option("--missing", help="Keep what is right; only repair.")
@@ -51,12 +41,12 @@ def reindex_command(
     ] = False,
 ) -> None:
     """Make the search index anew from the ledger; interrupted, the next run goes on."""
-    from bmo.index import IndexUnavailable, discard_damaged
+    from bmo.index import IndexUnavailable, MemoryIndex
     from bmo.memory import MemoryUnavailable
     from bmo.recorder import rebuild
 
     settings = settings_for(None)
-    if discard_damaged(settings):
+    if MemoryIndex.discard_damaged(settings):
         print("the index could not be read: it is made anew", file=sys.stderr)
     with opened_reader(settings, owner=True, take_over=take_over) as reader:
         if reader.index is None:
@@ -74,9 +64,11 @@ def reindex_command(
     print(f"{written} memories written; {name} holds {total}")
 
 
+@app.command("reprocess")
 def reprocess_command(
     since: Annotated[
-        str | None, typer.Option("--since", help="Turns said from then on (ISO 8601).")
+        datetime | None,
+        typer.Option("--since", parser=moment, help="Turns said from then on (ISO 8601)."),
     ] = None,
     version: Annotated[
         str | None, typer.Option("--version", help="Turns decided by this gate version.")
@@ -88,16 +80,20 @@ def reprocess_command(
     as_json: JsonOption = False,
 ) -> None:
     """Run the present gate over logged turns: the difference first, written with --apply."""
-    from bmo.memory.reprocess import apply_passes
+    from bmo.gate import WriteGate
+    from bmo.memory.reprocess import apply_passes, reprocess
 
     if every and user is not None:
         raise CommandError("--all-users and --user are one at a time.")
     settings = settings_for(user)
-    moment = moment_option("--since", since)
 
     def passes(ledger: Ledger) -> Reprocessing:
         users = ledger.users() if every else [settings.bmo_user_id]
-        return _reprocess(ledger, settings, users, moment, version, held)
+        gate = WriteGate.from_settings(settings, load_judge=settings.effective_mode != "pattern")
+        with _bar("turns") as advance:
+            return reprocess(
+                ledger, gate, users, since=since, version=version, held=held, progress=advance
+            )
 
     if not apply:
         with opened_ledger(settings) as ledger:
@@ -105,8 +101,7 @@ def reprocess_command(
     else:
         with opened_stores(settings) as stores:
             found = passes(stores.ledger)
-            stores.recorder.call(apply_passes, stores.ledger, found).result()
-            stores.finish()
+            stores.write(apply_passes, stores.ledger, found)
     if as_json:
         for change in found.changes:
             write_line(change_row(change))
@@ -119,11 +114,9 @@ def change_row(change: Restated) -> dict[str, Any]:
     """What changes about one turn, as the documented JSON object."""
     return {
         "turn_id": change.turn.id,
-        "user_id": change.turn.user_id,
-        "at": change.turn.at.isoformat(),
+        **row_of(change.turn, "user_id at"),
         "user": change.turn.text,
-        "verdict": change.decision.verdict,
-        "reason": change.decision.reason,
+        **row_of(change.decision, "verdict reason"),
         "added": [_new_row(fact) for fact in change.added],
         "removed": [fact_row(fact) for fact in change.removed],
         "changed": [{"old": fact_row(old), "new": _new_row(new)} for old, new in change.changed],
@@ -133,10 +126,7 @@ def change_row(change: Restated) -> dict[str, Any]:
 def summary_row(found: Reprocessing, *, applied: bool) -> dict[str, Any]:
     """The last JSON line: how much was looked at and what became of it."""
     return {
-        "gate_version": found.gate_version,
-        "turns": found.turns,
-        "without_words": found.without_words,
-        "settled": found.settled,
+        **row_of(found, "gate_version turns without_words settled"),
         "reclassified": {
             f"{before}->{now}": count for (before, now), count in found.reclassified.items()
         },
@@ -148,32 +138,7 @@ def summary_row(found: Reprocessing, *, applied: bool) -> dict[str, Any]:
 
 
 def _new_row(fact: Fact) -> dict[str, Any]:
-    names = ("subject", "slot", "value", "text", "asked", "category", "kind", "rule_id")
-    return {name: getattr(fact, name) for name in names}
-
-
-def _reprocess(
-    ledger: Ledger,
-    settings: Settings,
-    users: Sequence[str],
-    since: datetime | None,
-    version: str | None,
-    held: bool,
-) -> Reprocessing:
-    from bmo.gate import WriteGate
-    from bmo.memory.reprocess import reprocess
-
-    gate = WriteGate.from_settings(settings, load_judge=settings.effective_mode != "pattern")
-    with _bar("turns") as advance:
-        return reprocess(
-            ledger,
-            gate,
-            users,
-            since=since,
-            version=version,
-            held=held,
-            progress=advance,
-        )
+    return row_of(fact, "subject slot value text asked category kind rule_id")
 
 
 def _show(console: Console, found: Reprocessing, *, applied: bool) -> None:

@@ -15,10 +15,6 @@ UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 def usage_sentence(error: Any, given: Sequence[str]) -> str:
     """What is wrong with a command line, with the value and where to look.
 
-    Args:
-        error: What typer raised.
-        given: The command line's words.
-
     Returns:
         One sentence; "" where the help was shown instead (a group without a command).
     """
@@ -27,7 +23,7 @@ def usage_sentence(error: Any, given: Sequence[str]) -> str:
         return ""
     if isinstance(error, typer.BadParameter):
         said = _with_value(said, given)
-    said = said.replace(". Did you mean", "; did you mean")
+    said = said.replace(". Did you mean", "; did you mean").replace("Value error, ", "")
     said = " ".join(said.split())
     path = error.ctx.command_path if error.ctx is not None else "bmo"
     return f"{said[0].lower()}{said[1:]} (see {path} --help)."

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
-from bmo.quotation import exchange
 from bmo.replay.compare import has
+from bmo.replay.rows import StoredRow
 from bmo.replay.scenario import ExpectedFact, Scenario, ScenarioTurn
 from bmo.turn import Fact, StoredFact, Turn
 
@@ -47,10 +47,13 @@ def annotated_turns(scenario: Scenario) -> Iterator[AnnotatedTurn]:
             before = expected.assistant
 
 
-def is_fact(memory: Fact | StoredFact, wanted: ExpectedFact, *, with_category: bool = True) -> bool:
+def is_fact(
+    memory: Fact | StoredFact | StoredRow, wanted: ExpectedFact, *, with_category: bool = True
+) -> bool:
     """Whether a memory, with the words it answers, is an annotated fact."""
+    told = f"{memory.asked} {memory.text}"
     return (
         (not with_category or memory.category == wanted.category)
-        and all(has(exchange(memory), part) for part in wanted.contains)
+        and all(has(told, part) for part in wanted.contains)
         and not any(has(memory.text, part) for part in wanted.lacks)
     )

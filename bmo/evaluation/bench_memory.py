@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bmo.evaluation.bench import resident_mb
+from bmo.evaluation.bench import own_mb, resident_mb
 from bmo.settings import Settings
 from bmo.turn import Decision, Fact, Turn
 
@@ -169,6 +169,7 @@ async def measure(home: Path, memories: int) -> dict[str, list[float]]:
             "idle_ms": idle,
             "stalls_ms": await lateness(talk),
             "resident_mb": [resident],
+            "own_mb": [own_mb()],
         }
     finally:
         await service.aclose()

@@ -110,10 +110,10 @@ def check_qdrant(settings: Settings) -> Iterator[Check]:
 
 
 def _embedded_count(settings: Settings) -> int:
-    from bmo.index import EmbedderUnavailable, MemoryIndex
+    from bmo.index import EmbedderUnavailable, MemoryIndex, UnopenedEmbedder
 
     try:
-        index = MemoryIndex.open(settings)
+        index = MemoryIndex.open(settings, UnopenedEmbedder(settings))
     except EmbedderUnavailable:
         return 0  # the embedder has a line of its own
     with closing(index):

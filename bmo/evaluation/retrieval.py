@@ -168,7 +168,7 @@ def precision_mem_bench(
                     profile = recaller.profile(space, NOW)
                     known |= {ids[memory.fact.id] for memory in profile.memories} & pinned
                 if case.text.strip():
-                    hits = index.search_raw(space, case.text, top_k=5, threshold=0.1)
+                    hits = index.search(space, case.text, top_k=5, threshold=0.1, raw=True)
                     found += [(hit.score, ids[hit.fact_id]) for hit in hits]
             known -= set(case.extra.get("relevant_exact", ()))
             ours.count([i for i in given if i not in known], relevant, known)
@@ -229,7 +229,7 @@ def locomo(corpora: Path, home: Path, embedder: Embedder) -> list[Ranking]:
                 continue
             nearest = recaller.nearest(_plan(question.text), space, NOW)
             ours.count([ids[f.id] for f in nearest[:TOP]], relevant)
-            hits = index.search_raw(space, question.text, top_k=TOP, threshold=0.0)
+            hits = index.search(space, question.text, top_k=TOP, threshold=0.0, raw=True)
             mem0.count([ids[hit.fact_id] for hit in hits], relevant)
     return [ours, mem0]
 

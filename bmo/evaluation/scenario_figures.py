@@ -16,9 +16,9 @@ import numpy as np
 
 from bmo.evaluation.annotated import is_fact
 from bmo.evaluation.metrics import Share, share
-from bmo.quotation import exchange
 from bmo.replay import replay
-from bmo.replay.compare import ScenarioResult, TurnResult, has, in_one
+from bmo.replay.compare import has, in_one
+from bmo.replay.rows import RecordedScenario, TurnRow
 from bmo.replay.scenario import Scenario, ScenarioTurn, find_scenarios, load_scenario
 from bmo.settings import Settings
 
@@ -114,38 +114,32 @@ def words_alone(paths: Iterable[Path], encoder: Judge, embedder: Embedder) -> Sc
     return figures
 
 
-def _score(scenario: Scenario, result: ScenarioResult, figures: ScenarioFigures) -> None:
+def _score(scenario: Scenario, result: RecordedScenario, figures: ScenarioFigures) -> None:
     turns = iter(result.turns)
     for session in scenario.sessions:
-        profile: list[str] = []
+        profile: tuple[str, ...] = ()
         for expected in session.turns:
             seen = next(turns)
-            if seen.profile is not None:
-                profile = [exchange(fact) for fact in seen.profile]
+            profile = seen.profile_told or profile
             _score_turn(expected, seen, profile, figures)
-    told = [exchange(fact) for fact in result.live]
     for wanted in scenario.ends.keeps:
-        figures.note("ends kept", in_one(wanted, told))
+        figures.note("ends kept", in_one(wanted, result.end.told))
     for unwanted in scenario.ends.drops:
-        figures.note("ends dropped", not any(has(fact.text, unwanted) for fact in result.live))
+        figures.note("ends dropped", not any(has(text, unwanted) for text in result.end.live))
 
 
 def _score_turn(
-    expected: ScenarioTurn, seen: TurnResult, profile: Sequence[str], figures: ScenarioFigures
+    expected: ScenarioTurn, seen: TurnRow, profile: Sequence[str], figures: ScenarioFigures
 ) -> None:
-    verdict = seen.decision.verdict if seen.decision is not None else "hold"
-    _score_verdict(expected, verdict, figures)
-    stored = [s.fact for s in seen.stored]
+    _score_verdict(expected, seen.verdict or "hold", figures)
     found = [
-        any(is_fact(fact, wanted, with_category=False) for fact in stored)
+        any(is_fact(fact, wanted, with_category=False) for fact in seen.stored)
         for wanted in expected.facts
     ]
-    _score_stored(expected, found, bool(stored), figures)
-    recall = seen.recall
-    given = [memory.fact for memory in recall.memories] if recall is not None else []
-    told = [exchange(fact) for fact in given]
-    searched = recall is not None and recall.plan.recall
-    _score_read(expected, searched, told, [fact.text for fact in given], figures)
+    _score_stored(expected, found, bool(seen.stored), figures)
+    told = [memory.told for memory in seen.recall.selected]
+    texts = [memory.text for memory in seen.recall.selected]
+    _score_read(expected, seen.recall.triggered, told, texts, figures)
     for wanted in expected.injects:
         figures.note("given, with profile", in_one(wanted, [*told, *profile]))
 

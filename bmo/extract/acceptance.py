@@ -58,13 +58,7 @@ _BEHIND = re.compile(r"[^.!?]*([.!?]?)")
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """What became of a turn's candidates.
-
-    Attributes:
-        facts: Memories that may be stored, each once.
-        refused: The others, with the reason.
-        whole: Whether the facts say all that the turn does.
-    """
+    """What became of a turn's candidates; ``whole``: the facts say all that the turn does."""
 
     facts: tuple[Fact, ...]
     refused: tuple[Refusal, ...]
@@ -81,13 +75,7 @@ def accept(
 ) -> Accepted:
     """Turns a model's candidates for a turn into memories, or refuses them.
 
-    Args:
-        candidates: What the model proposes.
-        turn: The turn they should come from; its text as the ledger has it.
-        known: People, memories given in the visit, neighbouring turns.
-        policy: What becomes of personal identifiers.
-        method: "gemini:<model>" or the like; the memories' extraction method.
-        memories: Number that the model was shown -> id of an older memory.
+    ``memories``: number that the model was shown -> id of an older memory.
     """
     asked = safe_context(turn.assistant_before, policy)
     earlier = " ".join(

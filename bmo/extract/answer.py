@@ -75,10 +75,6 @@ class Proposal:
 def read_answer(text: str, request: Request) -> dict[str, Proposal]:
     """Reads a model's answer.
 
-    Args:
-        text: What it wrote.
-        request: What it was asked.
-
     Returns:
         Turn id -> proposal; a turn it did not speak of is missing, and numbers that were not asked
         for are left out.

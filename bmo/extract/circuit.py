@@ -38,13 +38,7 @@ class Circuit:
             self._failures, self._open_until, self.reason = 0, 0.0, ""
 
     def failed(self, reason: str, *, retry_after_s: float | None, lasting: bool) -> None:
-        """A call failed.
-
-        Args:
-            reason: Why.
-            retry_after_s: How long the service asks to be left alone.
-            lasting: Asking again cannot help before somebody acts.
-        """
+        """A call failed."""
         with self._lock:
             self._failures += 1
             self.reason = reason

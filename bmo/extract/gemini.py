@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from bmo.extract.model import (
     TIMEOUT_S,
     Answer,
-    Connection,
     ExtractionFailed,
+    LibraryClient,
     Request,
     seconds_of,
 )
@@ -36,7 +36,7 @@ _LASTING = {
 """Status -> what somebody has to do."""
 
 
-class GeminiClient:
+class GeminiClient(LibraryClient["Client"]):
     """One Gemini model by an API key; see ``ModelClient``. The library is imported at first use.
 
     ``GOOGLE_GEMINI_BASE_URL`` is honoured by google-genai itself (a proxy, a test server).
@@ -45,31 +45,27 @@ class GeminiClient:
     def __init__(
         self, model: str, api_key: str, *, base_url: str | None = None, timeout_s: float = TIMEOUT_S
     ) -> None:
-        """Nothing is sent yet.
-
-        Args:
-            model: Model name.
-            api_key: Google API key.
-            base_url: Address of the service; None is Google's.
-            timeout_s: Longest a request may take between two bytes, in seconds.
-        """
+        """Nothing is sent yet; ``timeout_s`` is the longest wait between two bytes."""
+        super().__init__()
         self.model = model
         self.name = f"gemini:{model}"
         self.cost = price(model, *TYPICAL_TOKENS)
         self._key = api_key
-        self._connection = Connection(lambda: _client(api_key, base_url, timeout_s))
+        self._base_url = base_url
+        self._timeout_s = timeout_s
+
+    def _make(self) -> Client:
+        from google import genai
+        from google.genai import types
+
+        # Without retry options google-genai sends once: retrying is the settler's part.
+        timeout_ms = int(self._timeout_s * 1000)
+        options = types.HttpOptions(base_url=self._base_url, timeout=timeout_ms)
+        return genai.Client(vertexai=False, api_key=self._key, http_options=options)
 
     def is_available(self) -> bool:
         """Whether there is a key; the network is not asked."""
-        return bool(self._key) and not self._connection.closed
-
-    def warm_up(self) -> None:
-        """Imports google-genai (a second of work, for which a conversation should not wait)."""
-        self._connection.opened()
-
-    def close(self) -> None:
-        """Closes the connections; a request under way fails."""
-        self._connection.close()
+        return bool(self._key) and not self.closed
 
     def ask(self, request: Request, schema: Mapping[str, Any]) -> Answer:
         """See ``ModelClient.ask``."""
@@ -86,7 +82,7 @@ class GeminiClient:
             automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
         )
         try:
-            response = self._connection.opened().models.generate_content(
+            response = self.opened().models.generate_content(
                 model=self.model, contents=request.content, config=config
             )
         except errors.APIError as error:
@@ -118,13 +114,7 @@ class GeminiClient:
 
 
 def price(model: str, input_tokens: int, output_tokens: int) -> float:
-    """US dollars of a call; an unknown model is counted like the dearest known one.
-
-    Args:
-        model: Model name ("gemini-3.1-flash-lite").
-        input_tokens: Tokens it read.
-        output_tokens: Tokens it wrote, thinking included.
-    """
+    """US dollars of a call; an unknown model is counted like the dearest known one."""
     table = _prices()
     prefix = max((name for name in table if model.startswith(name)), key=len, default=None)
     rows = table.values() if prefix is None else [table[prefix]]
@@ -137,12 +127,3 @@ def _prices() -> Mapping[str, Mapping[str, float]]:
     source = resources.files(__package__) / "data" / "prices.toml"
     table: Mapping[str, Mapping[str, float]] = tomllib.loads(source.read_text("utf-8"))["gemini"]
     return table
-
-
-def _client(api_key: str, base_url: str | None, timeout_s: float) -> Client:
-    from google import genai
-    from google.genai import types
-
-    # Without retry options google-genai sends once: retrying is the settler's part.
-    options = types.HttpOptions(base_url=base_url, timeout=int(timeout_s * 1000))
-    return genai.Client(vertexai=False, api_key=api_key, http_options=options)

@@ -52,11 +52,7 @@ class Said:
 def is_grounded(statement: str, said: Said, *, english: bool = True) -> bool:
     """Whether a memory says no more than the user's words do.
 
-    Args:
-        statement: A model's text, English.
-        said: What was said.
-        english: Whether the user spoke English: else only names, numbers and relations can be
-            compared.
+    Of another language than English only names, numbers and relations can be compared.
     """
     own, before = _forms(said.words), _forms(said.earlier)
     people = said.subjects or {}
@@ -102,11 +98,6 @@ def stance_of(statement: str, text: str, span: tuple[int, int]) -> Stance | None
     "I gave up meat" may become "Does not eat meat"; "I don't eat meat" may not become "Eats meat".
     What was so once stays past, what is hoped or doubted stays so. A few words around the quote
     count too: a quote that leaves out "used to" or "don't" is no better for it.
-
-    Args:
-        statement: A model's text, English.
-        text: The user's words.
-        span: Where the quote stands in them.
     """
     quote = f"{_before(text[: span[0]])} {text[span[0] : span[1]]} {_after(text[span[1] :])}"
     stated, quoted = set(words(statement)), words(quote)

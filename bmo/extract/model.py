@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
 from bmo.turn import Turn
 
-_Library = TypeVar("_Library", bound="_Closable")
+_Library = TypeVar("_Library", bound="Closable")
 
 TIMEOUT_S = 30.0
 """Longest a model is waited for; nothing waits on it, but a thread does."""
@@ -107,23 +108,28 @@ class ExtractionFailed(RuntimeError):
         self.spent = spent
 
 
-class _Closable(Protocol):
+class Closable(Protocol):
+    """What a library's own client must be."""
+
     def close(self) -> None:
         """Gives connections back."""
 
 
-class Connection(Generic[_Library]):
-    """A library's client, made at first use and never again after it was closed."""
+class LibraryClient(ABC, Generic[_Library]):
+    """A model behind a library's own client, made at first use and never again after closing."""
 
-    def __init__(self, make: Callable[[], _Library]) -> None:
-        """Nothing is made yet."""
+    def __init__(self) -> None:
+        """Nothing is made, nor sent, yet."""
         self.closed = False
-        self._make = make
         self._made: _Library | None = None
         self._lock = threading.Lock()
 
+    @abstractmethod
+    def _make(self) -> _Library:
+        """Imports the library and makes its client."""
+
     def opened(self) -> _Library:
-        """The client.
+        """The library's client.
 
         Raises:
             ExtractionFailed: It is closed.
@@ -135,8 +141,12 @@ class Connection(Generic[_Library]):
                 self._made = self._make()
             return self._made
 
+    def warm_up(self) -> None:
+        """Imports the library (a second of work, for which a conversation should not wait)."""
+        self.opened()
+
     def close(self) -> None:
-        """Closes it; a request under way fails. Safe to call twice."""
+        """Closes the connections; a request under way fails. Safe to call twice."""
         with self._lock:
             self.closed = True
             made, self._made = self._made, None

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from bmo.extract.model import (
     TIMEOUT_S,
     Answer,
-    Connection,
     ExtractionFailed,
+    LibraryClient,
     Request,
     seconds_of,
 )
@@ -26,7 +26,7 @@ MODEL_TIMEOUT_S = 4 * TIMEOUT_S
 """A model on this machine may first have to be loaded."""
 
 
-class OllamaClient:
+class OllamaClient(LibraryClient["httpx.Client"]):
     """One model of an Ollama server; see ``ModelClient``. httpx is imported at first use.
 
     Attributes:
@@ -36,35 +36,25 @@ class OllamaClient:
     cost = 0.0
 
     def __init__(self, model: str, host: str, *, timeout_s: float = MODEL_TIMEOUT_S) -> None:
-        """Nothing is sent yet.
-
-        Args:
-            model: Model name, as in ``ollama list``.
-            host: Address of the server; ``http://`` and port 11434 are added when missing, as
-                Ollama's own clients do.
-            timeout_s: Longest an answer is waited for, in seconds.
-        """
+        """Nothing is sent yet."""
+        super().__init__()
         self.model = model
         self.name = f"ollama:{model}"
         self.problem = ""
         self._host = address_of(host)
         self._timeout_s = timeout_s
-        self._connection = Connection(lambda: _client(self._host))
         self._probed_at = -PROBED_FOR_S
 
     def is_available(self) -> bool:
         """Whether the server answers a short probe and has the model; asked at most every 30 s."""
         if time.monotonic() - self._probed_at >= PROBED_FOR_S:
             self.problem, self._probed_at = self._probe(), time.monotonic()
-        return not self.problem and not self._connection.closed
+        return not self.problem and not self.closed
 
-    def warm_up(self) -> None:
-        """Imports the HTTP library."""
-        self._connection.opened()
+    def _make(self) -> httpx.Client:
+        import httpx
 
-    def close(self) -> None:
-        """Closes the connections; a request under way fails."""
-        self._connection.close()
+        return httpx.Client(base_url=self._host)
 
     def ask(self, request: Request, schema: Mapping[str, Any]) -> Answer:
         """See ``ModelClient.ask``."""
@@ -82,9 +72,7 @@ class OllamaClient:
             "options": {"temperature": 0},
         }
         try:
-            response = self._connection.opened().post(
-                "/api/chat", json=body, timeout=self._timeout_s
-            )
+            response = self.opened().post("/api/chat", json=body, timeout=self._timeout_s)
         except httpx.HTTPError as error:
             raise ExtractionFailed(f"Ollama did not answer ({type(error).__name__})") from error
         except RuntimeError as error:  # httpx: the client was closed meanwhile
@@ -106,7 +94,7 @@ class OllamaClient:
 
         start = f"start it (ollama serve) or correct OLLAMA_HOST={self._host!r}"
         try:
-            response = self._connection.opened().get("/api/tags", timeout=PROBE_TIMEOUT_S)
+            response = self.opened().get("/api/tags", timeout=PROBE_TIMEOUT_S)
             names = {one["name"] for one in response.json()["models"]}
         except httpx.HTTPError as error:
             return f"Ollama does not answer ({type(error).__name__}): {start}."
@@ -134,9 +122,3 @@ def address_of(host: str) -> str:
     has_port = name.rpartition(":")[2].isdigit() and not name.endswith("]")
     port = "" if found or has_port else ":11434"
     return f"{scheme or 'http'}://{rest or '127.0.0.1'}{port}"
-
-
-def _client(host: str) -> httpx.Client:
-    import httpx
-
-    return httpx.Client(base_url=host)

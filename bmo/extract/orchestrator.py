@@ -61,12 +61,7 @@ class Orchestrator:
 
     @classmethod
     def from_settings(cls, settings: Settings, gate: WriteGate) -> Orchestrator:
-        """Makes a client for each model that GATEKEEPER_LLM_MODEL names; nothing is sent yet.
-
-        Args:
-            settings: Models, keys, budgets.
-            gate: Its policies and version stand behind every decision.
-        """
+        """Makes a client for each model that GATEKEEPER_LLM_MODEL names; nothing is sent yet."""
         clients: list[ModelClient] = []
         notices: list[str] = []
         for name in settings.model_names:
@@ -105,13 +100,7 @@ class Orchestrator:
 
         Whatever a model or the network does ends in an outcome; no turn is lost.
 
-        Args:
-            turns: Turns of one user and one visit, oldest first.
-            known: What is known beside them.
-            budget: What may be spent on them; None is any amount.
-
-        Returns:
-            One outcome a turn, and every call that was made.
+        One outcome a turn, and every call that was made.
         """
         outcomes = {turn.id: self._barred(turn) for turn in turns}
         calls: list[Call] = []

@@ -15,10 +15,6 @@ def locate(quote: str, said: str) -> tuple[int, int] | None:
     Case, blanks, punctuation, apostrophes and accents' encoding make no difference; the words
     and their order do.
 
-    Args:
-        quote: What a model says it copied.
-        said: The user's words.
-
     Returns:
         Character offsets in ``said``, or None when the words are not there in a row.
     """

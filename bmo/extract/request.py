@@ -42,11 +42,6 @@ def build_request(turns: Sequence[Turn], known: Known, policy: SensitivePolicy) 
 
     Nothing that was masked is shown, and nothing that tries to steer the assistant. Of the older
     memories those are shown that a turn may end; what repeats one is refused as its echo.
-
-    Args:
-        turns: Turns to settle, of one visit.
-        known: What is known beside them.
-        policy: What becomes of personal identifiers.
     """
     wanted = {turn.id for turn in turns}
     near = [

@@ -24,9 +24,7 @@ class ScriptedClient:
     def __init__(self, name: str, answers: Mapping[str, list[dict[str, Any]]]) -> None:
         """Answers with these.
 
-        Args:
-            name: What to be called after "scripted:".
-            answers: A turn's words -> facts as a model would write them.
+        A turn's words -> facts as a model would write them.
         """
         self.name = f"scripted:{name}"
         self._answers = {_key(text): facts for text, facts in answers.items()}

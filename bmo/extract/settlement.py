@@ -94,12 +94,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """What became of all turns of one request, in the order they were given.
-
-    Attributes:
-        outcomes: One a turn.
-        calls: Every call that was made, failed ones too.
-    """
+    """What became of all turns of one request, in their order, and every call that was made."""
 
     outcomes: tuple[TurnOutcome, ...]
     calls: tuple[Call, ...] = ()

@@ -31,6 +31,7 @@ _ASSIGNED = re.compile(
 _OTHER = re.compile(r"[\w~.-]{3}\dQ~[\w~.-]{31,34}|\b[5KL][1-9A-HJ-NP-Za-km-z]{50,51}\b")
 _HEX = re.compile(r"[0-9a-f]{32,}", re.I)
 _COMMIT = re.compile(r"\b(?:commit|sha|hash|md5|checksum|revision|digest)\W+$", re.I)
+_DIGITS = re.compile(r"(?:\d[^\d]*){6}")
 _CARD = re.compile(r"(?<![\w+.,])[2-6]\d{3}(?:[ -]?\d){9,15}(?!\w)")
 _FOURS = re.compile(r"[3-6]\d{3}([ -])\d{4}\1\d{4}\1\d{4}")
 _IBAN = re.compile(r"(?<![^\W_])[a-z]{2} ?\d\d(?: ?[a-z0-9]){11,30}(?![^\W_])", re.I)
@@ -93,8 +94,8 @@ def find_shapes(text: str, words: Sequence[str]) -> Iterator[Found]:
     for kind, needed, pattern in _SHAPES:
         if needed in text:
             yield from (Found(*m.span(1), kind) for m in pattern.finditer(text))
-    phoned = not secret_table_words("phone").isdisjoint(words)
-    if sum(map(str.isdigit, text)) >= 6:
+    if _DIGITS.search(text):
+        phoned = not secret_table_words("phone").isdisjoint(words)
         for match in _CARD.finditer(text):
             said = match.group()
             if _FOURS.fullmatch(said) or (len(set(said)) > 3 and _valid("luhn", said)):
@@ -106,7 +107,7 @@ def find_shapes(text: str, words: Sequence[str]) -> Iterator[Found]:
                 said for said in {m.group() for m in hits} if not module or _valid(module, said)
             }
             yield from (Found(*m.span(), "national_number") for m in hits if m.group() in valid)
-    if spoken(words) >= 7:
+    if len(words) >= 7 and spoken(words) >= 7:
         yield from _spoken_cards(text)
 
 

@@ -58,6 +58,7 @@ class RuleProblem:
         line: Line, from 1.
         column: Column, from 1.
         message: What is wrong and how to fix it.
+        works: The rule is used all the same, as it was meant.
     """
 
     file: str
@@ -65,6 +66,7 @@ class RuleProblem:
     line: int
     column: int
     message: str
+    works: bool = False
 
     def __str__(self) -> str:
         """One line for people."""
@@ -212,11 +214,11 @@ class _Reader:
         problems = tuple(sorted(self._problems, key=lambda p: (p.line, p.column)))
         return CustomRules(rules["skip_patterns"], rules["keep_patterns"], problems)
 
-    def _report(self, rule: str, node: Any, message: str, column_offset: int = 0) -> None:
-        mark = node.start_mark
-        self._problems.append(
-            RuleProblem(self._file, rule, mark.line + 1, mark.column + 1 + column_offset, message)
-        )
+    def _report(
+        self, rule: str, node: Any, message: str, column_offset: int = 0, *, works: bool = False
+    ) -> None:
+        line, column = node.start_mark.line + 1, node.start_mark.column + 1 + column_offset
+        self._problems.append(RuleProblem(self._file, rule, line, column, message, works))
 
     def _pairs(self, node: Any, rule: str, what: str) -> list[tuple[Any, Any]]:
         if node.id != "mapping":
@@ -303,7 +305,7 @@ class _Reader:
             read = "it is read as a word border" if made == "\b" else "nobody says one"
             fix = "put the pattern in single quotes, or write two backslashes"
             what = f"YAML made a control character ({made!r}) of a backslash"
-            self._report(where, node, f"{what}: {read}; {fix}")
+            self._report(where, node, f"{what}: {read}; {fix}", works=made == "\b")
             if any(unicodedata.category(c) == "Cc" for c in pattern):
                 return None
         return self._compiled(where, node, pattern)

@@ -15,7 +15,7 @@ from bmo.gate.identifiers import masked_identifiers
 from bmo.gate.orders import Order, content, is_standing_wish, meant, read_order
 from bmo.gate.published_signals import PublishedSignals, published_signals
 from bmo.gate.secrets import bare_secret, scan
-from bmo.gate.small_talk import small_talk
+from bmo.gate.small_talk import SmallTalk, small_talk
 from bmo.language import (
     MAX_CHARACTERS,
     LanguageCode,
@@ -37,6 +37,8 @@ from bmo.turn import (
     Verdict,
 )
 
+_LONGEST_TURN = 10 * MAX_CHARACTERS
+"""A turn of more characters was not spoken: it is held, and its begin alone is written down."""
 _FEW_WORDS = 3
 """A turn with an identifier and no more content words beside it says nothing else."""
 
@@ -149,30 +151,37 @@ def guard(turn: Turn, context: DialogueContext, settings: Settings, custom: Cust
         settings: Mode, policies, thresholds.
         custom: Rules of the deployment.
     """
-    asked = scan(clean(turn.assistant_before)[-MAX_CHARACTERS:]).masked
+    asked = ""
+    if turn.assistant_before:
+        asked = scan(clean(turn.assistant_before)[-MAX_CHARACTERS:]).masked
     found = scan(clean(turn.text)[:MAX_CHARACTERS], asked)
     text, identifiers = found.masked, 0
     if settings.bmo_sensitive != "keep":
         text, identifiers = masked_identifiers(text)
         asked, _ = masked_identifiers(asked)
+    overlong = len(turn.text) > _LONGEST_TURN
     steers = attack(text, asked)
-    if attack(asked) is not None:
+    if asked and attack(asked) is not None:
         asked = ""
-    turn = replace(turn, text=text, assistant_before=asked)
+    if (text, asked) != (turn.text, turn.assistant_before):
+        turn = replace(turn, text=text, assistant_before=asked)
     masked = found.kinds
     if settings.effective_mode == "disabled":
         return Guarded(turn, raw_ruling(turn, "gatekeeper disabled"), masked=masked)
+    if overlong:
+        held = Ruling("hold", ("other",), "too long", 1.0, "guard.length")
+        return Guarded(turn, held, masked=masked)
     ruling = _sensitive(turn, bool(masked) and bare_secret(found, text), identifiers, settings)
     ruling = ruling or _skipped_by_custom_rule(turn, custom)
     if ruling is None and steers is not None:
         ruling = Ruling("hold", ("injection",), "injection", 0.95, steers)
-    ruling = ruling or _small_talk(turn, settings) or _order(turn, context)
+    skipped = small_talk(text) if ruling is None else None
+    ruling = ruling or _small_talk(turn, skipped, settings) or _order(turn, context)
     ruling = ruling or _kept_by_custom_rule(turn, custom)
     if ruling is not None:
         return Guarded(turn, ruling, masked=masked)
     published = published_signals(text, turn.assistant_after)
-    greeting = small_talk(text, greeting_limit=MAX_CHARACTERS + 1)
-    if greeting is not None and greeting.signal == "greeting":
+    if skipped is not None and skipped.signal == "greeting":
         # Past GATEKEEPER_GREETING_LENGTH_LIMIT its length says that there is more in it.
         published = PublishedSignals(("greeting",), "greeting past its limit")
     language = identify(
@@ -256,11 +265,10 @@ def _skipped_by_custom_rule(turn: Turn, custom: CustomRules) -> Ruling | None:
     return Ruling("discard", ("other",), found.reason, 1.0, found.rule_id) if found else None
 
 
-def _small_talk(turn: Turn, settings: Settings) -> Ruling | None:
-    """Small talk, unless it may answer the assistant's question."""
+def _small_talk(turn: Turn, found: SmallTalk | None, settings: Settings) -> Ruling | None:
+    """Small talk, unless it may answer the assistant's question; no greeting past its limit."""
     limit = settings.gatekeeper_greeting_length_limit
-    found = small_talk(turn.text, greeting_limit=limit)
-    if found is None:
+    if found is None or (found.kind == "greeting" and len(turn.text) >= limit):
         return None
     if "?" in turn.assistant_before and found.signal == "confirmation" and found.kind != "thanks":
         return None
@@ -288,7 +296,8 @@ def _withhold(turn: Turn, order: Order) -> Ruling:
     )
 
 
-def _forget(order: Order, context: DialogueContext) -> Ruling:
+def _forget(order: Order, context: DialogueContext) -> Ruling | None:
+    """A request to forget, or a wish that is taken back; without such a wish it is no order."""
     scope, ends = meant(order, context.candidates, context.near, context.last_facts)
     rule_id = f"order.{order.kind}"
     facts: tuple[Fact, ...] = ()
@@ -303,6 +312,10 @@ def _forget(order: Order, context: DialogueContext) -> Ruling:
             extraction_method=f"pattern:{rule_id}",
         )
         facts = (request,)
+    if order.kind == "lift":
+        if not ends:
+            return None
+        return Ruling("allow", ("preference",), "may be brought up again", 0.95, rule_id, facts)
     return Ruling("allow", ("forget",), "asked to forget", 0.95, rule_id, facts)
 
 

@@ -1,4 +1,4 @@
-"""What a user orders memory to do: remember this, forget that, never bring it up.
+"""What a user orders memory to do: remember this, forget that, never bring it up, or do again.
 
 Orders are said in so many words and are read by rules (``tables/orders.toml``). Off and on the
 record concern the visit and are read there (``bmo/memory/wishes.py``).
@@ -16,9 +16,11 @@ import re2
 
 from bmo.gate.tables import read_table
 from bmo.language import words
-from bmo.turn import Fact, RetractScope, StoredFact
+from bmo.turn import WITHHOLD_RULE, Fact, RetractScope, StoredFact
 
-OrderKind = Literal["remember", "forget", "forget_last", "forget_subject", "forget_all", "withhold"]
+OrderKind = Literal[
+    "remember", "forget", "forget_last", "forget_subject", "forget_all", "withhold", "lift"
+]
 
 _KINDS: tuple[OrderKind, ...] = (
     "remember",
@@ -26,6 +28,7 @@ _KINDS: tuple[OrderKind, ...] = (
     "forget_subject",
     "forget_last",
     "withhold",
+    "lift",
     "forget",
 )
 """In the order in which they are tried."""
@@ -88,7 +91,7 @@ def read_order(text: str) -> Order | None:
             found = pattern.fullmatch(said)
             if found:
                 what = found.groupdict().get("what") or ""
-                if kind == "remember" or kind.endswith(("all", "last")) or content(what):
+                if kind != "withhold" or content(what):
                     return Order(kind, what.strip(" .,!?;:"))
     return None
 
@@ -118,7 +121,7 @@ def meant(
     near: Mapping[str, float],
     last: Sequence[Fact],
 ) -> tuple[RetractScope, tuple[str, ...]]:
-    """Which memories a request to forget means.
+    """Which memories a request to forget means, or which wish an order to lift it.
 
     Args:
         order: The request.
@@ -134,6 +137,11 @@ def meant(
     if order.kind == "forget_last":
         return "memory", tuple(fact.id for fact in last if fact.op == "assert")
     wanted = content(order.what)
+    if not wanted:
+        return "memory", ()
+    if order.kind == "lift":
+        wishes = [memory for memory in candidates if memory.rule_id == WITHHOLD_RULE]
+        return "memory", tuple(m.id for m in wishes if mentions(wanted, m.value))
     named = [m for m in candidates if mentions(wanted, f"{m.text} {m.said} {m.value}")]
     named = named or [m for m in candidates if mentions(wanted, f"{m.asked} {m.text} {m.said}")]
     if order.kind == "forget_subject":

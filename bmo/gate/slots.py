@@ -21,7 +21,8 @@ MAX_WORDS = 30
 """A longer turn is no plain statement."""
 
 _BORDERS = re.compile(
-    r"[.!?;,:]+(?=\s|$)|\s(?:and|but|und|aber|et|mais|y|pero)\s"
+    r"(?<!\bdr)(?<!\bmr)(?<!\bms)(?<!\bst)(?<!\bmrs)(?<!\bprof)[.!?;,:]+(?=\s|$)|"
+    r"\s(?:and|but|und|aber|et|mais|y|pero)\s"
     r"(?=(?:i|i'm|im|my|we|our|ich|mein|meine|wir|je|j'|mon|ma|me|mi|tengo|vivo|soy)\b)",
     re.IGNORECASE,
 )
@@ -51,8 +52,15 @@ _NOT_A_VALUE = frozenset(
     "today since until for gestern "
     "letzte hier dernière ayer pasada".split()
 )
+_WEEKDAYS = frozenset(
+    "monday tuesday wednesday thursday friday saturday sunday montag dienstag mittwoch donnerstag "
+    "freitag samstag sonntag lundi mardi mercredi jeudi vendredi samedi dimanche lunes martes "
+    "miércoles jueves viernes sábado domingo".split()
+)
 _LIST = re.compile(r"\s*,\s*(?:and\s+|und\s+|et\s+|y\s+)?|\s+(?:and|und|et|y|&)\s+")
 """What stands between the members of a list."""
+
+_CAPTURE = re.compile(r"\(\?P<\w+>")
 
 _NAMING = ("name", "place", "technologies")
 """Captures that name what a memory mentions."""
@@ -70,6 +78,7 @@ _LANGUAGES = frozenset(
     "italienisch türkisch russisch polnisch arabisch anglais allemand espagnol français italien "
     "portugais arabe inglés alemán francés español italiano portugués árabe and und et y".split()
 )
+_NO_NAMES = _NOT_A_VALUE | _LANGUAGES | _WEEKDAYS
 _MONTHS = (
     r"(?:january|february|march|april|may|june|july|august|september|october|november|december|"
     r"jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|januar|februar|märz|mai|juni|juli|oktober|"
@@ -114,14 +123,11 @@ def read_slots(text: str, language: LanguageCode) -> SlotReading:
     """
     if "?" in text or len(text.split()) > MAX_WORDS:
         return SlotReading()
-    facts: list[Fact] = []
-    covers = True
-    for clause in filter(None, (part.strip() for part in _clauses(text, language))):
-        found = _read_clause(clause, language)
-        facts += found
-        if not found and small_talk(clause) is None:
-            covers = False
-    return SlotReading(tuple(facts), covers and bool(facts))
+    clauses = [part.strip() for part in _clauses(text, language)]
+    read = [(clause, _read_clause(clause, language)) for clause in clauses if clause]
+    facts = tuple(fact for _, found in read for fact in found)
+    covers = bool(facts) and all(found or small_talk(clause) for clause, found in read)
+    return SlotReading(facts, covers)
 
 
 def _clauses(text: str, language: LanguageCode) -> list[str]:
@@ -152,6 +158,9 @@ def canonical_texts() -> list[tuple[str, str]]:
 def _read_clause(clause: str, language: LanguageCode) -> tuple[Fact, ...]:
     plain = _OPENING.sub("", clause.replace("’", "'"))
     short = _TRAILING.sub("", plain)
+    screen = _screen(language)
+    if screen.fullmatch(short) is None and (short == plain or screen.fullmatch(plain) is None):
+        return ()  # most clauses
     for rule in _rules(language):
         for said in dict.fromkeys((short, plain)):
             for pattern in rule.patterns:
@@ -204,8 +213,11 @@ class _SlotRule:
             subject, slot = f"user.{values['kin']}:{values['name'].lower()}", "name"
         elif slot == "favourite":
             slot = f"favourite_{values['of'].lower().replace(' ', '_')}"
+        text = self.text.format(**values)
+        if values.get("kin", "")[:1] in tuple("aeiou"):
+            text = text.replace("Has a ", "Has an ")
         return Fact(
-            text=self.text.format(**values),
+            text=text,
             category=self.category,
             slot=slot,
             value=value,
@@ -236,7 +248,9 @@ def _is_name(value: str) -> str | None:
     known = given_names()
     if not all(part.lower() in known or part[0].isupper() for part in parts):
         return None
-    if any(part.lower() in _NOT_A_VALUE or part.lower() in _LANGUAGES for part in parts):
+    if not _NO_NAMES.isdisjoint(lower := value.lower().split()):
+        return None
+    if any(re.fullmatch(_MONTHS, part) and part not in known for part in lower):
         return None
     return " ".join(part if part[0].isupper() else part[0].upper() + part[1:] for part in parts)
 
@@ -299,6 +313,13 @@ def _rules(language: LanguageCode) -> tuple[_SlotRule, ...]:
 
 
 @cache
+def _screen(language: LanguageCode) -> re.Pattern[str]:
+    """One pattern for a clause that any rule's pattern may cover."""
+    patterns = (pattern.pattern for rule in _rules(language) for pattern in rule.patterns)
+    return re.compile("|".join(_CAPTURE.sub("(?:", p) for p in patterns), re.IGNORECASE)
+
+
+@cache
 def _rules_of(language: str) -> tuple[_SlotRule, ...]:
     kin = {
         called: relation
@@ -331,7 +352,9 @@ def _rule(item: dict[str, Any], language: str, kin: dict[str, str]) -> _SlotRule
         choices=choices,
         kin=kin,
         patterns=tuple(patterns),
-        canonical=re.compile(item["text"].format(**captures, of=r"(?P<of>[\w ]+)")),
+        canonical=re.compile(
+            item["text"].replace("Has a ", "Has an? ").format(**captures, of=r"(?P<of>[\w ]+)")
+        ),
     )
 
 

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Literal, get_args
 
 from bmo.gate.tables import read_table
-from bmo.language import LANGUAGES, words
+from bmo.language import LANGUAGES, LanguageCode, words
 from bmo.turn import Signal
 
 SkipKind = Literal[
@@ -62,23 +62,22 @@ class SmallTalk:
     rule_id: str
 
 
-def small_talk(text: str, *, greeting_limit: int = 50) -> SmallTalk | None:
-    """Whether a turn is nothing but small talk in one language.
+def small_talk(text: str) -> SmallTalk | None:
+    """Whether a turn is nothing but small talk in one language, and what it is.
 
-    Args:
-        text: The user's words.
-        greeting_limit: A greeting of this many characters or more goes on
-            (GATEKEEPER_GREETING_LENGTH_LIMIT).
-
-    Returns:
-        What it is, or None. A confirmation may answer a question: the caller looks at that.
+    A confirmation may answer a question, a greeting may be long: the caller looks at that.
     """
-    said = [_short_form(word) for word in words(text[:200])]
-    if not said or len(said) > MAX_WORDS:
+    said, languages = [], frozenset(LANGUAGES)
+    for word in words(text[:200]):
+        said.append(_short_form(word))
+        languages &= _vocabulary().get(said[-1], frozenset())
+        if not languages:
+            return None  # most turns, at their first words
+    if len(said) > MAX_WORDS:
         return None
-    kinds = (_kind(said, language) for language in LANGUAGES)
+    kinds = (_kind(said, language) for language in LANGUAGES if language in languages)
     kind: SkipKind | None = next((k for k in kinds if k is not None), None)
-    if kind is None or (kind == "greeting" and len(text.strip()) >= greeting_limit):
+    if kind is None:
         return None
     return SmallTalk(kind, _SIGNALS[kind], _REASONS[kind], f"skip.{kind}")
 
@@ -89,11 +88,9 @@ def _short_form(word: str) -> str:
     return "haha" if _LAUGHTER.fullmatch(bare) else _ELONGATED.sub(r"\1", bare)
 
 
-def _kind(said: list[str], language: str) -> SkipKind | None:
-    """The most telling kind when phrases and fillers of a language cover all words, else None."""
-    phrases, vocabulary = _phrases(language)
-    if not vocabulary.issuperset(said):
-        return None  # most turns
+def _kind(said: list[str], language: LanguageCode) -> SkipKind | None:
+    """The most telling kind when phrases and fillers of a language cover some words, else None."""
+    phrases = _phrases(language)
     reached: list[frozenset[str] | None] = [frozenset(), *[None] * len(said)]
     for start in range(len(said)):
         kinds = reached[start]
@@ -104,16 +101,26 @@ def _kind(said: list[str], language: str) -> SkipKind | None:
             if kind is not None:
                 reached[end] = (reached[end] or frozenset()) | kinds | {kind}
     found = reached[-1]
-    if found is None:
+    if not found:
         return None
     return next((kind for kind in get_args(SkipKind) if kind in found), "backchannel")
 
 
 @cache
-def _phrases(language: str) -> tuple[dict[tuple[str, ...], str], frozenset[str]]:
-    """Words of a phrase -> its kind ("filler" last), and all words that occur."""
+def _phrases(language: LanguageCode) -> dict[tuple[str, ...], str]:
+    """Words of a phrase -> its kind ("filler" last)."""
     kinds: dict[tuple[str, ...], str] = {}
     for kind, phrases in read_table("small_talk.toml")[language].items():
         for phrase in phrases:
             kinds.setdefault(tuple(map(_short_form, words(phrase))), kind)
-    return kinds, frozenset(word for phrase in kinds for word in phrase)
+    return kinds
+
+
+@cache
+def _vocabulary() -> dict[str, frozenset[LanguageCode]]:
+    """Every word of the phrases -> the languages in whose phrases it is."""
+    found: dict[str, frozenset[LanguageCode]] = {}
+    for language in LANGUAGES:
+        for word in (word for phrase in _phrases(language) for word in phrase):
+            found[word] = found.get(word, frozenset()) | {language}
+    return found

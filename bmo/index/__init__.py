@@ -4,8 +4,12 @@ Mem0, Qdrant and the embedding model are imported when an index is opened, not b
 """
 
 from bmo.index.backends import collection_name, server_client
-from bmo.index.damaged_stores import discard_damaged
-from bmo.index.embedders import Embedder, EmbedderUnavailable, open_embedder
+from bmo.index.embedders import (
+    Embedder,
+    EmbedderUnavailable,
+    UnopenedEmbedder,
+    open_embedder,
+)
 from bmo.index.entries import point_of
 from bmo.index.errors import (
     IndexDamaged,
@@ -14,9 +18,8 @@ from bmo.index.errors import (
     InferenceFailed,
     StoreInUse,
 )
-from bmo.index.free_pages import release_free_pages
 from bmo.index.gemini_service import gemini_service_errors
-from bmo.index.hits import IndexHit
+from bmo.index.hits import IndexHit, Metadata
 from bmo.index.mem0_collection import Mem0Memory, read_mem0_collection
 from bmo.index.memory_index import MemoryIndex
 from bmo.index.ownership import IndexOwner
@@ -33,14 +36,14 @@ __all__ = [
     "InferenceFailed",
     "Mem0Memory",
     "MemoryIndex",
+    "Metadata",
     "StoreInUse",
+    "UnopenedEmbedder",
     "collection_name",
-    "discard_damaged",
     "gemini_service_errors",
     "meaning_of",
     "open_embedder",
     "point_of",
     "read_mem0_collection",
-    "release_free_pages",
     "server_client",
 ]

@@ -5,23 +5,18 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager, contextmanager
 
 from bmo.index.connection import Connection
 from bmo.index.embedders import Embedder
 from bmo.index.entries import EntryStore, Filters
 from bmo.index.inference import Inference
 
-if TYPE_CHECKING:
-    from mem0 import Memory
-
-
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class IndexAccess:
-    """Mem0 and the store, for readers and for one writer at a time.
+    """The store and Mem0 around it, for readers and for one writer at a time.
 
     Attributes:
         backend: "edge", "local" (qdrant-client's local mode) or "server".
@@ -43,27 +38,18 @@ class IndexAccess:
         self._connection = connection
         self._writer = threading.RLock()
 
+    def _reading(self) -> AbstractContextManager[EntryStore]:
+        return self._connection.using()
+
     @contextmanager
-    def _writing(self) -> Iterator[tuple[Memory, EntryStore]]:
-        with self._writer, self._reading() as parts:
-            yield parts
+    def _writing(self) -> Iterator[EntryStore]:
+        with self._writer, self._reading() as store:
+            yield store
 
     def _remove(self, filters: Filters) -> int:
-        """Removes what matches, also from what was compared last; returns how much it was."""
-        self._connection.last.clear()
-        with self._writing() as (_, store):
+        """Removes what matches; returns how much it was."""
+        with self._writing() as store:
             return store.delete_matching(filters)
-
-    @contextmanager
-    def _reading(self) -> Iterator[tuple[Memory, EntryStore]]:
-        with self._connection.parts() as parts:
-            yield parts
-
-    def _add(self, memory: Memory, user_id: str, text: str, entry: dict[str, Any]) -> str:
-        """Adds one memory as it is; returns Mem0's id."""
-        # One message per add: a list is one memory per message, and only the first id is known.
-        result = memory.add(storable(text), user_id=user_id, metadata=entry, infer=False)
-        return str(result["results"][0]["id"])
 
 
 def storable(text: str) -> str:

@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 from bmo.index.embedders import Embedder
 from bmo.index.entries import EntryStore
 from bmo.index.errors import IndexUnavailable
-from bmo.index.free_pages import release_file_pages
 from bmo.settings import Settings
 
 if TYPE_CHECKING:
@@ -21,12 +20,6 @@ if TYPE_CHECKING:
 
 SERVER_TIMEOUT_S = 2
 """Longest a request to a Qdrant server may take, in seconds."""
-
-READ_ONCE = ("wal",)
-"""Folders of an Edge shard whose files are read to their end when it is opened, and only written
-to at their end afterwards. With those of the vectors, payloads and keys there would be 45 MB less
-at 10,000 memories; but the first write and the first search in the store then read from the disk,
-and Edge holds Python's lock meanwhile (8 and 30 ms)."""
 
 _THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
 
@@ -50,23 +43,19 @@ def has_edge() -> bool:
 
 def open_edge(directory: Path, _collection: str, dims: int) -> EntryStore:
     """Qdrant Edge in a directory of its own."""
-    from bmo.index.cached_store import CachedStore
     from bmo.index.edge_store import EdgeStore
 
-    store = EdgeStore(directory, dims)
-    release_file_pages(directory, READ_ONCE)
-    return CachedStore(store, dims)
+    return EdgeStore(directory, dims)
 
 
 def open_local(directory: Path, collection: str, dims: int) -> EntryStore:
     """qdrant-client's local mode in a directory of its own."""
     from qdrant_client import QdrantClient
 
-    from bmo.index.cached_store import CachedStore
     from bmo.index.qdrant_store import LocalStore
 
-    store = LocalStore(QdrantClient(path=str(directory)), collection, dims, directory)
-    return CachedStore(store, dims)
+    store: EntryStore = LocalStore(QdrantClient(path=str(directory)), collection, dims, directory)
+    return store
 
 
 def open_server(settings: Settings, collection: str, dims: int) -> EntryStore:

@@ -1,4 +1,4 @@
-"""Mem0 around a store: connected when first needed, and again after a failure."""
+"""A store and Mem0 around it: connected when first needed, and again after a failure."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from bmo import telemetry
 from bmo.index.embedders import Embedder
 from bmo.index.entries import EntryStore
 from bmo.index.errors import IndexLost, IndexOfAnother, IndexUnavailable
-from bmo.index.gathering import GatheringStore
 from bmo.index.inference import Inference
-from bmo.index.last_vectors import LastVectors
 from bmo.index.light_mem0 import import_mem0
 from bmo.index.ownership import IndexOwner, check_owner
 from bmo.index.server_failures import has_lost, meaning_of
@@ -22,17 +20,18 @@ from bmo.index.server_failures import has_lost, meaning_of
 if TYPE_CHECKING:
     from mem0 import Memory
 
+    from bmo.index.mem0_parts import Gathered
+
 FIRST_RETRY_S = 1.0
 LAST_RETRY_S = 30.0
 """How long an unreachable server is left alone, from the first failure to the last."""
 
 
 class Connection:
-    """One Mem0 ``Memory`` and its store, for one owner. Safe from any thread.
+    """One store and its Mem0 ``Memory``, for one owner. Safe from any thread.
 
     Attributes:
         down: Why it cannot be used now, or "".
-        last: Vectors of the texts that were compared last.
     """
 
     def __init__(
@@ -56,7 +55,6 @@ class Connection:
             owner: The ledger whose copy it is; None asks nobody (to look at it, in tests).
         """
         self.down = ""
-        self.last = LastVectors()
         self._open_store = open_store
         self._embedder = embedder
         self._collection = collection
@@ -65,74 +63,86 @@ class Connection:
         self._owner = owner
         self._ready = owner is None
         self._connecting = threading.Lock()
-        self._memory: Memory | None = None
-        self._gathering: tuple[Memory, GatheringStore, LastVectors] | None = None
+        self._store: EntryStore | None = None
+        self._mem0: tuple[Memory, Memory, Gathered] | None = None
         self._retry_at = 0.0
         self._retry_s = FIRST_RETRY_S
         self._closed = False
 
     @contextmanager
-    def parts(self) -> Iterator[tuple[Memory, EntryStore]]:
-        """Mem0 and the store.
+    def using(self) -> Iterator[EntryStore]:
+        """The store.
 
         Raises:
             IndexLost: The server has lost the collection; it is made again at the next call.
-            IndexUnavailable: They cannot be reached, now or in the middle of the work.
+            IndexUnavailable: It cannot be reached, now or in the middle of the work.
         """
-        memory = self.connected()
+        store = self.connected()
         try:
-            yield memory, memory.vector_store
+            yield store
         except self._errors() as error:
             raise self._failed(error) from error
         self.down, self._retry_s = "", FIRST_RETRY_S
 
-    def connected(self) -> Memory:
-        """Mem0, connected; an unreachable server is tried again after a while.
+    def connected(self) -> EntryStore:
+        """The store, connected; an unreachable server is tried again after a while.
 
         Raises:
             IndexUnavailable: It cannot be reached, or it is too early to try again.
             IndexOfAnother: It belongs to another ledger.
         """
-        memory = self._memory
+        store = self._store
         if self._closed:
             raise IndexUnavailable("The index is closed; open the memory service again.")
-        if memory is not None and self._ready and not self.down:
-            return memory
+        if store is not None and self._ready and not self.down:
+            return store
         if self.down and time.monotonic() < self._retry_at:
             raise IndexUnavailable(self.down)
         with self._connecting:
             try:
-                if self._memory is None:
-                    self._memory = self._connect()
+                if self._store is None:
+                    self._store = self._open_store()
                 elif not self._ready:
-                    self._memory.vector_store.ensure()
+                    self._store.ensure()
             except self._errors() as error:
                 raise self._failed(error) from error
             except IndexUnavailable as error:  # a setting is wrong
                 self._leave_alone(str(error))
                 raise
             if not self._ready:
-                self._check_owner(self._memory.vector_store)
-            return self._memory
+                self._check_owner(self._store)
+            return self._store
 
     def end_rest(self) -> None:
         """Lets a server that is left alone for a while be tried again at once."""
         self._retry_at = 0.0
 
-    def gathering(self) -> tuple[Memory, GatheringStore, LastVectors]:
-        """Mem0 around what gathers its entries, and where it takes their vectors from.
+    def memory(self) -> Memory:
+        """Mem0 around the store."""
+        return self._built()[0]
 
-        For one thread at a time.
-        """
-        if self._gathering is None:
-            gathered, last = GatheringStore(), LastVectors()
-            self._gathering = self._built(gathered, last), gathered, last
-        return self._gathering
+    def gathering(self) -> tuple[Memory, Gathered]:
+        """Mem0 around what gathers its entries; for one thread at a time."""
+        return self._built()[1:]
+
+    def _built(self) -> tuple[Memory, Memory, Gathered]:
+        """Mem0, made when first needed: who only counts does without it."""
+        store = self.connected()
+        with self._connecting:
+            if self._mem0 is None:
+                if not self._server:
+                    import_mem0()
+                from bmo.index.mem0_parts import Gathered, build_memory
+
+                name, gathered = self._collection, Gathered(self._embedder.dims)
+                own = build_memory(store, self._embedder, name, self._inference)
+                self._mem0 = own, build_memory(gathered, gathered, name), gathered
+            return self._mem0
 
     @property
     def times_made(self) -> int:
         """How often this process made the server's collection."""
-        return 0 if self._memory is None else getattr(self._memory.vector_store, "made", 0)
+        return getattr(self._store, "made", 0)
 
     def confirm_owner(self) -> None:
         """Asks again whose a server's collection is: another process may have taken it over.
@@ -142,35 +152,9 @@ class Connection:
             IndexUnavailable: It cannot be reached.
         """
         if self._server and self._owner is not None:
-            memory = self.connected()
+            store = self.connected()
             with self._connecting:
-                self._check_owner(memory.vector_store)
-
-    def mark_owner(self, store: EntryStore) -> None:
-        """Names the ledger in a collection that was just made anew."""
-        if self._owner is not None:
-            check_owner(store, self._owner, self._collection, self._embedder.dims)
-
-    def _connect(self) -> Memory:
-        if not self._server:
-            import_mem0()
-        store = self._open_store()
-        try:
-            self.gathering()
-            return self._built(store, self.last, self._inference)
-        except BaseException:
-            store.close()
-            raise
-
-    def _built(
-        self,
-        store: EntryStore | GatheringStore,
-        last: LastVectors,
-        inference: Inference | None = None,
-    ) -> Memory:
-        from bmo.index.mem0_parts import build_memory
-
-        return build_memory(store, self._embedder, self._collection, inference, last)
+                self._check_owner(store)
 
     def _check_owner(self, store: EntryStore) -> None:
         if self._owner is None:
@@ -194,7 +178,7 @@ class Connection:
             )
         if has_lost(error):
             if self._ready:
-                telemetry.note_lost_index()
+                telemetry.note("bmo_index_lost")
             self.down = (
                 f"The Qdrant server of QDRANT_URL has lost the collection {self._collection}; it "
                 "is made again and filled from the ledger by itself."
@@ -228,11 +212,9 @@ class Connection:
             if self._closed:
                 return
             self._closed = True
-            self.last.clear()
-            if self._gathering is not None:
-                self._gathering[0].close()
-            memory, self._memory = self._memory, None
-            if memory is not None:
+            mem0, self._mem0 = self._mem0, None
+            for memory in mem0[:2] if mem0 is not None else ():
                 memory.close()
                 memory.llm.close()
-                memory.vector_store.close()
+            if self._store is not None:
+                self._store.close()

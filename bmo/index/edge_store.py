@@ -7,22 +7,23 @@ import shutil
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import qdrant_edge as edge
-from mem0.vector_stores.base import VectorStoreBase
 
-from bmo.index.disk_room import bytes_of, check_room
-from bmo.index.edge_failures import edge_failures, first_line
-from bmo.index.entries import PAYLOAD_INDEXES, Entry, Filters, conditions, without_copies
+from bmo.index.embedded_files import bytes_of, check_room
+from bmo.index.entries import (
+    PAGE,
+    PAYLOAD_INDEXES,
+    Entry,
+    Filters,
+    conditions,
+    scan,
+    without_copies,
+)
 from bmo.index.errors import IndexDamaged, IndexUnavailable
-from bmo.index.shared_lock import SharedLock
-from bmo.index.vector_cache import Page
-
-_VECTOR_PAGE = 16
-"""Entries read at a time with their vectors: Python's lock is held for half a millisecond."""
 
 _COPY_PAGE = 32
 _COPY_PAUSE_S = 0.0001
@@ -32,15 +33,45 @@ Edge keeps it for 1 ms to write them, for 30 ms to write a thousand."""
 _CONFIG = "edge_config.json"
 _WHOLE = "entry"
 """Payload key that holds all of an entry's payload."""
-_FILTERED = (*PAYLOAD_INDEXES, "domain", "turn_id")
+_FILTERED = (*PAYLOAD_INDEXES, "turn_id")
 """Payload keys that stand for themselves as well."""
 
 
-class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
+class EdgeFailed(OSError):
+    """Qdrant Edge could not do it; the message is its first line."""
+
+
+@contextmanager
+def edge_failures() -> Iterator[None]:
+    """Raises ``EdgeFailed`` for what Qdrant Edge raises; our own mistakes pass as they are.
+
+    It raises bare ``Exception`` for everything that goes wrong in it, and where it panics (files
+    that are damaged inside) a ``PanicException``, which is no ``Exception`` and would end a thread.
+    """
+    try:
+        yield
+    except (OSError, ValueError, TypeError, LookupError, AttributeError):
+        raise
+    except Exception as error:  # see above
+        if type(error) is not Exception:
+            raise
+        raise EdgeFailed(first_line(error)) from error
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise EdgeFailed(f"Qdrant Edge panicked: {first_line(error)}") from error
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error, or its name."""
+    return str(error).strip().splitlines()[0][:200] if str(error).strip() else repr(error)
+
+
+class EdgeStore:
     """One shard in one directory.
 
-    Edge itself is safe from several threads. The lock is for ``compact``, which replaces the
-    shard while searches run.
+    Edge itself is safe from several threads, and holds Python's own lock in every call. The lock
+    here is for ``compact``, which replaces the shard while searches run.
     """
 
     def __init__(self, directory: Path, dims: int) -> None:
@@ -56,9 +87,8 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
         """
         self._directory = directory
         self._dims = dims
-        self._swap = SharedLock()
+        self._swap = threading.RLock()
         self._compacting = threading.Lock()
-        self._noting = threading.Lock()
         # Points written while the shard is copied, or None while it is not.
         self._changed: set[str] | None = None
         self._closing = False
@@ -77,26 +107,18 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
                 directory,
             ) from None
 
-    # -- what Mem0 calls -----------------------------------------------------------------------
-
-    def create_col(self, name: str, vector_size: int, distance: str) -> None:
-        """Nothing to do: the shard is made when it is opened."""
-
     def insert(
         self,
         vectors: Sequence[Sequence[float]],
         payloads: Sequence[dict[str, Any]] | None = None,
         ids: Sequence[str] | None = None,
     ) -> None:
-        """Writes points."""
-        if ids is None:
-            raise ValueError("points need ids")
-        rows = payloads if payloads is not None else [{} for _ in ids]
+        """See ``EntryStore.insert``."""
         points = [
             edge.Point(point_id, list(vector), _packed(payload))
-            for point_id, vector, payload in zip(ids, vectors, rows, strict=True)
+            for point_id, vector, payload in zip(ids or (), vectors, payloads or (), strict=True)
         ]
-        self._update(edge.UpdateOperation.upsert_points(points), ids)
+        self._update(edge.UpdateOperation.upsert_points(points), ids or ())
 
     def search(
         self,
@@ -105,117 +127,62 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
         top_k: int = 5,
         filters: Filters | None = None,
     ) -> Sequence[Entry]:
-        """The nearest points that match, by cosine similarity."""
+        """See ``EntryStore.search``."""
         request = edge.QueryRequest(
             limit=top_k,
             query=edge.Query.Nearest(list(vectors)),
             filter=_filter(filters),
             with_payload=True,
         )
-        with self._swap.shared(), edge_failures():
+        with self._swap, edge_failures():
             points = self._shard.query(request)
         return [Entry(str(point.id), _unpacked(point.payload), point.score) for point in points]
 
     def keyword_search(self, query: str, top_k: int = 5, filters: Filters | None = None) -> None:
         """None, always: Mem0's BM25 fusion lowered top-1 on short memories from .88 to .78."""
 
-    def delete(self, vector_id: str) -> None:
-        """Removes a point."""
-        self.delete_many([vector_id])
-
-    def update(
-        self,
-        vector_id: str,
-        vector: Sequence[float] | None = None,
-        payload: dict[str, Any] | None = None,
-    ) -> None:
-        """Replaces vector, payload or both."""
-        if vector is not None and payload is not None:
-            self.insert([vector], [payload], [vector_id])
-        elif payload is not None:
-            operation = edge.UpdateOperation.overwrite_payload([vector_id], _packed(payload))
-            self._update(operation, [vector_id])
-        elif vector is not None:
-            changed = [edge.PointVectors(vector_id, list(vector))]
-            self._update(edge.UpdateOperation.update_vectors(changed), [vector_id])
-
-    def get(self, vector_id: str) -> Entry | None:
-        """A point by id, or None."""
-        with self._swap.shared(), edge_failures():
-            # All three arguments: the stubs' defaults are wrong in 0.9.0.
-            found = self._shard.retrieve([vector_id], True, False)
-        return Entry(str(found[0].id), _unpacked(found[0].payload)) if found else None
-
-    def list(
-        self, filters: Filters | None = None, top_k: int | None = None
-    ) -> Sequence[Sequence[Entry]]:
-        """Points that match, wrapped as Mem0 expects."""
-        return [self.page(filters or {}, top_k or 100)[0]]
-
-    def list_cols(self) -> Sequence[str]:
-        """The one collection there is."""
-        return [self._directory.name]
-
-    def delete_col(self) -> None:
-        """Removes all points."""
-        self.drop()
-
-    def col_info(self) -> dict[str, Any]:
-        """Name and number of points."""
-        return {"name": self._directory.name, "points": self.count({})}
-
-    def reset(self) -> None:
-        """Removes all points."""
-        self.drop()
-
-    # -- what MemoryIndex calls ----------------------------------------------------------------
-
     def ensure(self) -> None:
-        """See ``PointStore.ensure``."""
+        """See ``EntryStore.ensure``."""
 
-    def present(self, ids: Sequence[str]) -> set[str]:
-        """See ``PointStore.present``."""
-        with self._swap.shared(), edge_failures():
-            return {str(point.id) for point in self._shard.retrieve(list(ids), False, False)}
+    def found(self, ids: Sequence[str]) -> list[Entry]:
+        """See ``EntryStore.found``."""
+        with self._swap, edge_failures():
+            # All three arguments: the stubs' defaults are wrong in 0.9.0.
+            points = self._shard.retrieve(list(ids), True, False)
+        return [Entry(str(point.id), _unpacked(point.payload)) for point in points]
 
     def page(
         self, filters: Filters, limit: int, after: str | None = None
     ) -> tuple[Sequence[Entry], str | None]:
-        """See ``PointStore.page``."""
+        """See ``EntryStore.page``."""
         request = edge.ScrollRequest(
             offset=after, limit=limit, filter=_filter(filters), with_payload=True
         )
-        with self._swap.shared(), edge_failures():
+        with self._swap, edge_failures():
             records, behind = self._shard.scroll(request)
         entries = [Entry(str(record.id), _unpacked(record.payload)) for record in records]
         return entries, None if behind is None else str(behind)
 
-    def pages(self, filters: Filters) -> Iterator[Page]:
-        """See ``OwnStore.pages``."""
-        offset = None
-        while True:
-            request = edge.ScrollRequest(
-                offset=offset,
-                limit=_VECTOR_PAGE,
-                filter=_filter(filters),
-                with_payload=True,
-                with_vector=True,
-            )
-            with self._swap.shared(), edge_failures():
-                records, offset = self._shard.scroll(request)
-            yield [(str(record.id), _unpacked(record.payload), record.vector) for record in records]
-            if offset is None:
-                return
-
     def count(self, filters: Filters) -> int:
-        """See ``PointStore.count``."""
-        with self._swap.shared(), edge_failures():
+        """See ``EntryStore.count``."""
+        with self._swap, edge_failures():
             return int(self._shard.count(edge.CountRequest(filter=_filter(filters), exact=True)))
 
     def delete_many(self, ids: Sequence[str]) -> None:
-        """See ``PointStore.delete_many``."""
+        """See ``EntryStore.delete_many``."""
         if ids:
             self._update(edge.UpdateOperation.delete_points(list(ids)), ids)
+
+    def delete_matching(self, filters: Filters) -> int:
+        """See ``EntryStore.delete_matching``."""
+        ids = [entry.id for entry in scan(self, filters)]
+        for start in range(0, len(ids), PAGE):
+            self.delete_many(ids[start : start + PAGE])
+        return len(ids)
+
+    def lay_out(self) -> None:
+        """See ``EntryStore.lay_out``."""
+        self.compact()
 
     def compact(self) -> bool:
         """Copies the living points into a new shard and removes the old one's files.
@@ -235,15 +202,14 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
                 shutil.rmtree(left_over, ignore_errors=True)
             with edge_failures():
                 fresh = _open_shard(copy, self._dims)
-            with self._noting:
-                self._changed = set()
+            self._changed = set()
             try:
                 self._copy_all(fresh)
                 self._copy_changed(fresh)
                 with edge_failures():
                     fresh.flush()
-                with self._swap.exclusive(), edge_failures():
-                    self._copy_changed(fresh, alone=True)
+                with self._swap, edge_failures():
+                    self._copy_changed(fresh)
                     fresh.flush()
                     fresh.close()
                     self._shard.close()
@@ -251,8 +217,7 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
                     copy.rename(self._directory)
                     self._shard = _open_shard(self._directory, self._dims)
             finally:
-                with self._noting:
-                    self._changed = None
+                self._changed = None
                 shutil.rmtree(copy, ignore_errors=True)
             shutil.rmtree(old)
             return True
@@ -263,7 +228,7 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
             request = edge.ScrollRequest(
                 offset=offset, limit=_COPY_PAGE, with_payload=True, with_vector=True
             )
-            with self._swap.shared(), edge_failures():
+            with self._swap, edge_failures():
                 self._check_open()
                 records, offset = self._shard.scroll(request)
             _put(fresh, records)
@@ -271,13 +236,13 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
                 return
             time.sleep(_COPY_PAUSE_S)
 
-    def _copy_changed(self, fresh: Any, *, alone: bool = False) -> None:
-        """Brings what was written since into the copy as well; ``alone``: the swap is held."""
-        with self._noting:
+    def _copy_changed(self, fresh: Any) -> None:
+        """Brings what was written since into the copy as well."""
+        with self._swap:
             changed, self._changed = sorted(self._changed or ()), set()
         for start in range(0, len(changed), _COPY_PAGE):
             ids = changed[start : start + _COPY_PAGE]
-            with nullcontext() if alone else self._swap.shared(), edge_failures():
+            with self._swap, edge_failures():
                 self._check_open()
                 records = self._shard.retrieve(ids, True, True)
             gone: list[Any] = sorted(set(ids) - {str(record.id) for record in records})
@@ -290,22 +255,10 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
         if self._closing:
             raise IndexUnavailable("The index is being closed; its files are rewritten later.")
 
-    def drop(self) -> None:
-        """See ``PointStore.drop``."""
-        with self._compacting, self._swap.exclusive(), edge_failures():
-            self._shard.close()
-            shutil.rmtree(self._directory)
-            self._shard = _open_shard(self._directory, self._dims)
-
-    def flush(self) -> None:
-        """Writes to disk what only the operating system has."""
-        with self._swap.shared(), edge_failures():
-            self._shard.flush()
-
     def close(self) -> None:
-        """See ``PointStore.close``."""
+        """See ``EntryStore.close``."""
         self._closing = True
-        with self._compacting, self._swap.exclusive(), edge_failures():
+        with self._compacting, self._swap, edge_failures():
             if not self._closed:
                 self._closed = True
                 self._shard.flush()
@@ -313,11 +266,10 @@ class EdgeStore(VectorStoreBase):  # type: ignore[misc]  # mem0 ships no types
 
     def _update(self, operation: Any, ids: Sequence[str]) -> None:
         check_room(self._directory)
-        with self._swap.shared(), edge_failures():
+        with self._swap, edge_failures():
             self._shard.update(operation)
-            with self._noting:
-                if self._changed is not None:
-                    self._changed.update(ids)
+            if self._changed is not None:
+                self._changed.update(ids)
 
     def _beside(self, ending: str) -> Path:
         return self._directory.with_name(f"{self._directory.name}.{ending}")
@@ -335,8 +287,8 @@ def _open_shard(directory: Path, dims: int) -> Any:
     if (directory / _CONFIG).exists():
         return edge.EdgeShard.load(str(directory), None)
     directory.mkdir(parents=True, exist_ok=True)
-    # Cold: read from the files when needed. The vectors of the users who are here are in memory
-    # anyway (``VectorCache``); cached, Edge maps 32 MB more than it uses and touches all of it.
+    # Cold: read from the files when needed; cached, Edge maps 32 MB more than it uses and touches
+    # all of it.
     cold = edge.Memory.Cold
     vectors = edge.EdgeVectorParams(size=dims, distance=edge.Distance.Cosine, memory=cold)
     config = edge.EdgeConfig(vectors=vectors, payload_memory=cold, id_tracker_memory=cold)
@@ -347,12 +299,12 @@ def _open_shard(directory: Path, dims: int) -> Any:
 
 
 def _put(shard: Any, records: Sequence[Any]) -> None:
-    points = [
-        edge.Point(record.id, record.vector, _packed(_unpacked(record.payload)))
-        if _WHOLE not in record.payload
-        else edge.Point(record.id, record.vector, record.payload)
-        for record in records
-    ]
+    points = []
+    for record in records:
+        payload = record.payload  # made anew at each access: 12 us
+        if _WHOLE not in payload:
+            payload = _packed(_unpacked(payload))
+        points.append(edge.Point(record.id, record.vector, payload))
     if points:
         with edge_failures():
             shard.update(edge.UpdateOperation.upsert_points(points))

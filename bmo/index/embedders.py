@@ -177,6 +177,37 @@ class GeminiEmbedder:
         self._client.close()
 
 
+class UnopenedEmbedder:
+    """Name and size of the embedder of the settings, for who looks at the index and embeds nothing.
+
+    Opening the local one compares and loads 23 MB.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        """Reads the name.
+
+        Raises:
+            EmbedderUnavailable: The local model's manifest cannot be read.
+        """
+        self.name, self.dims = GEMINI_MODEL, GEMINI_DIMS
+        if settings.bmo_embedder == "local":
+            try:
+                self.name, self.dims = read_manifest(LOCAL_MODEL)["name"], LocalEmbedder.dims
+            except ModelFileError as error:
+                raise EmbedderUnavailable(f"No local embedder: {error}") from error
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """See ``Embedder.embed``.
+
+        Raises:
+            EmbedderUnavailable: Always: it is not open.
+        """
+        raise EmbedderUnavailable("The index was opened to be looked at only.")
+
+    def close(self) -> None:
+        """See ``Embedder.close``."""
+
+
 def open_embedder(settings: Settings) -> Embedder:
     """The embedder that ``BMO_EMBEDDER`` names.
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 Filters = Mapping[str, Any]
 """Payload key -> value, or ``{"in": [values]}``; all must hold. Nothing else is understood."""
 
-PAYLOAD_INDEXES = ("user_id", "fact_id", "category", "write_verdict", "mode")
+PAYLOAD_INDEXES = ("user_id", "fact_id", "write_verdict", "mode", "domain")
 """Payload keys that are filtered on."""
 
 PAGE = 500
@@ -32,8 +32,8 @@ class Entry:
     score: float = 0.0
 
 
-class PointStore(Protocol):
-    """What every kind of store can do."""
+class EntryStore(Protocol):
+    """What every kind of store can do. Mem0 calls ``search`` and ``insert``."""
 
     def ensure(self) -> None:
         """Makes what a server lacks of the collection; an embedded store lacks nothing."""
@@ -55,11 +55,8 @@ class PointStore(Protocol):
     ) -> None:
         """Writes entries; one of the same id is replaced."""
 
-    def get(self, vector_id: str) -> Any:
-        """The entry of that id, or None."""
-
-    def present(self, ids: Sequence[str]) -> set[str]:
-        """Which of some ids there are."""
+    def found(self, ids: Sequence[str]) -> list[Entry]:
+        """The entries of some ids, those that there are."""
 
     def page(
         self, filters: Filters, limit: int, after: str | None = None
@@ -72,24 +69,20 @@ class PointStore(Protocol):
     def delete_many(self, ids: Sequence[str]) -> None:
         """Removes entries; unknown ids are fine."""
 
+    def delete_matching(self, filters: Filters) -> int:
+        """Removes the entries that match; returns how many there were."""
+
     def compact(self) -> bool:
         """Rewrites the files so that deleted entries leave no bytes; False where it cannot."""
 
-    def drop(self) -> None:
-        """Removes all entries."""
+    def lay_out(self) -> None:
+        """Brings files, or a server's collection, to how they are made today."""
 
     def close(self) -> None:
         """Releases files and connections. Safe to call twice."""
 
 
-class EntryStore(PointStore, Protocol):
-    """What MemoryIndex needs beside Mem0's own calls."""
-
-    def delete_matching(self, filters: Filters) -> int:
-        """Removes the entries that match; returns how many there were."""
-
-
-def scan(store: PointStore, filters: Filters) -> Iterator[Entry]:
+def scan(store: EntryStore, filters: Filters) -> Iterator[Entry]:
     """All entries of a store that match, a page at a time."""
     after: str | None = None
     while True:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -56,3 +57,23 @@ def fact_metadata(fact: StoredFact) -> dict[str, str | float | bool]:
         "source_type": fact.source_type,
         "write_verdict": "allow",
     }
+
+
+def agrees(payload: Mapping[str, Any], text: str, fact: StoredFact, said: Metadata) -> bool:
+    """Whether an entry says of a fact what is to be written of it.
+
+    Args:
+        payload: The entry's; empty where there is none.
+        text: The fact's, as it is written.
+        fact: The ledger's row.
+        said: What the write gate said.
+    """
+    wanted = {**fact_metadata(fact), **said, "user_id": fact.user_id, "data": text}
+    return all(_same(payload.get(key), value) for key, value in wanted.items())
+
+
+def _same(there: object, wanted: object) -> bool:
+    """Equal; a number may have lost its last digit on its way through a server."""
+    if isinstance(wanted, float) and isinstance(there, float):
+        return math.isclose(there, wanted)
+    return there == wanted

@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from mem0 import Memory
 from mem0.configs.base import MemoryConfig
 from mem0.configs.llms.gemini import GeminiConfig
@@ -22,13 +23,12 @@ from mem0.llms.configs import LlmConfig
 from mem0.utils import spacy_models
 from mem0.utils.factory import EmbedderFactory, LlmFactory, VectorStoreFactory
 from mem0.vector_stores.configs import VectorStoreConfig
+from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from bmo.index.embedders import Embedder
 from bmo.index.entries import Entry, EntryStore
-from bmo.index.gathering import GatheringStore
 from bmo.index.inference import Inference
-from bmo.index.last_vectors import LastVectors
 from bmo.index.mem0_history import NoHistory
 
 # Mem0 writes memories' texts into its log at INFO, and warns of what is left out here on purpose.
@@ -42,7 +42,43 @@ spacy_models._load_failed_lemma = True
 
 _PROVIDER = "bmo"
 _INFERENCE = "bmo-gemini"
-_HANDED_OVER: dict[str, tuple[EntryStore | GatheringStore, Embedder, LastVectors]] = {}
+_HANDED_OVER: dict[str, tuple[EntryStore | Gathered, Embedder | Gathered]] = {}
+
+
+class Gathered:
+    """Many entries in one write: Mem0 makes them one by one, the store gets them all at once.
+
+    Attributes:
+        dims: Length of a vector.
+        vectors: Text -> its vector, where Mem0 takes them from.
+    """
+
+    def __init__(self, dims: int) -> None:
+        """Nothing gathered."""
+        self.dims = dims
+        self.vectors: dict[str, NDArray[np.float32]] = {}
+        self._made: list[Sequence[float]] = []
+        self._payloads: list[dict[str, Any]] = []
+
+    def embed(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        """The vectors of texts, made before."""
+        return [self.vectors[text] for text in texts]
+
+    def insert(
+        self,
+        vectors: Sequence[Sequence[float]],
+        payloads: Sequence[dict[str, Any]] | None = None,
+        ids: Sequence[str] | None = None,
+    ) -> None:
+        """Keeps points; the ids that Mem0 made for them are not used."""
+        self._made += vectors
+        self._payloads += payloads or ()
+
+    def take(self) -> tuple[list[Sequence[float]], list[dict[str, Any]]]:
+        """Vectors and payloads of what was gathered, which is forgotten here."""
+        taken = self._made, self._payloads
+        self.vectors, self._made, self._payloads = {}, [], []
+        return taken
 
 
 class StoreConfig(BaseModel):
@@ -58,15 +94,13 @@ class Mem0Embedder(EmbeddingBase):  # type: ignore[misc]  # mem0 ships no types
     def __init__(self, config: Any) -> None:
         """Takes the embedder that was handed over under ``config.model``."""
         super().__init__(config)
-        _, self._embedder, self._last = _HANDED_OVER[config.model]
+        _, self._embedder = _HANDED_OVER[config.model]
         self._failures = threading.local()
 
     def embed(self, text: str, memory_action: str | None = None) -> list[float]:
         """One text as a list of floats."""
-        made = self._last.take(text) if memory_action == "add" else None
         try:
-            if made is None:
-                made = self._embedder.embed([text])[0]
+            made = self._embedder.embed([text])[0]
         except Exception as error:
             self._failures.last = error
             raise
@@ -126,20 +160,18 @@ def vector_store(collection_name: str, key: str) -> Any:
 
 
 def build_memory(
-    store: EntryStore | GatheringStore,
-    embedder: Embedder,
+    store: EntryStore | Gathered,
+    embedder: Embedder | Gathered,
     collection: str,
     inference: Inference | None = None,
-    last: LastVectors | None = None,
 ) -> Memory:
     """A Mem0 ``Memory`` around an open store and embedder.
 
     Args:
-        store: An open store, or one that gathers.
-        embedder: Makes the vectors.
+        store: An open store, or what gathers entries.
+        embedder: Makes the vectors, or has them.
         collection: The collection's name.
         inference: The model of Mem0's own extraction; None leaves it out.
-        last: Vectors made a moment ago, for what is added.
     """
     VectorStoreFactory.provider_to_class[_PROVIDER] = f"{__name__}.vector_store"
     EmbedderFactory.provider_to_class[_PROVIDER] = f"{__name__}.Mem0Embedder"
@@ -148,7 +180,7 @@ def build_memory(
         _INFERENCE, "bmo.index.mem0_inference.GeminiInference", GeminiConfig
     )
     key = uuid.uuid4().hex
-    _HANDED_OVER[key] = (store, embedder, last or LastVectors())
+    _HANDED_OVER[key] = (store, embedder)
     try:
         # model_construct: Mem0's validators know a fixed list of providers.
         memory = Memory(

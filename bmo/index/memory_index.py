@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bmo.index.access import storable
 from bmo.index.backends import collection_name, has_edge, open_edge, open_local, open_server
 from bmo.index.connection import Connection
-from bmo.index.embedders import Embedder, open_embedder
+from bmo.index.embedded_files import StoreLock, drop_stale_stores
+from bmo.index.embedders import Embedder, EmbedderUnavailable, UnopenedEmbedder, open_embedder
 from bmo.index.entries import EntryStore, point_of
-from bmo.index.errors import IndexUnavailable
+from bmo.index.errors import IndexDamaged, IndexUnavailable
 from bmo.index.fact_search import FactSearch
-from bmo.index.hits import IndexHit, Metadata, fact_metadata, hit_of
+from bmo.index.hits import IndexHit, Metadata, agrees, fact_metadata, hit_of
 from bmo.index.inference import Inference, inference_of
 from bmo.index.mem0_history import remove_history_files
 from bmo.index.ownership import IndexOwner, is_owner
 from bmo.index.raw_turns import RawTurns
-from bmo.index.stale_stores import drop_stale_stores
-from bmo.index.store_lock import StoreLock
 from bmo.settings import Settings, checked_user_id, quiet_third_parties
 from bmo.turn import StoredFact
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 class MemoryIndex(FactSearch, RawTurns):
@@ -168,9 +164,31 @@ class MemoryIndex(FactSearch, RawTurns):
             index._connection.connected()
         except BaseException:
             index._connection.close()
-            lock.release()
+            lock.close()
             raise
         return index
+
+    @classmethod
+    def discard_damaged(cls, settings: Settings) -> bool:
+        """Removes the embedded store if its files cannot be read; the ledger has what was in it.
+
+        Returns:
+            Whether there was one that is removed now; a server's store is left alone.
+
+        Raises:
+            StoreInUse: Another process took the store in between.
+        """
+        if settings.qdrant_url is not None:
+            return False
+        try:
+            cls.open(settings, UnopenedEmbedder(settings)).close()
+        except IndexDamaged as damaged:
+            with closing(StoreLock(damaged.directory.parent)):
+                shutil.rmtree(damaged.directory)
+            return True
+        except (IndexUnavailable, EmbedderUnavailable):
+            pass  # in use, no room, no model: whoever opens it next says so
+        return False
 
     @property
     def unavailable(self) -> str:
@@ -215,22 +233,20 @@ class MemoryIndex(FactSearch, RawTurns):
             IndexUnavailable: The store cannot be reached.
             EmbedderUnavailable: There are no vectors now; nothing is written.
         """
-        texts = [storable(fact.text) for fact, _ in facts]
         points = [point_of(fact.id) for fact, _ in facts]
-        for fact, _ in facts:
-            checked_user_id(fact.user_id)
-        with self._reading() as (_, store):
-            vectors = self._vectors(texts)
+        texts = [storable(fact.text) for fact, _ in facts]
+        users = [checked_user_id(fact.user_id) for fact, _ in facts]
+        different = list(dict.fromkeys(texts))
+        with self._reading() as store:
+            vectors = dict(zip(different, self.embedder.embed(different), strict=True))
             with self._writer:
-                memory, gathered, last = self._connection.gathering()
-                for (fact, metadata), text, vector in zip(facts, texts, vectors, strict=True):
-                    last.keep(text, vector)
-                    self._add(memory, fact.user_id, text, {**fact_metadata(fact), **metadata})
+                memory, gathered = self._connection.gathering()
+                gathered.vectors = vectors
+                for user_id, text, (fact, said) in zip(users, texts, facts, strict=True):
+                    entry = {**fact_metadata(fact), **said}
+                    memory.add(text, user_id=user_id, metadata=entry, infer=False)
                 made, payloads = gathered.take()
             store.insert(made, payloads, points)
-            # An earlier version gave entries ids of their own.
-            old = {fact.index_id for fact, _ in facts if fact.index_id} - set(points)
-            store.delete_many(sorted(old))
         return points
 
     def delete_fact(self, user_id: str, fact_id: str) -> int:
@@ -248,26 +264,31 @@ class MemoryIndex(FactSearch, RawTurns):
 
     def count_facts(self) -> int:
         """Number of the facts' entries, of all users; raw turns are left out."""
-        with self._reading() as (_, store):
+        with self._reading() as store:
             return store.count({"mode": "gated"})
 
-    def lacks(self, facts: Sequence[StoredFact]) -> list[StoredFact]:
-        """Which of some facts have no entry."""
-        ids = {fact.id: fact.index_id or point_of(fact.id) for fact in facts}
-        with self._reading() as (_, store):
-            there = store.present(sorted(ids.values()))
-        return [fact for fact in facts if ids[fact.id] not in there]
+    def wrong(
+        self, facts: Sequence[tuple[StoredFact, Metadata]]
+    ) -> list[tuple[StoredFact, Metadata]]:
+        """Which of some facts have no entry, or one that says something else."""
+        with self._reading() as store:
+            entries = store.found([point_of(fact.id) for fact, _ in facts])
+        there = {entry.id: entry.payload for entry in entries}
+        return [
+            (fact, said)
+            for fact, said in facts
+            if not agrees(there.get(point_of(fact.id), {}), storable(fact.text), fact, said)
+        ]
 
     def entries_after(self, after: str, limit: int) -> tuple[list[IndexHit], str]:
         """Some entries of all users in the order of their ids, and where to go on ("": nowhere)."""
-        with self._reading() as (_, store):
+        with self._reading() as store:
             entries, behind = store.page({}, limit, after or None)
         return [hit_of(entry) for entry in entries if not is_owner(entry)], behind or ""
 
     def remove_entries(self, index_ids: Sequence[str]) -> None:
         """Removes entries that no live fact has."""
-        self._connection.last.clear()
-        with self._writing() as (_, store):
+        with self._writing() as store:
             store.delete_many(index_ids)
 
     @property
@@ -286,16 +307,17 @@ class MemoryIndex(FactSearch, RawTurns):
         Raises:
             IndexUnavailable: It cannot be done now; the files are as they were.
         """
-        self._connection.last.clear()
-        with self._reading() as (_, store):
+        with self._reading() as store:
             return store.compact()
 
-    def _vectors(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        """Vectors of texts; one that was compared a moment ago has its vector already."""
-        known = {text: self._connection.last.take(text) for text in dict.fromkeys(texts)}
-        new = [text for text, vector in known.items() if vector is None]
-        made = dict(zip(new, self.embedder.embed(new), strict=True)) if new else {}
-        return [made[text] if (vector := known[text]) is None else vector for text in texts]
+    def lay_out(self) -> None:
+        """Has files, or a server's collection, laid out as they are made today.
+
+        Raises:
+            IndexUnavailable: It cannot be done now; all is as it was.
+        """
+        with self._reading() as store:
+            store.lay_out()
 
     def drop_stale(self) -> int:
         """Removes embedded stores of another embedder or backend, which nothing uses any more.
@@ -308,12 +330,6 @@ class MemoryIndex(FactSearch, RawTurns):
         with self._dropping:
             return drop_stale_stores(self._home, self.backend, self.collection)
 
-    def drop(self) -> None:
-        """Removes all entries of all users from this collection."""
-        with self._writing() as (_, store):
-            store.drop()
-            self._connection.mark_owner(store)
-
     def close(self) -> None:
         """Closes Mem0, the store and its own embedder, and gives the lock back; safe twice."""
         with self._writer:
@@ -324,4 +340,4 @@ class MemoryIndex(FactSearch, RawTurns):
             if self._own_embedder is not None:
                 self._own_embedder.close()
             if self._store_lock is not None:
-                self._store_lock.release()
+                self._store_lock.close()

@@ -73,8 +73,8 @@ def is_owner(entry: Entry) -> bool:
 
 
 def _owner_of(store: EntryStore) -> str | None:
-    entry = store.get(OWNER_POINT)
-    return None if entry is None else str((entry.payload or {}).get("ledger_id"))
+    found = store.found([OWNER_POINT])
+    return str(found[0].payload.get("ledger_id")) if found else None
 
 
 def _nobody_elses(store: EntryStore, owner: IndexOwner) -> bool:

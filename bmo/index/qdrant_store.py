@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from http import HTTPStatus
 from pathlib import Path
@@ -15,14 +15,12 @@ from qdrant_client import QdrantClient, models
 from qdrant_client.http.exceptions import UnexpectedResponse
 
 from bmo.index.entries import (
-    PAGE,
     PAYLOAD_INDEXES,
     Entry,
     Filters,
     conditions,
     without_copies,
 )
-from bmo.index.vector_cache import Page
 
 TENANT = "user_id"
 """The payload key that says whose an entry is."""
@@ -50,7 +48,7 @@ class ServerStore(Qdrant):  # type: ignore[misc]  # mem0 ships no types
 
         Without the sparse vectors of Mem0's own: they are for BM25, which is off here.
         """
-        known: Collection[str] = ()
+        known: Mapping[str, models.PayloadIndexInfo] = {}
         if self.client.collection_exists(self.collection_name):
             known = self.client.get_collection(self.collection_name).payload_schema
         else:
@@ -67,7 +65,7 @@ class ServerStore(Qdrant):  # type: ignore[misc]  # mem0 ships no types
         self._index_payload(key for key in PAYLOAD_INDEXES if key not in known)
 
     def ensure(self) -> None:
-        """See ``PointStore.ensure``."""
+        """See ``EntryStore.ensure``."""
         self.create_col(self.embedding_model_dims, self.on_disk)
 
     def insert(
@@ -87,15 +85,15 @@ class ServerStore(Qdrant):  # type: ignore[misc]  # mem0 ships no types
     def keyword_search(self, query: str, top_k: int = 5, filters: Filters | None = None) -> None:
         """None, always: Mem0's BM25 fusion lowered top-1 on short memories from .88 to .78."""
 
-    def present(self, ids: Sequence[str]) -> set[str]:
-        """See ``PointStore.present``."""
-        found = self.client.retrieve(self.collection_name, ids, with_payload=False)
-        return {str(record.id) for record in found}
+    def found(self, ids: Sequence[str]) -> list[Entry]:
+        """See ``EntryStore.found``."""
+        records = self.client.retrieve(self.collection_name, ids, with_payload=True)
+        return [Entry(str(record.id), record.payload or {}) for record in records]
 
     def page(
         self, filters: Filters, limit: int, after: str | None = None
     ) -> tuple[Sequence[Entry], str | None]:
-        """See ``PointStore.page``."""
+        """See ``EntryStore.page``."""
         records, behind = self.client.scroll(
             self.collection_name,
             scroll_filter=_filter(filters),
@@ -107,12 +105,12 @@ class ServerStore(Qdrant):  # type: ignore[misc]  # mem0 ships no types
         return entries, None if behind is None else str(behind)
 
     def count(self, filters: Filters) -> int:
-        """See ``PointStore.count``."""
+        """See ``EntryStore.count``."""
         found = self.client.count(self.collection_name, count_filter=_filter(filters), exact=True)
         return int(found.count)
 
     def delete_many(self, ids: Sequence[str]) -> None:
-        """See ``PointStore.delete_many``."""
+        """See ``EntryStore.delete_many``."""
         if ids:
             self.client.delete(
                 self.collection_name, points_selector=models.PointIdsList(points=list(ids))
@@ -130,13 +128,24 @@ class ServerStore(Qdrant):  # type: ignore[misc]  # mem0 ships no types
         """False: a server's own optimizer rewrites its segments."""
         return False
 
-    def drop(self) -> None:
-        """See ``PointStore.drop``."""
-        self.client.delete_collection(self.collection_name)
+    def lay_out(self) -> None:
+        """Has the server make graphs for each user, and keep the vectors where they are to be.
+
+        It does so in its own time, and answers meanwhile.
+        """
         self.ensure()
+        self.client.update_collection(
+            self.collection_name,
+            vectors_config={"": models.VectorParamsDiff(on_disk=self.on_disk)},
+            hnsw_config=GRAPHS,
+        )
+        schema = self.client.get_collection(self.collection_name).payload_schema[TENANT]
+        if not getattr(schema.params, "is_tenant", False):
+            self.client.delete_payload_index(self.collection_name, TENANT)
+            self._index_payload([TENANT])
 
     def close(self) -> None:
-        """See ``PointStore.close``."""
+        """See ``EntryStore.close``."""
         self.client.close()
 
     def _index_payload(self, keys: Iterable[str]) -> None:
@@ -152,14 +161,10 @@ class ServerStore(Qdrant):  # type: ignore[misc]  # mem0 ships no types
 _LOCKED = (
     "insert",
     "search",
-    "get",
-    "update",
-    "delete",
-    "delete_many",
-    "present",
+    "found",
     "page",
     "count",
-    "drop",
+    "delete_many",
 )
 """What is called of a store from several threads, and keeps the lock to its end."""
 
@@ -182,22 +187,9 @@ class LocalStore(ServerStore):
 
         return locked
 
-    def pages(self, filters: Filters) -> Iterator[Page]:
-        """See ``OwnStore.pages``."""
-        offset = None
-        while True:
-            with self._lock:
-                records, offset = self.client.scroll(
-                    self.collection_name,
-                    scroll_filter=_filter(filters),
-                    limit=PAGE,
-                    offset=offset,
-                    with_payload=True,
-                    with_vectors=True,
-                )
-            yield [(str(record.id), record.payload or {}, record.vector) for record in records]
-            if offset is None:
-                return
+    def lay_out(self) -> None:
+        """See ``EntryStore.lay_out``."""
+        self.compact()
 
     def compact(self) -> bool:
         """Vacuums the SQLite files in which local mode keeps its points."""

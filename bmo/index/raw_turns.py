@@ -30,9 +30,15 @@ class RawTurns(IndexAccess):
         user_id = checked_user_id(turn.user_id)
         if not text.strip():
             return ""
-        with self._writing() as (memory, store):
+        with self._writing() as store:
             found, _ = store.page(_of_turn(turn), 1)
-            return found[0].id if found else self._add(memory, user_id, text, _raw_entry(turn))
+            if found:
+                return found[0].id
+            # One message: of a list Mem0 makes one memory each, and only the first id is known.
+            made = self._connection.memory().add(
+                storable(text), user_id=user_id, metadata=_raw_entry(turn), infer=False
+            )
+            return str(made["results"][0]["id"])
 
     def add_inferred(self, turn: Turn, text: str, before: Sequence[str] = ()) -> list[str]:
         """Lets Mem0 extract memories from a turn's words (MEM0_SETTING=NORMAL with a key), once.
@@ -58,10 +64,11 @@ class RawTurns(IndexAccess):
         if not text.strip():
             return []
         entry = {**_raw_entry(turn), "extraction_method": f"mem0:{self._model}"}
-        with self._reading() as (memory, store):
+        with self._reading() as store:
             found, _ = store.page(_of_turn(turn), 100)
             if found:
                 return [one.id for one in found]
+            memory = self._connection.memory()
             memory.embedding_model.take_failure()
             try:
                 with memory.db.said_before([storable(words) for words in before]):

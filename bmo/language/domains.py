@@ -30,6 +30,12 @@ def domains_of(text: str) -> tuple[str, ...]:
     return tuple(topic for topic, _ in sorted(found.items(), key=lambda one: (-one[1], one[0])))
 
 
+def topics() -> frozenset[str]:
+    """Every topic there is a word for."""
+    exact, stems = _tables()
+    return frozenset((*exact.values(), *stems.values()))
+
+
 @cache
 def _tables() -> tuple[Mapping[str, str], Mapping[str, str]]:
     """Whole words, and beginnings of words ("allerg*"), each with its topic."""

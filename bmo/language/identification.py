@@ -24,6 +24,8 @@ _KNOWN: dict[str, LanguageCode] = {code: code for code in LANGUAGES}
 
 MIN_SHARE = 0.4
 """Share of a text's words that must be function words of a language to settle it."""
+MIN_SHARE_OF_TWO = 0.2
+"""The same where two of them or more are of no other language."""
 MIN_LEAD = 1.3
 """How many times more than the next language's their score must be."""
 MAX_FOREIGN = 0.04
@@ -60,8 +62,8 @@ def identify(
     if _mostly_of_another_script(text):
         return None
     said = words(text)[:_MAX_WORDS]
-    leader, share = _by_function_words(said)
-    if leader is not None and share >= MIN_SHARE:
+    leader, share, own = _by_function_words(said)
+    if leader is not None and share >= (MIN_SHARE if own < 2 else MIN_SHARE_OF_TWO):
         return leader
     answers = previous.rstrip().endswith("?") and len(said) < LONGER_THAN_A_NAME
     least = MAX_FOREIGN if leader is None else MAX_FOREIGN_BESIDE
@@ -78,12 +80,15 @@ def _primary_code(tag: str | None) -> str:
 
 
 def _of_conversation(previous: str) -> LanguageCode:
-    leader, share = _by_function_words(words(previous)[:_MAX_WORDS])
+    leader, share, _ = _by_function_words(words(previous)[:_MAX_WORDS])
     return leader if leader is not None and share >= MIN_SHARE else "en"
 
 
-def _by_function_words(said: list[str]) -> tuple[LanguageCode | None, float]:
-    """The language whose function words lead, and their share; None when none leads clearly."""
+def _by_function_words(said: list[str]) -> tuple[LanguageCode | None, float, float]:
+    """The language whose function words lead, their share and their number.
+
+    One that other languages have too counts in part. None when no language leads clearly.
+    """
     owners = _function_words()
     scores = dict.fromkeys((*LANGUAGES, _OTHERS), 0.0)
     seen = dict.fromkeys(scores, 0)
@@ -96,8 +101,8 @@ def _by_function_words(said: list[str]) -> tuple[LanguageCode | None, float]:
     first = max(LANGUAGES, key=scores.__getitem__)
     most = scores.pop(first)
     if most == 0 or most < MIN_LEAD * max(others, *scores.values()):
-        return None, 0.0
-    return first, seen[first] / len(said)
+        return None, 0.0, 0.0
+    return first, seen[first] / len(said), most
 
 
 @cache

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import ParamSpec, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
@@ -17,9 +16,6 @@ from bmo.ledger.engine import vacuum
 _ONE_BY_ONE = sa.select(
     sa.func.pg_advisory_xact_lock(7_020_617, sa.func.hashtext(sa.bindparam("whose", type_=sa.Text)))
 )
-
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
 
 
 class Database:
@@ -56,24 +52,6 @@ class Database:
                 yield
             finally:
                 self._views.connection = None
-
-    def in_this_view(self, call: Callable[_P, _T]) -> Callable[_P, _T]:
-        """The same call for another thread, made over this thread's view of ``one_view``.
-
-        One thread reads at a time: until the call has ended, this one must leave the ledger alone.
-        """
-        connection = getattr(self._views, "connection", None)
-        if connection is None:
-            return call
-
-        def inside(*args: _P.args, **kwargs: _P.kwargs) -> _T:
-            self._views.connection = connection
-            try:
-                return call(*args, **kwargs)
-            finally:
-                self._views.connection = None
-
-        return inside
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:

@@ -99,7 +99,6 @@ def erase_facts(
                 user_id,
                 changed.id,
                 now,
-                index_id=changed.index_id,
                 erasure_id=receipt_id,
             )
     salt = _made_salt(connection)
@@ -117,7 +116,6 @@ def erase_facts(
             user_id,
             fact.id,
             now,
-            index_id=fact.index_id,
             erasure_id=receipt_id,
         )
     places["recalls"] = _delete_in(connection, recall_items, recall_items.c.fact_id, ids)
@@ -191,6 +189,15 @@ def _is_buried(connection: Connection, salt: bytes, user_id: str, fact: Fact, at
         _digest(salt, user_id, "*", None, "*", ""),
     ]
     return connection.execute(_BURIED, {"digests": digests, "at": at}).first() is not None
+
+
+def is_wiped(connection: Connection, user_id: str, at: datetime) -> bool:
+    """Whether everything of a user was erased since ``at``."""
+    salt = _salt(connection)
+    if salt is None:
+        return False
+    everything = {"digests": [_digest(salt, user_id, "*", None, "*", "")], "at": at}
+    return connection.execute(_BURIED, everything).first() is not None
 
 
 def said_anew(connection: Connection, user_id: str, fact: Fact, at: datetime) -> bool:

@@ -106,14 +106,17 @@ class Imported:
     Attributes:
         added: Rows written.
         known: Rows that were there already.
-        suppressed: Facts that were erased here and stay so.
+        suppressed: Rows of what was erased here since, and stays so: facts, and all that was said
+            before the user was wiped.
         refused: Ids of the facts that no memory may hold.
+        masked: Rows of which secrets or identifiers were masked.
     """
 
     added: int
     known: int
     suppressed: int
     refused: tuple[str, ...] = ()
+    masked: int = 0
 
 
 def as_it_is(text: str, asked: str) -> tuple[str, bool]:
@@ -154,7 +157,7 @@ def import_lines(
     Raises:
         ExchangeError: A line is not what it should be.
     """
-    counts = {"added": 0, "known": 0, "suppressed": 0}
+    counts = {"added": 0, "known": 0, "suppressed": 0, "masked": 0}
     header: dict[str, Any] | None = None
     skipped: set[str] = set()
     refused: list[str] = []
@@ -173,20 +176,27 @@ def import_lines(
             raise ExchangeError(
                 f"line {number}: type {name[:40]!r} is not one of {sorted(_TABLES)}"
             )
-        if row.get("fact_id") in skipped:
+        if row.get("fact_id") in skipped or (name != "facts" and row.get("turn_id") in skipped):
             counts["suppressed"] += 1
             continue
         values = _columns(_TABLES[name], row, number)
+        if name == "turns" and erasure.is_wiped(connection, user_id, values["at"]):
+            counts["suppressed"] += 1
+            skipped.add(values["id"])
+            continue
+        before = {column: values.get(column) for column in _WORDS.get(name, ())}
         if not _inspected(name, values, inspect):
             skipped.add(values["id"])
             refused.append(values["id"])
             continue
+        masked = any(values.get(column) != words for column, words in before.items())
         result = _import_row(connection, name, values, user_id, now, number)
         if result == "suppressed":
             skipped.add(str(row["id"]))
         if name == "turns" and result == "added":
             said.append(str(row["id"]))
         counts[result] += 1
+        counts["masked"] += masked and result == "added"
     if header is None or user_id is None:
         raise ExchangeError("there is nothing to import: the file is empty")
     model_queue.queue_held(connection, user_id, said, now)

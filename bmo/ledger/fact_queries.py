@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
-from functools import cache
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import Connection
@@ -17,21 +15,14 @@ from bmo.ledger import facts as rows
 from bmo.ledger.database import Database
 from bmo.ledger.fact_writing import Stamp
 from bmo.ledger.facts import as_fact
-from bmo.ledger.provenance import history_of, why_of
 from bmo.ledger.reconcile import conflict_key
-from bmo.ledger.records import LedgerCounts, Why
-from bmo.ledger.schema import OTHER_PEOPLE, decisions, fact_turns, facts, recalls, turns
-from bmo.ledger.schema import outbox as outbox_table
+from bmo.ledger.records import Why
+from bmo.ledger.schema import OTHER_PEOPLE, fact_turns, facts, turns
 from bmo.ledger.subjects import is_person, name_of, relation_of
+from bmo.ledger.turn_log import logged
 from bmo.ledger.values import content_words
 from bmo.settings import checked_user_id
 from bmo.turn import Category, Kind, StoredFact, Visibility, utc_now
-
-_NARROWING = (
-    *("subject", "slot", "category", "kind", "domain", "rule_id", "extraction_version"),
-    *("agent_id", "visibility"),
-)
-"""Columns that ``live_facts`` may be narrowed by, each to one of some values."""
 
 _NAMED_SUBJECTS = (
     sa.select(facts.c.subject)
@@ -62,28 +53,12 @@ _COUNT_LIVE = sa.select(sa.func.count()).where(
 )
 
 
+_REPLACED = (
+    rows.select_facts()
+    .where(facts.c.user_id == sa.bindparam("user"), facts.c.superseded_by == sa.bindparam("fact"))
+    .order_by(facts.c.valid_from.desc(), facts.c.id)
+)
 _SUBJECTS = sa.select(facts.c.subject).where(facts.c.user_id == sa.bindparam("user")).distinct()
-
-
-@cache
-def _live_facts(
-    narrowed: tuple[str, ...], *, past: bool, then: bool, limited: bool
-) -> sa.Select[Any]:
-    """The statement of ``live_facts``; built once each, since building is dear."""
-    at = sa.bindparam("at", type_=facts.c.recorded_at.type)
-    query = rows.select_facts().where(facts.c.user_id == sa.bindparam("user"))
-    if past:
-        query = query.where(
-            facts.c.withdrawn_by.is_(None),
-            facts.c.recorded_at <= at if then else sa.true(),
-            facts.c.end_reason.not_in(rows.NEVER_TRUE),
-        )
-    else:
-        query = query.where(rows.was_live(at) if then else rows.is_live(at))
-    for name in narrowed:
-        query = query.where(facts.c[name].in_(sa.bindparam(name, expanding=True)))
-    query = query.order_by(facts.c.valid_from.desc(), facts.c.text, facts.c.id)
-    return query.limit(sa.bindparam("limit", type_=sa.Integer())) if limited else query
 
 
 class FactQueries(Database):
@@ -125,27 +100,32 @@ class FactQueries(Database):
         """
         checked_user_id(user_id)
         moment = at or utc_now()
-        given: dict[str, Any] = {
-            "user": user_id,
-            "at": moment,
-            "slot": None if slots is None else list(slots),
-            "category": None if categories is None else list(categories),
-            "kind": None if kinds is None else list(kinds),
-            "domain": None if domains is None else list(domains),
-            "rule_id": None if rules is None else list(rules),
+        query = rows.select_facts().where(facts.c.user_id == user_id)
+        if include_past:
+            query = query.where(
+                facts.c.withdrawn_by.is_(None), facts.c.end_reason.not_in(rows.NEVER_TRUE)
+            )
+            query = query if at is None else query.where(facts.c.recorded_at <= at)
+        else:
+            query = query.where(rows.is_live(moment) if at is None else rows.was_live(at))
+        wanted: dict[str, Collection[str] | None] = {
+            "slot": slots,
+            "category": categories,
+            "kind": kinds,
+            "domain": domains,
+            "rule_id": rules,
             "extraction_version": None if extraction_version is None else [extraction_version],
             "agent_id": None if agent_id is None else [agent_id],
             "visibility": None if visibility is None else [visibility],
-            "limit": -1 if limit is None else limit,
         }
         with self.reading() as connection:
             if subjects is not None:
-                given["subject"] = _with_names(connection, user_id, subjects)
-            narrowed = tuple(name for name in _NARROWING if given.get(name) is not None)
-            query = _live_facts(
-                narrowed, past=include_past, then=at is not None, limited=limit is not None
-            )
-            return rows.fetch(connection, query, given)
+                wanted["subject"] = _with_names(connection, user_id, subjects)
+            for name, values in wanted.items():
+                if values is not None:
+                    query = query.where(facts.c[name].in_(list(values)))
+            query = query.order_by(facts.c.valid_from.desc(), facts.c.text, facts.c.id)
+            return rows.fetch(connection, query.limit(limit))
 
     def facts_by_id(
         self, user_id: str, ids: Collection[str], *, live_at: datetime | None = None
@@ -169,12 +149,6 @@ class FactQueries(Database):
         given = {"user": user_id, "session": session_id, "limit": limit}
         with self.reading() as connection:
             return rows.fetch(connection, _OF_VISIT, given)
-
-    def slot_facts(self, user_id: str, subject: str, slot: str) -> list[StoredFact]:
-        """Live facts that fill a slot of a subject, newest first."""
-        checked_user_id(user_id)
-        with self.reading() as connection:
-            return rows.of_slots(connection, user_id, subject, [slot])
 
     def find_facts(self, user_id: str, prefix: str) -> list[StoredFact]:
         """Facts, live or ended, whose id begins with ``prefix``: what people type."""
@@ -220,12 +194,6 @@ class FactQueries(Database):
         with self.reading() as connection:
             return word_search.word_counts(connection, user_id, words)
 
-    def words_like(self, user_id: str, beginning: str) -> list[str]:
-        """The words of the user's facts that begin with ``beginning``, in order."""
-        checked_user_id(user_id)
-        with self.reading() as connection:
-            return word_search.words_like(connection, user_id, beginning)
-
     def count_live(self, user_id: str) -> int:
         """Number of live facts of a user."""
         checked_user_id(user_id)
@@ -259,44 +227,44 @@ class FactQueries(Database):
         """A fact and everything it replaced or was replaced by, oldest first."""
         checked_user_id(user_id)
         with self.reading() as connection:
-            return history_of(connection, user_id, fact_id)
+            waiting = rows.by_ids(connection, user_id, [fact_id])
+            found = {fact.id: fact for fact in waiting}
+            while waiting:
+                fact = waiting.pop()
+                linked = rows.fetch(connection, _REPLACED, {"user": user_id, "fact": fact.id})
+                linked += rows.by_ids(connection, user_id, [fact.superseded_by or ""])
+                for other in linked:
+                    if other.id not in found:
+                        found[other.id] = other
+                        waiting.append(other)
+        return sorted(found.values(), key=lambda fact: (fact.valid_from, fact.valid_until is None))
 
     def why(self, user_id: str, fact_id: str) -> Why | None:
         """Where a fact comes from: date, words, rule, what it replaced. None if unknown."""
         checked_user_id(user_id)
+        sources = sa.select(fact_turns.c.turn_id).where(
+            fact_turns.c.fact_id == fact_id, fact_turns.c.role.in_(["stated", "confirmed"])
+        )
         with self.reading() as connection:
-            return why_of(connection, user_id, fact_id)
+            found = rows.by_ids(connection, user_id, [fact_id])
+            if not found:
+                return None
+            turn_ids = [str(turn_id) for turn_id in connection.execute(sources).scalars()]
+            successor = rows.by_ids(connection, user_id, [found[0].superseded_by or ""])
+            return Why(
+                fact=found[0],
+                said=tuple(logged(connection, user_id, turn_ids=turn_ids)),
+                replaced=tuple(
+                    rows.fetch(connection, _REPLACED, {"user": user_id, "fact": fact_id})
+                ),
+                replaced_by=successor[0] if successor else None,
+            )
 
     def users(self) -> list[str]:
         """Every user the ledger knows, for maintenance on this machine."""
         query = sa.select(turns.c.user_id).union(sa.select(facts.c.user_id))
         with self.reading() as connection:
             return sorted(str(user) for user in connection.execute(query).scalars())
-
-    def counts(self, user_id: str | None = None) -> LedgerCounts:
-        """Sizes, of one user or of all."""
-        if user_id is not None:
-            checked_user_id(user_id)
-
-        def of(table: sa.Table, *more: sa.ColumnElement[bool]) -> sa.Select[int]:
-            mine = [table.c.user_id == user_id] if user_id is not None else []
-            return sa.select(sa.func.count()).select_from(table).where(*mine, *more)
-
-        by_verdict = sa.select(decisions.c.verdict, sa.func.count()).group_by(decisions.c.verdict)
-        if user_id is not None:
-            by_verdict = by_verdict.where(decisions.c.user_id == user_id)
-        with self.reading() as connection:
-            return LedgerCounts(
-                turns=connection.execute(of(turns)).scalar_one(),
-                decisions={row[0]: row[1] for row in connection.execute(by_verdict)},
-                facts=connection.execute(of(facts)).scalar_one(),
-                live_facts=connection.execute(of(facts, rows.is_live(utc_now()))).scalar_one(),
-                outbox=connection.execute(of(outbox_table)).scalar_one(),
-                recalls=connection.execute(of(recalls)).scalar_one(),
-                fallbacks=connection.execute(
-                    of(decisions, decisions.c.fallback.is_(True))
-                ).scalar_one(),
-            )
 
     def edit(
         self,

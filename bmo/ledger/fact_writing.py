@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from bmo.ledger import outbox
-from bmo.ledger.facts import COLUMNS, ENTITIES, fetch, of_slots, select_facts
+from bmo.ledger.facts import by_ids, fetch, of_slots, select_facts
 from bmo.ledger.reconcile import conflict_key, slots_of_family
 from bmo.ledger.records import Ended, EndReason
-from bmo.ledger.schema import (
-    CleanText,
-    UtcDateTime,
-    as_utc,
-    clean_text,
-    fact_turns,
-    fact_words,
-    facts,
-)
+from bmo.ledger.schema import clean_text, fact_turns, fact_words, facts
 from bmo.ledger.subjects import name_of, relation_of
 from bmo.ledger.values import content_words, text_key, value_key
 from bmo.ledger.versions import raise_version
@@ -69,30 +60,7 @@ class Stamp:
         return own or row.visibility == "shared"
 
 
-def _read_back(column: sa.Column[Any]) -> Callable[[Any], Any]:
-    """What a value of a column has become when it is read again."""
-    made: Mapping[type, Callable[[Any], Any]] = {
-        CleanText: clean_text,
-        UtcDateTime: as_utc,
-        sa.Float: float,
-    }
-    change = made.get(type(column.type))
-    return (lambda value: value) if change is None else _if_any(change)
-
-
-def _if_any(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda value: None if value is None else change(value)
-
-
 _STORED = frozenset(field.name for field in fields(StoredFact))
-_READ_BACK = [(column.key, _read_back(column)) for column in COLUMNS]
-
-
-@cache
-def _change(columns: tuple[str, ...]) -> sa.Update:
-    """Changes columns of one fact to the parameters of their names."""
-    new = {name: sa.bindparam(f"new_{name}", type_=facts.c[name].type) for name in columns}
-    return sa.update(facts).where(facts.c.id == sa.bindparam("fact")).values(new)
 
 
 def insert(
@@ -134,7 +102,7 @@ def insert(
         "visibility": stamp.visibility,
     }
     connection.execute(_INSERT_FACT, row)
-    stored = _as_written(row)
+    stored = by_ids(connection, stamp.user_id, [fact.id])[0]
     write_words(connection, stored, fresh=True)
     if stamp.turn_id is not None:
         link = {"fact_id": fact.id, "turn_id": stamp.turn_id, "role": "stated"}
@@ -191,13 +159,6 @@ def _content(fact: Fact, stamp: Stamp) -> dict[str, Any]:
         "extraction_method": fact.extraction_method,
         "extraction_version": stamp.version,
     }
-
-
-def _as_written(row: Mapping[str, Any]) -> StoredFact:
-    """A row as it would be read back, without reading it; a column that is missing is empty."""
-    values = [read(row.get(name)) for name, read in _READ_BACK]
-    values[ENTITIES] = tuple(values[ENTITIES])
-    return StoredFact(*values)
 
 
 def write_words(connection: Connection, fact: StoredFact, *, fresh: bool = False) -> None:
@@ -271,7 +232,7 @@ def end(
     raise_version(connection, known.user_id)
     if turn_id is not None:
         link_turn(connection, known.id, turn_id, "ended")
-    outbox.put(connection, "delete", known.user_id, known.id, now, index_id=known.index_id)
+    outbox.put(connection, "delete", known.user_id, known.id, now)
     settle_conflict(connection, known)
     return Ended(known, why)
 
@@ -288,5 +249,4 @@ def settle_conflict(connection: Connection, gone: StoredFact) -> None:
 
 def change(connection: Connection, fact_id: str, values: Mapping[str, object]) -> None:
     """Changes columns of one fact."""
-    given = {"fact": fact_id, **{f"new_{name}": value for name, value in values.items()}}
-    connection.execute(_change(tuple(values)), given)
+    connection.execute(sa.update(facts).where(facts.c.id == fact_id).values(**values))

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from datetime import datetime
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import fields
+from datetime import datetime, timedelta
+from typing import Any, get_args
 
 import sqlalchemy as sa
 
 from bmo.ids import new_id
-from bmo.ledger import fact_writing, outbox
 from bmo.ledger import facts as rows
-from bmo.ledger.records import Backlog, OutboxItem, OutboxOp
-from bmo.ledger.schema import decisions, facts, meta, turns
-from bmo.ledger.schema import outbox as outbox_table
+from bmo.ledger import outbox
+from bmo.ledger.records import LAST_RETRY, Backlog, OutboxItem, OutboxOp
+from bmo.ledger.schema import UtcDateTime, decisions, facts, meta, turns
+from bmo.ledger.schema import outbox as waiting
 from bmo.ledger.turn_queries import TurnQueries
 from bmo.settings import checked_user_id
 from bmo.turn import StoredFact, utc_now
@@ -21,9 +22,81 @@ from bmo.turn import StoredFact, utc_now
 _CHUNK = 500
 """Ids per statement; SQLite takes a limited number of parameters."""
 
+LEASE = timedelta(seconds=8)
+"""How long an entry is its recorder's without a sign of life (``renew_leases``); then another takes
+it."""
+
+FIRST_RETRY = timedelta(seconds=0.5)
+"""Waiting times double from this one to ``LAST_RETRY``."""
+
+OPS: tuple[OutboxOp, ...] = get_args(OutboxOp)
+_FIELDS = tuple(field.name for field in fields(OutboxItem))
+_ERROR_CHARACTERS = 200
+
 # Built once: building a statement takes longer than running it, and each fact runs these.
+_NEXT = waiting.c.next_at
+_MOMENT = _NEXT.type
+_WANTED = waiting.c.op.in_(sa.bindparam("ops", expanding=True))
+# What another recorder has at work is due when its lease ends, and not before.
+_FREE = sa.case((waiting.c.leased_until > waiting.c.next_at, waiting.c.leased_until), else_=_NEXT)
+_DUE = sa.case((_WANTED, _FREE))
+_BACKLOG = sa.select(
+    sa.func.count(),
+    sa.func.min(waiting.c.created_at, type_=_MOMENT),
+    sa.func.min(_DUE, type_=_MOMENT),
+    sa.func.max(_DUE, type_=_MOMENT),
+)
+_TAKE = (
+    sa.update(waiting)
+    .where(waiting.c.id.in_(sa.bindparam("items", expanding=True)))
+    .values(leased_by=sa.bindparam("owner"), leased_until=sa.bindparam("until"))
+)
+_RENEW = (
+    sa.update(waiting)
+    .where(waiting.c.leased_by == sa.bindparam("owner"))
+    .values(leased_until=sa.bindparam("until"))
+)
+_HURRY = (
+    sa.update(waiting)
+    .where(_WANTED, _NEXT > sa.bindparam("now", type_=_MOMENT), waiting.c.leased_by.is_(None))
+    .values(next_at=waiting.c.created_at)
+)
+_SERVERS_CLOCK = sa.select(sa.func.clock_timestamp(type_=UtcDateTime()))
+
+
+def _claimable() -> sa.Select[Any]:
+    """What may be leased: of each fact the oldest entry."""
+
+    def moment(name: str) -> sa.BindParameter[datetime]:
+        return sa.bindparam(name, type_=_MOMENT)
+
+    earlier = waiting.alias("earlier")
+    first_of_fact = sa.select(sa.func.min(earlier.c.id)).where(
+        earlier.c.fact_id == waiting.c.fact_id
+    )
+    # What is further ahead than it is ever put was put there by a clock that has gone back since.
+    due = sa.or_(waiting.c.next_at <= moment("now"), waiting.c.next_at > moment("too_far"))
+    until = waiting.c.leased_until
+    free = sa.or_(until.is_(None), until <= moment("clock"), until > moment("too_long"))
+    return (
+        sa.select(waiting)
+        .where(due, free, _WANTED, waiting.c.id == first_of_fact.scalar_subquery())
+        .order_by(waiting.c.id)
+        .limit(sa.bindparam("most", type_=sa.Integer()))
+        .with_for_update(skip_locked=True)
+    )
+
+
+_CLAIMABLE = _claimable()
+
+
 _META = sa.select(meta.c.value).where(meta.c.key == sa.bindparam("key"))
 _IDENTITY = "ledger_id"
+_NOTE_INDEX_ID = (
+    sa.update(facts)
+    .where(facts.c.id == sa.bindparam("fact"))
+    .values(index_id=sa.bindparam("new_index_id"))
+)
 _LIVE = sa.select(facts.c.id).where(
     facts.c.id == sa.bindparam("fact"), facts.c.user_id == sa.bindparam("user"), rows.is_live()
 )
@@ -71,12 +144,26 @@ class IndexSide(TurnQueries):
     ) -> list[OutboxItem]:
         """Leases entries that are due, in order; of each fact only the oldest."""
         with self.writing() as connection:
-            return outbox.claim(connection, owner, utc_now(), limit, ops)
+            now = utc_now()
+            clock = _clock(connection, now)
+            given = {
+                **{"now": now, "too_far": now + LAST_RETRY},
+                **{"clock": clock, "too_long": clock + LEASE},
+                **{"most": limit, "ops": list(ops or OPS)},
+            }
+            found = connection.execute(_CLAIMABLE, given).all()
+            items = [OutboxItem(**{name: row._mapping[name] for name in _FIELDS}) for row in found]
+            if items:
+                ids = [item.id for item in items]
+                taken = {"items": ids, "owner": owner, "until": clock + LEASE}
+                connection.execute(_TAKE, taken)
+            return items
 
     def renew_leases(self, owner: str) -> None:
         """Says that a recorder is still at work on what it claimed."""
         with self.writing() as connection:
-            outbox.renew(connection, owner, utc_now())
+            until = _clock(connection, utc_now()) + LEASE
+            connection.execute(_RENEW, {"owner": owner, "until": until})
 
     def hurry_outbox(self, *, ops: Collection[OutboxOp] | None = None) -> None:
         """Makes due what was put off (of these operations; None: of all)."""
@@ -84,35 +171,50 @@ class IndexSide(TurnQueries):
         last = self.backlog(ops=ops).last_due
         if last is not None and last > now:  # a writer locks others out: not for nothing
             with self.writing() as connection:
-                outbox.hurry(connection, now, ops)
+                connection.execute(_HURRY, {"now": now, "ops": list(ops or OPS)})
 
     def applied(self, item: OutboxItem, *, index_id: str | None = None) -> None:
         """The index did it: the entry goes, and Mem0's id is written beside the fact."""
         with self.writing() as connection:
             if index_id is not None:
-                fact_writing.change(connection, item.fact_id, {"index_id": index_id})
+                given = {"fact": item.fact_id, "new_index_id": index_id}
+                connection.execute(_NOTE_INDEX_ID, given)
             outbox.done(connection, item.id)
 
     def note_index_ids(self, index_ids: Mapping[str, str]) -> None:
         """Writes Mem0's ids beside facts."""
-        with self.writing() as connection:
-            for fact_id, index_id in index_ids.items():
-                fact_writing.change(connection, fact_id, {"index_id": index_id})
+        given = [{"fact": fact, "new_index_id": index} for fact, index in index_ids.items()]
+        if given:
+            with self.writing() as connection:
+                connection.execute(_NOTE_INDEX_ID, given)
 
     def put_off(self, item: OutboxItem, error: str) -> None:
         """The index failed at it: tried again later, each time twice as late."""
+        later = min(FIRST_RETRY * 2 ** min(item.attempts, 16), LAST_RETRY)
+        failed = {
+            "attempts": item.attempts + 1,
+            "next_at": utc_now() + later,
+            "leased_by": None,
+            "leased_until": None,
+            "last_error": error[:_ERROR_CHARACTERS],
+        }
         with self.writing() as connection:
-            outbox.failed(connection, item, utc_now(), error)
+            connection.execute(sa.update(waiting).where(waiting.c.id == item.id).values(failed))
 
     def release_outbox(self, owner: str | None = None) -> None:
         """Gives leases back: of one recorder, or of all when nobody else can be at work."""
+        free = sa.update(waiting).values(leased_by=None, leased_until=None)
+        if owner is None:
+            free = free.values(next_at=waiting.c.created_at)
+        else:
+            free = free.where(waiting.c.leased_by == owner)
         with self.writing() as connection:
-            outbox.release(connection, owner=owner)
+            connection.execute(free)
 
     def backlog(self, *, ops: Collection[OutboxOp] | None = None) -> Backlog:
         """How much waits, and when what waits for these operations is due (None: for all)."""
         with self.reading() as connection:
-            return outbox.backlog(connection, ops)
+            return Backlog(*connection.execute(_BACKLOG, {"ops": list(ops or OPS)}).one())
 
     def next_due(self, *, ops: Collection[OutboxOp] | None = None) -> datetime | None:
         """When the next entry (of these operations) is due, or None when there is none."""
@@ -140,10 +242,10 @@ class IndexSide(TurnQueries):
         with self.reading() as connection:
             return rows.fetch(connection, _LIVE_AFTER, given)
 
-    def places_of(self, fact_ids: Collection[str]) -> dict[str, str | None]:
-        """Fact id -> Mem0's id as noted here, for those of some facts that are live."""
-        columns = sa.select(facts.c.id, facts.c.index_id).where(rows.is_live())
-        return {found.id: found.index_id for found in self._chunks(columns, facts.c.id, fact_ids)}
+    def live_among(self, fact_ids: Iterable[str]) -> set[str]:
+        """Which of some facts are live."""
+        query = sa.select(facts.c.id).where(rows.is_live())
+        return {found.id for found in self._chunks(query, facts.c.id, fact_ids)}
 
     def is_live(self, user_id: str, fact_id: str) -> bool:
         """Whether a fact of a user belongs into the index."""
@@ -204,11 +306,11 @@ class IndexSide(TurnQueries):
 
     def knows(self, ids: Collection[str]) -> bool:
         """Whether one of some facts or turns is here, live, ended, or being erased."""
-        columns = (facts.c.id, turns.c.id, outbox_table.c.fact_id)
+        columns = (facts.c.id, turns.c.id, waiting.c.fact_id)
         return any(any(self._chunks(sa.select(one), one, ids)) for one in columns)
 
     def _chunks(
-        self, query: sa.Select[Any], column: sa.Column[Any], wanted: Collection[str]
+        self, query: sa.Select[Any], column: sa.Column[Any], wanted: Iterable[str]
     ) -> Iterator[sa.Row[Any]]:
         """Rows of a query whose column is one of some ids."""
         ids = list(wanted)
@@ -221,13 +323,6 @@ class IndexSide(TurnQueries):
         with self.reading() as connection:
             value = connection.execute(_META, {"key": key}).scalar()
         return None if value is None else str(value)
-
-    def remember(self, key: str, value: str | None) -> None:
-        """Writes such a fact; None removes it."""
-        with self.writing() as connection:
-            connection.execute(sa.delete(meta).where(meta.c.key == key))
-            if value is not None:
-                connection.execute(sa.insert(meta).values(key=key, value=value))
 
     def exchange(self, key: str, old: str | None, new: str) -> bool:
         """Writes such a fact if it still says what it said; returns whether it did.
@@ -245,3 +340,11 @@ class IndexSide(TurnQueries):
                 return True
             given = {"name": key, "old": old, "new": new}
             return connection.execute(_CHANGE_META, given).rowcount == 1
+
+
+def _clock(connection: sa.Connection, now: datetime) -> datetime:
+    """The moment that leases are told by: of a fleet the server's, for workers' clocks differ."""
+    if connection.dialect.name != "postgresql":
+        return now
+    moment: datetime = connection.execute(_SERVERS_CLOCK).scalar_one()
+    return moment

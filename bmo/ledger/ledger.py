@@ -29,17 +29,18 @@ class Ledger(FactQueries, Forgetting, IndexSide, ModelSide, RecallLog):
     """
 
     @classmethod
-    def open(cls, url: str, connections: int = CONNECTIONS) -> Ledger:
+    def open(cls, url: str, connections: int = CONNECTIONS, *, check: bool = True) -> Ledger:
         """Opens a ledger and brings its schema up to date.
 
         Args:
             url: ``sqlite:///<path>`` or ``postgresql+psycopg://user:password@host/database``.
             connections: Connections to a PostgreSQL server, at most; the threads take turns.
+            check: Look for damage inside of a SQLite file first.
 
         Raises:
             LedgerUnavailable: One sentence that names the path and the fix.
         """
-        return cls(open_engine(url, connections))
+        return cls(open_engine(url, connections, check=check))
 
     def record(
         self,

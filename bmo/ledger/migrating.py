@@ -2,17 +2,14 @@
 
 Workers of two versions share a ledger while a fleet is upgraded, and when an upgrade is taken back.
 So a ledger says two things of its schema: the newest migration it had (table ``meta``), and the
-oldest schema whose BMO can still work with it. That one stands in Alembic's table, where a BMO of
-``COMPARING`` and before looks for its own schema and no other.
-
-Alembic and what it imports take .1 s and some 10 MB; only a ledger of an older BMO needs it.
+oldest schema whose BMO can still work with it. That one stands in a table by the name of Alembic's,
+where a BMO of ``COMPARING`` and before looks for its own schema and no other.
 """
 
 from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import sqlalchemy as sa
@@ -22,14 +19,15 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from bmo.ledger.connections import reading, writing
 from bmo.ledger.errors import LedgerUnavailable
 from bmo.ledger.fact_writing import rewrite_keys
+from bmo.ledger.migrations import FIRST, STEPS
 from bmo.ledger.schema import meta, metadata
 
-SCHEMA: Final = "0040"
-"""The newest schema this BMO knows: the last of the migrations."""
+SCHEMA: Final = max(STEPS)
+"""The newest schema this BMO knows."""
 
 OLDEST: Final = "0005"
 """The oldest schema whose BMO can work with a ledger of ``SCHEMA``: every migration after it only
-adds what a BMO that does not know it need not write (see ``migrations/versions``)."""
+adds what a BMO that does not know it need not write (see ``migrations``)."""
 
 COMPARING: Final = "0007"
 """The last schema whose BMO refuses any other than its own."""
@@ -37,7 +35,6 @@ COMPARING: Final = "0007"
 KEYS_SINCE: Final = "0006"
 """From this schema on memories' words are compared as here; keys of older ones are made anew."""
 
-_MIGRATIONS = Path(__file__).parent / "migrations"
 # Any number, the same in every process: PostgreSQL lets one process migrate at a time.
 _MIGRATION_LOCK = 7_020_617_001
 
@@ -46,7 +43,7 @@ _VERSION = sa.Table(
     sa.MetaData(),
     sa.Column("version_num", sa.String(32), primary_key=True),
 )
-"""As Alembic makes it."""
+"""As Alembic made it for versions before."""
 
 _IS = meta.c.key == sa.bindparam("what")
 _NEWEST = "schema"
@@ -139,18 +136,12 @@ def _create(connection: Connection) -> None:
 
 def _upgrade(connection: Connection, found: SchemaVersion) -> None:
     """Applies migrations; whoever could work with the ledger before still can, if they allow it."""
-    from alembic import command
-    from alembic.config import Config
-    from alembic.util import CommandError
-
-    config = Config()
-    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
-    config.attributes["connection"] = connection
-    connection.execute(sa.update(_VERSION).values(version_num=found.newest))
-    try:
-        command.upgrade(config, SCHEMA)
-    except CommandError:
-        raise _refusal(found) from None
+    if found.newest not in (FIRST, *STEPS):
+        raise _refusal(found)
+    moment = "DATETIME" if connection.dialect.name == "sqlite" else "TIMESTAMP WITH TIME ZONE"
+    for schema, statements in STEPS.items():
+        for statement in statements if schema > found.newest else ():
+            connection.execute(sa.text(statement.replace("{moment}", moment)))
     connection.execute(sa.update(_VERSION).values(version_num=max(OLDEST, found.oldest)))
     _tell(connection, _NEWEST, SCHEMA)
     if found.newest < KEYS_SINCE:

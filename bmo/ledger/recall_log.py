@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime
-from functools import cache
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -44,6 +42,15 @@ _NEWEST_FEEDBACK = (
 )
 
 
+_LAST_GIVEN = (
+    sa.select(recall_items)
+    .join(recalls, recalls.c.id == recall_items.c.recall_id)
+    .where(recall_items.c.given.is_(True))
+    .order_by(recalls.c.at.desc(), recalls.c.id)
+    .limit(1)
+)
+
+
 class RecallLog(Database):
     """The ledger's side for recalls: what was given for a turn, and whether it helped."""
 
@@ -74,13 +81,6 @@ class RecallLog(Database):
             if items:
                 connection.execute(_INSERT_ITEMS, items)
         return recall_id
-
-    def mark_used(self, user_id: str, ids: Collection[str], at: datetime) -> None:
-        """Counts a use of each fact."""
-        checked_user_id(user_id)
-        if ids:
-            with self.writing() as connection:
-                connection.execute(_COUNT_USE, {"user": user_id, "ids": list(ids), "at": at})
 
     def note_helpfulness(
         self,
@@ -152,9 +152,10 @@ class RecallLog(Database):
         with self.reading() as connection:
             given = {"user": user_id, "most": limit}
             for row in connection.execute(_NEWEST_FEEDBACK, given).all():
-                given_for = _given_for(some_turn=row.turn_id is not None)
-                asked = {"fact": row.fact_id, "turn": row.turn_id}
-                item = connection.execute(given_for, asked).first()
+                last = _LAST_GIVEN.where(recall_items.c.fact_id == row.fact_id)
+                if row.turn_id is not None:
+                    last = last.where(recalls.c.turn_id == row.turn_id)
+                item = connection.execute(last).first()
                 if item is not None:
                     scores = (item.semantic, item.recency, item.domain, item.usage, item.kind)
                     parts = ScoreParts(*scores)
@@ -169,19 +170,6 @@ def words_used(fact: StoredFact, reply: str) -> bool:
     if fact.value:
         return bool(told) and told <= said
     return bool(told) and 2 * len(told & said) >= len(told)
-
-
-@cache
-def _given_for(*, some_turn: bool) -> sa.Select[Any]:
-    """How a fact was given last (``some_turn``: for one turn); built once each."""
-    query = (
-        sa.select(recall_items)
-        .join(recalls, recalls.c.id == recall_items.c.recall_id)
-        .where(recall_items.c.fact_id == sa.bindparam("fact"), recall_items.c.given.is_(True))
-        .order_by(recalls.c.at.desc(), recalls.c.id)
-        .limit(1)
-    )
-    return query.where(recalls.c.turn_id == sa.bindparam("turn")) if some_turn else query
 
 
 def _own(connection: Connection, user_id: str, ids: Collection[str]) -> set[str]:

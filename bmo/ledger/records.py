@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -185,8 +185,11 @@ class LoggedTurn:
 
     @property
     def by_hand(self) -> bool:
-        """Whether its fate was decided later by somebody other than the gate."""
-        return bool(self.resolution) or self.extraction_method == "manual"
+        """Whether it is none of the gate's: a person decided on it, or it spoke to memory itself.
+
+        "No" to "shall I erase it?" means nothing without the question.
+        """
+        return bool(self.resolution) or self.extraction_method in ("manual", "session")
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +254,6 @@ class OutboxItem:
         op: What to do.
         user_id: Whose.
         fact_id: The fact, or the turn for ``raw``.
-        index_id: Mem0's id when it was known.
         erasure_id: The erasure a ``purge`` belongs to.
         attempts: Failures so far.
     """
@@ -260,7 +262,6 @@ class OutboxItem:
     op: OutboxOp
     user_id: str
     fact_id: str
-    index_id: str | None
     erasure_id: str | None
     attempts: int
 
@@ -286,20 +287,6 @@ class Backlog:
         if self.first_due is None or self.last_due is None:
             return False
         return self.first_due <= now or self.last_due > now + LAST_RETRY
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerCounts:
-    """Sizes, for ``bmo doctor`` and metrics."""
-
-    turns: int
-    decisions: Mapping[str, int]
-    facts: int
-    live_facts: int
-    outbox: int
-    recalls: int
-    fallbacks: int = 0
-    extra: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,6 +129,6 @@ def _ask_first(
     for known in meant:
         fact_writing.change(connection, known.id, {"withdrawn_by": erasure_id})
         if known.valid_until is None:
-            outbox.put(connection, "delete", turn.user_id, known.id, now, index_id=known.index_id)
+            outbox.put(connection, "delete", turn.user_id, known.id, now)
     raise_version(connection, turn.user_id)
     return PendingErasure(erasure_id, turn.user_id, scope, turn.at, tuple(meant))

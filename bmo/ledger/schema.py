@@ -1,15 +1,13 @@
 """The ledger's tables, and how Python values become columns.
 
-One schema for SQLite and PostgreSQL. The tables are created by the Alembic migrations in
-``bmo/ledger/migrations``; ``tests/integration/test_ledger_migrations.py`` checks that both agree.
+One schema for SQLite and PostgreSQL. A new ledger is made of it, an older one brought to it by
+``migrations``; ``tests/integration/test_ledger_opening.py`` checks that both agree.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine.interfaces import Dialect
@@ -56,17 +54,6 @@ class UtcDateTime(TypeDecorator[datetime]):
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
         """Gives the zone back."""
         return None if value is None else as_utc(value)
-
-    def result_processor(
-        self, dialect: Dialect, coltype: object
-    ) -> Callable[[Any], datetime | None] | None:
-        """The same for SQLite in one step: every fact that is read has four moments."""
-        return _moment if dialect.name == "sqlite" else super().result_processor(dialect, coltype)
-
-
-def _moment(text: str | None) -> datetime | None:
-    """A moment as SQLite keeps it, without zone."""
-    return None if text is None else datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
 def as_utc(moment: datetime) -> datetime:

@@ -31,6 +31,13 @@ _TAKEN_BACK = ("corrected", "edited", "retracted")
 """Reasons of an end that say the memory should not have been there."""
 
 
+_LATER = decisions.alias("later")
+_IS_NEWEST = ~sa.exists().where(
+    _LATER.c.turn_id == decisions.c.turn_id, _LATER.c.id > decisions.c.id
+)
+"""Of a turn that was decided again the newest decision alone; asked of those in the span only."""
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """Whose turns of which time are counted.
@@ -180,12 +187,10 @@ def verdict_drift(old: Mapping[str, int], new: Mapping[str, int]) -> tuple[float
 
 def verdicts_by_day(connection: Connection, span: Span) -> dict[str, dict[str, int]]:
     """Day (YYYY-MM-DD, UTC) -> verdict -> turns, oldest day first."""
-    newest = _newest()
     day = sa.func.date(decisions.c.at)
     query = (
         sa.select(day, decisions.c.verdict, sa.func.count())
-        .join(newest, newest.c.id == decisions.c.id)
-        .where(*span.conditions(decisions))
+        .where(_IS_NEWEST, *span.conditions(decisions))
         .group_by(day, decisions.c.verdict)
         .order_by(day)
     )
@@ -197,7 +202,6 @@ def verdicts_by_day(connection: Connection, span: Span) -> dict[str, dict[str, i
 
 def decision_counts(connection: Connection, span: Span) -> DecisionCounts:
     """What the write gate said in a span."""
-    newest = _newest()
     alike = (
         decisions.c.verdict,
         decisions.c.reason,
@@ -207,8 +211,7 @@ def decision_counts(connection: Connection, span: Span) -> DecisionCounts:
     )
     query = (
         sa.select(*alike, sa.func.count())
-        .join(newest, newest.c.id == decisions.c.id)
-        .where(*span.conditions(decisions))
+        .where(_IS_NEWEST, *span.conditions(decisions))
         .group_by(*alike)
     )
     verdicts: Counter[str] = Counter()
@@ -359,15 +362,14 @@ def rule_records(connection: Connection, span: Span) -> list[RuleRecord]:
 
 def held_backlog(connection: Connection, user_id: str | None) -> tuple[int, datetime | None]:
     """Held turns nobody has decided on, and when the oldest was said."""
-    newest = _newest()
     query = (
         sa.select(sa.func.count(), sa.func.min(turns.c.at))
         .select_from(decisions)
-        .join(newest, newest.c.id == decisions.c.id)
         .join(turns, turns.c.id == decisions.c.turn_id)
         .where(
             decisions.c.verdict == "hold",
             decisions.c.resolution == "",
+            _IS_NEWEST,
             *Span(user_id).conditions(decisions),
         )
     )
@@ -404,13 +406,6 @@ def conflicting(connection: Connection, user_id: str | None) -> int:
     mine = Span(user_id).conditions(facts, "valid_from")
     query = sa.select(sa.func.count()).select_from(facts).where(rows.contradicts(), *mine)
     return int(connection.execute(query).scalar_one())
-
-
-def _newest() -> sa.Subquery:
-    """The id of the newest decision on each turn."""
-    return (
-        sa.select(sa.func.max(decisions.c.id).label("id")).group_by(decisions.c.turn_id).subquery()
-    )
 
 
 def _ranked(counts: Counter[str]) -> dict[str, int]:

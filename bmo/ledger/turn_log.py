@@ -33,15 +33,6 @@ _AROUND = sa.select(
 )
 """Whose a turn is that is known already, the newest turn's number, and whether words were taken out
 of the last turn of the visit: all that is asked before a turn is written, in one statement."""
-_WRITE_REPLY = (
-    sa.update(turns)
-    .where(
-        turns.c.id == sa.bindparam("turn"),
-        turns.c.user_id == sa.bindparam("user"),
-        turns.c.redacted.is_(False),
-    )
-    .values(assistant_after=sa.bindparam("said"))
-)
 
 
 def write_turn(connection: Connection, turn: Turn, decision: Decision) -> bool:
@@ -107,31 +98,6 @@ def write_decision(
             "mode": mode or "",
         },
     )
-
-
-def write_reply(connection: Connection, user_id: str, turn_id: str, text: str) -> None:
-    """Adds the assistant's words after a turn, unless words were erased there."""
-    connection.execute(_WRITE_REPLY, {"turn": turn_id, "user": user_id, "said": text})
-
-
-def words_before(connection: Connection, user_id: str, turn_id: str, limit: int) -> list[str]:
-    """The words of a user's last turns before one of them, oldest first."""
-    here = sa.select(turns.c.seq).where(turns.c.user_id == user_id, turns.c.id == turn_id)
-    query = (
-        sa.select(turns.c.text)
-        .where(turns.c.user_id == user_id, turns.c.seq < here.scalar_subquery())
-        .where(turns.c.text != "")
-        .order_by(turns.c.seq.desc())
-        .limit(limit)
-    )
-    return [str(text) for text in connection.execute(query).scalars()][::-1]
-
-
-def latest_moment(connection: Connection) -> datetime | None:
-    """When the turn that was written last was said."""
-    query = sa.select(turns.c.at).order_by(turns.c.seq.desc()).limit(1)
-    moment: datetime | None = connection.execute(query).scalar()
-    return moment
 
 
 class Narrowed(TypedDict, total=False):

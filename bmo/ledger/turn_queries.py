@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Unpack
 
+import sqlalchemy as sa
+
+from bmo.ledger import facts as rows
 from bmo.ledger import turn_log
 from bmo.ledger.database import Database
-from bmo.ledger.provenance import outcomes_of
 from bmo.ledger.recording import record_turn
 from bmo.ledger.records import LoggedTurn, Recorded, TurnOutcome
 from bmo.ledger.restating import Restated, compare_pass, write_pass
-from bmo.ledger.retention import drop_words
+from bmo.ledger.schema import decisions, fact_turns, recall_items, recalls, turns
 from bmo.ledger.turn_log import Narrowed, as_turn
 from bmo.ledger.values import content_words
 from bmo.settings import checked_user_id
 from bmo.turn import Decision, Fact, Turn, utc_now
+
+_CHUNK = 500
+"""Ids per statement; SQLite takes a limited number of parameters."""
 
 
 class TurnQueries(Database):
@@ -25,8 +31,10 @@ class TurnQueries(Database):
     def note_reply(self, user_id: str, turn_id: str, text: str) -> None:
         """Adds what the assistant said after a turn; erased turns stay without words."""
         checked_user_id(user_id)
+        mine = sa.and_(turns.c.id == turn_id, turns.c.user_id == user_id)
+        write = sa.update(turns).where(mine, turns.c.redacted.is_(False))
         with self.writing() as connection:
-            turn_log.write_reply(connection, user_id, turn_id, text)
+            connection.execute(write.values(assistant_after=text))
 
     def turns(self, user_id: str | None = None, **narrowed: Unpack[Narrowed]) -> list[LoggedTurn]:
         """Logged turns with the latest decision on each, in the order they were said."""
@@ -38,19 +46,52 @@ class TurnQueries(Database):
     def said_before(self, turn: Turn, limit: int) -> list[str]:
         """A user's words in the turns before one, oldest first; erased ones are left out."""
         checked_user_id(turn.user_id)
+        mine = turns.c.user_id == turn.user_id
+        here = sa.select(turns.c.seq).where(mine, turns.c.id == turn.id).scalar_subquery()
+        query = sa.select(turns.c.text).where(mine, turns.c.seq < here, turns.c.text != "")
         with self.reading() as connection:
-            return turn_log.words_before(connection, turn.user_id, turn.id, limit)
+            found = connection.execute(query.order_by(turns.c.seq.desc()).limit(limit)).scalars()
+            return [str(text) for text in found][::-1]
 
     def latest_moment(self) -> datetime | None:
         """When the turn that was written last was said, or None without any."""
+        query = sa.select(turns.c.at).order_by(turns.c.seq.desc()).limit(1)
         with self.reading() as connection:
-            return turn_log.latest_moment(connection)
+            return connection.execute(query).scalar()
 
     def outcomes(self, user_id: str, turn_ids: Sequence[str]) -> dict[str, TurnOutcome]:
         """What each of a user's turns told and was given; nothing for ids of other users."""
         checked_user_id(user_id)
+        told: defaultdict[str, list[str]] = defaultdict(list)
+        given: defaultdict[str, list[str]] = defaultdict(list)
+        asked: set[str] = set()
         with self.reading() as connection:
-            return outcomes_of(connection, user_id, turn_ids)
+            for start in range(0, len(turn_ids), _CHUNK):
+                chunk = list(turn_ids[start : start + _CHUNK])
+                stated = sa.select(fact_turns.c.turn_id, fact_turns.c.fact_id).where(
+                    fact_turns.c.turn_id.in_(chunk), fact_turns.c.role.in_(["stated", "confirmed"])
+                )
+                for row in connection.execute(stated.order_by(fact_turns.c.fact_id)):
+                    told[row.turn_id].append(row.fact_id)
+                mine = sa.and_(recalls.c.turn_id.in_(chunk), recalls.c.user_id == user_id)
+                asking = sa.select(recalls.c.turn_id).where(mine, recalls.c.recalled)
+                asked.update(connection.execute(asking).scalars())
+                items = (
+                    sa.select(recalls.c.turn_id, recall_items.c.fact_id)
+                    .join(recall_items, recall_items.c.recall_id == recalls.c.id)
+                    .where(mine, recall_items.c.given)
+                    .order_by(recall_items.c.score.desc(), recall_items.c.fact_id)
+                )
+                for row in connection.execute(items):
+                    given[row.turn_id].append(row.fact_id)
+            return {
+                turn_id: TurnOutcome(
+                    told=tuple(rows.by_ids(connection, user_id, told[turn_id])),
+                    recalled=turn_id in asked,
+                    given=tuple(rows.by_ids(connection, user_id, given[turn_id])),
+                )
+                for turn_id in turn_ids
+            }
 
     def held(self, user_id: str, *, limit: int | None = None) -> list[LoggedTurn]:
         """Turns the gate held and nobody has decided on, newest first."""
@@ -140,12 +181,25 @@ class TurnQueries(Database):
     def drop_old_words(self, keep_days: int, *, now: datetime | None = None) -> int:
         """Takes the words out of discarded turns older than ``keep_days`` (BMO_KEEP_TURNS_DAYS).
 
+        Held turns keep their words until someone decides on them.
+
         Returns:
             Number of turns emptied. Their decisions stay.
         """
-        moment = now or utc_now()
+        newest = sa.select(sa.func.max(decisions.c.id)).group_by(decisions.c.turn_id)
+        told_nothing = sa.select(decisions.c.turn_id).where(
+            decisions.c.id.in_(newest),
+            sa.or_(decisions.c.verdict == "discard", decisions.c.resolution == "discarded"),
+        )
+        old = sa.update(turns).where(
+            turns.c.at < (now or utc_now()) - timedelta(days=keep_days),
+            turns.c.redacted.is_(False),
+            turns.c.id.in_(told_nothing),
+            turns.c.id.not_in(sa.select(fact_turns.c.turn_id)),
+        )
+        emptied = {"text": "", "assistant_before": "", "assistant_after": "", "redacted": True}
         with self.writing() as connection:
-            return drop_words(connection, moment - timedelta(days=keep_days))
+            return connection.execute(old.values(emptied)).rowcount
 
 
 def _as_said(logged: LoggedTurn) -> Fact:

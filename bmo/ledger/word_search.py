@@ -47,17 +47,6 @@ def word_counts(connection: Connection, user_id: str, words: Collection[str]) ->
     return {word: count for word, count in counts.items() if count}
 
 
-def words_like(connection: Connection, user_id: str, beginning: str) -> list[str]:
-    """The distinct words of a user's facts that begin with ``beginning``, in order."""
-    word = fact_words.c.word
-    begins = sa.func.substr(word, 1, len(beginning)) == beginning
-    if connection.dialect.name == "sqlite":
-        # A range finds them by the index; elsewhere order is the collation's, not the letters'.
-        begins = sa.and_(word >= beginning, word < beginning + "\U0010ffff")
-    query = sa.select(word).where(fact_words.c.user_id == user_id, begins).distinct()
-    return [str(found) for found in connection.execute(query.order_by(word)).scalars()]
-
-
 def by_words(
     connection: Connection,
     user_id: str,

@@ -4,13 +4,8 @@ Replay, the terminal chat, the worker and other people's agents all go through h
 means the same everywhere.
 """
 
-from bmo.memory.service import (
-    MemoryService,
-    MemoryUnavailable,
-    ServiceNotice,
-    open_index,
-    open_ledger,
-)
+from bmo.memory.opening import MemoryUnavailable, ServiceNotice, open_index, open_ledger
+from bmo.memory.service import MemoryService
 from bmo.memory.session import MemorySession
 
 __all__ = [

@@ -30,15 +30,7 @@ SEEN: dict[ModelSees, tuple[Aim, ...]] = {
 
 
 def next_batch(waiting: Sequence[WaitingTurn], most: int) -> list[WaitingTurn]:
-    """The turns of the next call: the most promising, and those of its visit that wait too.
-
-    Args:
-        waiting: Turns of one user that wait.
-        most: Turns of a call.
-
-    Returns:
-        At most so many turns of one visit, oldest first; none when none wait.
-    """
+    """The most promising turn and those of its visit that wait too, oldest first."""
     ranked = sorted(
         waiting, key=lambda one: (*rank_of(one.aim, one.promise), one.turn.at, one.turn.id)
     )

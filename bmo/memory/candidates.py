@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bmo.gate.orders import read_order
 from bmo.index import EmbedderUnavailable, IndexUnavailable
-from bmo.turn import StoredFact, Turn
+from bmo.turn import WITHHOLD_RULE, StoredFact, Turn
 
 if TYPE_CHECKING:
     from bmo.index import MemoryIndex
@@ -29,15 +29,12 @@ def find_candidates(
 ) -> tuple[tuple[StoredFact, ...], Mapping[str, float]]:
     """The memories nearest in meaning, those that share words, and the visit's own. Blocking.
 
-    Args:
-        ledger: What is live.
-        index: Asked for the nearest; None or a failing one leaves words and visit.
-        turn: What was said, of its user and visit.
-
     Returns:
         Live memories, nearest first, and the similarity of those where it is known.
     """
     order = read_order(turn.text)
+    lifted = order is not None and order.kind == "lift"
+    wishes = ledger.live_facts(turn.user_id, rules=(WITHHOLD_RULE,)) if lifted else ()
     wide = order is not None and order.kind.startswith("forget")
     near = _near(index, turn)
     named = ledger.search_words(
@@ -47,7 +44,7 @@ def find_candidates(
     )
     visit = ledger.visit_facts(turn.user_id, turn.session_id, NEAREST)
     closest = ledger.facts_by_id(turn.user_id, list(near), live_at=turn.at)
-    found = {fact.id: fact for fact in (*closest, *visit, *(fact for fact, _ in named))}
+    found = {fact.id: fact for fact in (*closest, *visit, *wishes, *(f for f, _ in named))}
     live = [
         fact for fact in found.values() if fact.valid_until is None and fact.is_for(turn.agent_id)
     ]

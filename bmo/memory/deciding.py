@@ -14,14 +14,12 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from bmo import telemetry
 from bmo.memory.normal import raw_decision
+from bmo.memory.visit import MemoryParts
 from bmo.turn import Decision, DialogueContext, Turn
-
-if TYPE_CHECKING:
-    from bmo.memory.service import MemoryService
 
 logger = logging.getLogger("bmo.memory")
 
@@ -39,33 +37,28 @@ _PAUSE_S = 0.25
 """Wait before the line of the judge is tried again, in seconds."""
 
 
-async def decide(service: MemoryService, turn: Turn, context: DialogueContext) -> Decision:
+async def decide(service: MemoryParts, turn: Turn, context: DialogueContext) -> Decision:
     """The gate's word on a turn: rules, then the judge where they leave it open.
 
     Rules take microseconds, but not even they run on the loop: other sessions speak there.
-
-    Args:
-        service: Gates, settings and pools.
-        turn: The user's words.
-        context: What the gate may know of the conversation.
     """
     settings = service.settings
-    if settings.mem0_setting == "NORMAL":
+    if not service.is_gated:
         return raw_decision(turn, settings)
     from bmo.gate import Ruled
     from bmo.judge import JudgeBusy
 
-    gate, one_by_one = service.write_gate, service.turnstile.through
+    gate = service.write_gate
     deadline_s = settings.bmo_judge_deadline_ms / 1000
     rules_s = max(RULES_DEADLINE_S, deadline_s)
     try:
         with telemetry.memory_span("bmo.gate.rules"):
             rules = partial(gate.rule, turn, context)
-            said = await _asked(service.gate_pool, one_by_one(rules), Ruled, rules_s)
+            said = await _asked(service, service.gate_pool, rules, Ruled, rules_s)
+            ask = partial(gate.decide_ruled, said)
             judged = settings.effective_mode in JUDGED_MODES and service.judge is not None
             if not said.open or not judged:
-                last = one_by_one(partial(gate.decide_ruled, said))
-                return await _asked(service.gate_pool, last, Decision, rules_s)
+                return await _asked(service, service.gate_pool, ask, Decision, rules_s)
     except TimeoutError:
         logger.error("rules missed their deadline", extra={"turn_id": turn.id})
         return _unjudged(service, turn, "the rules missed their deadline")
@@ -74,8 +67,7 @@ async def decide(service: MemoryService, turn: Turn, context: DialogueContext) -
         return _unjudged(service, turn, f"the gate failed: {type(error).__name__}")
     try:
         with telemetry.memory_span("bmo.gate.judge"):
-            judge = partial(gate.decide_ruled, said)
-            return await _asked(service.judge_pool, one_by_one(judge), Decision, deadline_s)
+            return await _asked(service, service.judge_pool, ask, Decision, deadline_s)
     except TimeoutError:
         logger.warning("judge missed its deadline", extra={"deadline_s": deadline_s})
     except JudgeBusy as error:
@@ -87,23 +79,17 @@ async def decide(service: MemoryService, turn: Turn, context: DialogueContext) -
 
 
 async def decide_afterwards(
-    service: MemoryService, turn: Turn, context: DialogueContext
+    service: MemoryParts, turn: Turn, context: DialogueContext
 ) -> Decision | None:
-    """The whole gate's word on a turn that missed its deadline; None if it gives none now either.
-
-    Args:
-        service: Gates, settings and pools.
-        turn: The user's words.
-        context: What the gate knew of the conversation then.
-    """
+    """The whole gate's word on a turn that missed its deadline; None if there is none now too."""
     from bmo.judge import JudgeBusy
 
-    ask = service.turnstile.through(partial(service.write_gate.decide, turn, context))
+    ask, pool = partial(service.write_gate.decide, turn, context), service.judge_pool
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(AFTERWARDS_S):
             while True:
                 try:
-                    decision = await _asked(service.judge_pool, ask, Decision, AFTERWARDS_S)
+                    decision = await _asked(service, pool, ask, Decision, AFTERWARDS_S)
                     return None if decision.fallback else decision
                 except JudgeBusy:
                     await asyncio.sleep(_PAUSE_S)
@@ -115,30 +101,26 @@ async def decide_afterwards(
 
 
 async def _asked(
-    pool: Executor, ask: Callable[[], object], kind: type[_T], deadline_s: float
+    service: MemoryParts,
+    pool: Executor,
+    ask: Callable[[], object],
+    kind: type[_T],
+    deadline_s: float,
 ) -> _T:
     """What the gate says, from a pool's thread; a call given up on leaves the line unasked.
-
-    Args:
-        pool: Whose thread asks.
-        ask: Asks.
-        kind: What the answer must be.
-        deadline_s: Longest wait, in seconds.
 
     Raises:
         JudgeBusy: Too many turns wait for the judge.
         TimeoutError: It took too long.
         TypeError: It answered with something else.
     """
-    loop = asyncio.get_running_loop()
-    asked = loop.run_in_executor(pool, telemetry.carried(ask))
-    answer: object = await asyncio.wait_for(asked, deadline_s)
+    answer = await asyncio.wait_for(service.run(pool, ask), deadline_s)
     if not isinstance(answer, kind):
         raise TypeError(f"the gate answered with {type(answer).__name__}, not a {kind.__name__}")
     return answer
 
 
-def _unjudged(service: MemoryService, turn: Turn, reason: str) -> Decision:
+def _unjudged(service: MemoryParts, turn: Turn, reason: str) -> Decision:
     """The gate failed: the turn is held, without words when nothing could scan them for secrets.
 
     By GATEKEEPER_FAIL_POLICY=open it is allowed raw, if secrets and attacks could be looked for.

@@ -64,12 +64,7 @@ class Dialogue:
     def context(
         self, candidates: Sequence[StoredFact] = (), near: Mapping[str, float] | None = None
     ) -> DialogueContext:
-        """What the write gate may look at.
-
-        Args:
-            candidates: Live memories that the turn may restate or end, nearest first.
-            near: Memory id -> similarity to the turn.
-        """
+        """What the write gate may look at."""
         return DialogueContext(
             recent_turns=tuple((said, reply) for _, said, reply in self._said),
             last_facts=self._last,

@@ -31,12 +31,7 @@ class Gating:
     """What becomes of the turns of one visit, in the order they were said."""
 
     def __init__(self, visit: Visit, requests: Requests) -> None:
-        """Nothing is gated yet.
-
-        Args:
-            visit: Whose turns.
-            requests: What is meant for memory itself.
-        """
+        """Nothing is gated yet."""
         self._visit = visit
         self._requests = requests
         self._one_by_one = asyncio.Lock()
@@ -60,15 +55,7 @@ class Gating:
         return task
 
     async def recorded(self, turn_id: str) -> Recorded | None:
-        """Waits until a turn of this session is in the ledger.
-
-        Args:
-            turn_id: ``Turn.id``.
-
-        Returns:
-            What was added, confirmed and ended; None when the turn was not recorded here, or the
-            ledger does not take it now.
-        """
+        """Waits until a turn is in the ledger; see ``MemorySession.recorded``."""
         future = self._visit.recorded.get(turn_id)
         if future is None:
             return None
@@ -79,13 +66,7 @@ class Gating:
         return recorded
 
     def note_reply(self, turn_id: str, text: str, given: Recall | None) -> None:
-        """Notes what the assistant said after a turn, once the turn is gated.
-
-        Args:
-            turn_id: The turn it answers.
-            text: The assistant's words, "" when there were none.
-            given: What was recalled for the turn.
-        """
+        """Notes what the assistant said after a turn, once the turn is gated."""
         text = self._visit.masked(text)
         if turn_id in self._visit.deciding:
             # A reply can be faster than the judge: it is noted once its turn is.
@@ -120,13 +101,14 @@ class Gating:
                     # It answered words that are not kept, and may repeat them.
                     turn = replace(turn, assistant_before="")
                 decision, kept, context = await self._decided(turn, switched, on_record)
-                self._requests.decided(turn.id, decision)
+                much = self._requests.decided(turn.id, decision)
                 shown = decision if kept else replace(decision, text="", facts=())
                 telemetry.describe_decision(span, turn, shown)
                 telemetry.note_decision(
                     turn, shown, debug=self._visit.service.settings.gatekeeper_debug
                 )
-                self._hides_reply = not kept
+                # A reply that asks back names what may be erased after the next turn.
+                self._hides_reply = much or not kept
                 if kept:
                     self._record(turn, decision)
                     self._note_wrong(turn, decision)
@@ -152,7 +134,7 @@ class Gating:
         """A turn that missed a deadline is decided when nobody waits, unless it is forgotten."""
         if "forget" in decision.signals:
             self._undecided.clear()  # it may mean what is not decided yet
-        if decision.fallback and context is not None and self._visit.service.is_judged:
+        if decision.fallback and context is not None and self._visit.service.judge is not None:
             self._undecided.add(turn.id)
             self._visit.start(self._decide_afterwards(turn, context))
 

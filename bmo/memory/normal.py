@@ -36,14 +36,7 @@ def raw_decision(turn: Turn, settings: Settings) -> Decision:
 
 
 def raw_recall(index: MemoryIndex | None, turn: Turn, top_k: int, now: datetime) -> Recall:
-    """The stored turns nearest in meaning to this one.
-
-    Args:
-        index: Where they are; None gives nothing.
-        turn: The user's words.
-        top_k: Memories at most.
-        now: The session's moment.
-    """
+    """The stored turns nearest in meaning to this one."""
     from bmo.recall import assemble, tokens_of
 
     plan = RecallPlan(
@@ -54,7 +47,9 @@ def raw_recall(index: MemoryIndex | None, turn: Turn, top_k: int, now: datetime)
     if not plan.query.strip():
         return Recall(plan)
     # One more than is given: the turn that asks may be stored already, and is no memory of itself.
-    hits = index.search_raw(turn.user_id, plan.query, top_k=top_k + 1, threshold=NORMAL_THRESHOLD)
+    hits = index.search(
+        turn.user_id, plan.query, top_k=top_k + 1, threshold=NORMAL_THRESHOLD, raw=True
+    )
     others = [hit for hit in hits if hit.metadata.get("turn_id") != turn.id]
     given: list[RecalledMemory] = []
     for hit in others[:top_k]:

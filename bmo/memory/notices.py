@@ -13,46 +13,38 @@ SHOWN = 4
 """Memories named when asking whether they may be erased."""
 
 
+def _line(text: str) -> str:
+    return f"<memory_notice>{flat(text)}</memory_notice>"
+
+
+NOT_FORGOTTEN_YET = _line(
+    "What is to be forgotten could not be looked up yet, and nothing is forgotten so far. "
+    "Say so, and ask to say it again."
+)
+"""A wide request to forget that could not be looked up in time."""
+
+OFF_THE_RECORD = _line(
+    'Off the record: nothing that is said now is kept, until "back on the record". Say so.'
+)
+ON_THE_RECORD = _line("On the record again. Say so.")
+
+
 def ask_to_erase(pending: PendingErasure) -> str:
     """A wide request to forget: withdrawn at once, erased after a yes."""
     named = "; ".join(fact.text for fact in pending.facts[:SHOWN])
     more = len(pending.facts) - SHOWN
     rest = f" and {more} more" if more > 0 else ""
     return _line(
-        f"{len(pending.facts)} memories are withdrawn ({named}{rest}). "
-        "Ask whether to erase them for good."
+        f"{_count(pending)} withdrawn ({named}{rest}). Ask whether to erase them for good."
     )
 
 
-def not_forgotten_yet() -> str:
-    """A wide request to forget that could not be looked up in time."""
-    return _line(
-        "What is to be forgotten could not be looked up yet, and nothing is forgotten so far. "
-        "Say so, and ask to say it again."
-    )
+def answered(pending: PendingErasure, *, yes: bool) -> str:
+    """The user said whether to erase them."""
+    done = "erased for good" if yes else "kept after all"
+    return _line(f"{_count(pending)} {done}. Say so.")
 
 
-def erased(pending: PendingErasure) -> str:
-    """The user said yes."""
-    return _line(f"{len(pending.facts)} memories are erased for good. Say so.")
-
-
-def kept(pending: PendingErasure) -> str:
-    """The user said no."""
-    return _line(f"{len(pending.facts)} memories are kept after all. Say so.")
-
-
-def off_the_record() -> str:
-    """Nothing is written from now on."""
-    return _line(
-        'Off the record: nothing that is said now is kept, until "back on the record". Say so.'
-    )
-
-
-def on_the_record() -> str:
-    """Memory is on again."""
-    return _line("On the record again. Say so.")
-
-
-def _line(text: str) -> str:
-    return f"<memory_notice>{flat(text)}</memory_notice>"
+def _count(pending: PendingErasure) -> str:
+    number = len(pending.facts)
+    return "1 memory is" if number == 1 else f"{number} memories are"

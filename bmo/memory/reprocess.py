@@ -58,15 +58,6 @@ def reprocess(
 
     Each turn is read with the conversation and the memories of its time. Turns whose words were
     erased or dropped cannot be read again.
-
-    Args:
-        ledger: Where the turns are.
-        gate: The present gate.
-        users: Whose turns.
-        since: Only turns said at or after this moment.
-        version: Only turns last decided by this gate version.
-        held: Only turns that are held.
-        progress: Called after each turn.
     """
     verdict: Verdict | None = "hold" if held else None
     logged = [
@@ -113,10 +104,6 @@ def _passes(
 
 
 def apply_passes(ledger: Ledger, found: Reprocessing, now: datetime | None = None) -> int:
-    """Writes the changes, all of them or none; the index follows through the outbox.
-
-    Returns:
-        Number of turns changed.
-    """
+    """Writes the changes, all of them or none, and counts the turns; the index follows."""
     ledger.write_passes(found.changes, now or utc_now())
     return len(found.changes)

@@ -9,12 +9,11 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 from bmo.memory.notices import (
+    NOT_FORGOTTEN_YET,
+    OFF_THE_RECORD,
+    ON_THE_RECORD,
+    answered,
     ask_to_erase,
-    erased,
-    kept,
-    not_forgotten_yet,
-    off_the_record,
-    on_the_record,
 )
 from bmo.memory.visit import Visit
 from bmo.memory.wishes import Wish, wish_of
@@ -60,10 +59,7 @@ class Requests:
     def granted(self, wish: Wish | None, turn: Turn, switched: bool) -> Decision | None:
         """Does what a short utterance asks of memory itself; None when it asks for nothing.
 
-        Args:
-            wish: What it asks for.
-            turn: The utterance.
-            switched: Whether it went off the record or back on it, when it was submitted.
+        ``switched``: whether it went off the record or back on it when it was submitted.
         """
         pending, self.pending = self.pending, None
         if wish is not None and switched:
@@ -72,22 +68,19 @@ class Requests:
             return None
         ledger, recorder = self._visit.service.ledger, self._visit.service.recorder
         answer = ledger.confirm_erasure if wish == "yes" else ledger.cancel_erasure
-        answered = recorder.call(answer, self._visit.user_id, pending.id)
-        self._visit.start(self._after_answer(answered, pending, gone=wish == "yes"))
+        carried_out = recorder.call(answer, self._visit.user_id, pending.id)
+        self._visit.start(self._after_answer(carried_out, pending, gone=wish == "yes"))
         return own_word(turn, "forget", f"erasure {'confirmed' if wish == 'yes' else 'cancelled'}")
 
-    def decided(self, turn_id: str, decision: Decision) -> None:
-        """What the gate decided on a turn; told before it is written."""
-        if _forgets_much(decision):
+    def decided(self, turn_id: str, decision: Decision) -> bool:
+        """Whether a turn is to forget much, by its decision; told before it is written."""
+        much = _forgets_much(decision)
+        if much:
             self._wide.append(turn_id)
+        return much
 
     def recorded(self, turn_id: str, pending: PendingErasure | None) -> None:
-        """A turn is in the ledger, or could not be written.
-
-        Args:
-            turn_id: Which turn.
-            pending: The erasure it asks for, if it asks for a wide one.
-        """
+        """A turn is in the ledger, or could not be written."""
         self._written.append(turn_id)
         asked = self._on_disk.pop(turn_id, None)
         if pending is not None:
@@ -101,12 +94,10 @@ class Requests:
         Whether it must ask back may take longer than a recall may: see ``owed``.
         """
         wish = wish_of(turn.text)
-        if wish == "off_record":
-            return off_the_record()
-        if wish == "on_record":
-            return on_the_record()
+        if wish in ("off_record", "on_record"):
+            return OFF_THE_RECORD if wish == "off_record" else ON_THE_RECORD
         if pending is not None and wish in ("yes", "no"):
-            return erased(pending) if wish == "yes" else kept(pending)
+            return answered(pending, yes=wish == "yes")
         if not self.may_ask_back(turn):
             return ""
         asking = self._visit.start(self._ask_back(turn))
@@ -119,9 +110,8 @@ class Requests:
         """Whether a turn could be a wish to forget much: the words decide, in microseconds."""
         from bmo.gate import may_ask_to_forget
 
-        if self._visit.service.settings.mem0_setting == "NORMAL" or self._visit.off_record:
-            return False
-        return may_ask_to_forget(turn.text)
+        kept = self._visit.service.is_gated and not self._visit.off_record
+        return kept and may_ask_to_forget(turn.text)
 
     def owed(self, turn_id: str) -> asyncio.Task[str] | None:
         """What is still found out for a turn's reply: the task that ends with the notice, or None.
@@ -142,7 +132,7 @@ class Requests:
                     await self._on_disk.setdefault(turn.id, asyncio.Event()).wait()
         except TimeoutError:
             self._on_disk.pop(turn.id, None)
-            return not_forgotten_yet() if wide else ""
+            return NOT_FORGOTTEN_YET if wide else ""
         except Exception as error:  # e.g. rules that fail; gating the turn says so in the ledger
             logger.warning("notice failed", extra={"error": repr(error)})
             return ""
@@ -151,20 +141,16 @@ class Requests:
     async def _asks_to_forget_much(self, turn: Turn) -> bool:
         service = self._visit.service
         context = await self._visit.context_of(turn)
-        ruled = await asyncio.get_running_loop().run_in_executor(
-            service.gate_pool,
-            service.turnstile.through(service.write_gate.decide_by_rules),
-            turn,
-            context,
-        )
+        rules = service.write_gate.decide_by_rules
+        ruled = await service.run(service.gate_pool, rules, turn, context)
         # Where it is written already, what it means is withdrawn, and the rules find nothing.
         return _forgets_much(ruled) or turn.id in self._wide
 
     async def _after_answer(
-        self, answered: Future[Any], pending: PendingErasure, *, gone: bool
+        self, carried_out: Future[Any], pending: PendingErasure, *, gone: bool
     ) -> None:
         try:
-            await asyncio.wrap_future(answered)
+            await asyncio.wrap_future(carried_out)
         except Exception as error:  # the request stays pending; bmo memories shows it
             logger.error("erasure not carried out", extra={"error": repr(error)})
             return

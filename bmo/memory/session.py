@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -19,13 +19,12 @@ from bmo import telemetry
 from bmo.memory.gating import Gating
 from bmo.memory.reading import Reading
 from bmo.memory.requests import ASK_BACK_DEADLINE_S, Requests
-from bmo.memory.visit import Visit
+from bmo.memory.visit import MemoryParts, Visit
 from bmo.memory.wishes import keeps_nothing
 from bmo.turn import Decision, Recall, Turn
 
 if TYPE_CHECKING:
     from bmo.ledger import Recorded
-    from bmo.memory.service import MemoryService
     from bmo.settings import Settings
 
 logger = logging.getLogger("bmo.memory")
@@ -38,21 +37,20 @@ class MemorySession:
     decision. All methods are called from one event loop.
 
     Attributes:
-        service: The service it belongs to.
+        service: The service it belongs to, or the parts of it that visits use.
         user_id: Whose memory it is.
         session_id: Which visit it is.
         clock: Tells the time.
         participant: The user's identity in the room of the visit; None where there is no room.
         shared_by_agents: What the agents of the visit share (``bmo.agent``), or None. It stands
             here and in no table, so that the visit and what is known of its turns go together.
+        is_open: True; what stands for a session while memory opens (``bmo.agent.late``) says False.
     """
 
+    is_open = True
+
     def __init__(
-        self,
-        service: MemoryService,
-        user_id: str,
-        session_id: str,
-        clock: Callable[[], datetime],
+        self, service: MemoryParts, user_id: str, session_id: str, clock: Callable[[], datetime]
     ) -> None:
         """Use ``MemoryService.session``."""
         self.service = service
@@ -67,12 +65,10 @@ class MemorySession:
         self._gating = Gating(self._visit, self._requests)
         self._given: Recall | None = None
         self._judgeable: tuple[str, Recall] | None = None
-        self._closed = False
 
-    @property
-    def is_open(self) -> bool:
-        """True; what stands for a session while memory opens (``bmo.agent.late``) says False."""
-        return True
+    def of_guest(self, user_id: str) -> MemorySession:
+        """A session of somebody else who speaks in the same visit."""
+        return MemorySession(self.service, user_id, self.session_id, self.clock)
 
     @property
     def settings(self) -> Settings:
@@ -95,18 +91,14 @@ class MemorySession:
     @property
     def profile_version(self) -> int:
         """Goes up when something in the profile is no longer true or was forgotten."""
-        return self._reading.profile_version
+        return self._visit.profile_version
 
     # -- writing -------------------------------------------------------------------------------
 
     async def on_turn(self, turn: Turn) -> Decision:
-        """Gates a turn and hands it to the recorder.
+        """Gates a turn, as this session's user's, and hands it to the recorder.
 
-        Args:
-            turn: The user's words; user and session are set to this session's.
-
-        Returns:
-            The decision. The disk is not waited for; see ``recorded``.
+        The disk is not waited for; see ``recorded``.
         """
         return await self.submit_turn(turn)
 
@@ -118,23 +110,14 @@ class MemorySession:
         return self._gating.submit(self._own(turn))
 
     async def recorded(self, turn_id: str) -> Recorded | None:
-        """Waits until a turn of this session is in the ledger.
+        """Waits until a turn is in the ledger: what was added, confirmed and ended.
 
-        Args:
-            turn_id: ``Turn.id``.
-
-        Returns:
-            What was added, confirmed and ended; None when the turn was not recorded here.
+        None when it was not recorded here, or the ledger does not take it now.
         """
         return await self._gating.recorded(turn_id)
 
     def note_reply(self, turn_id: str, text: str) -> None:
-        """Tells the session what the assistant said after a turn.
-
-        Args:
-            turn_id: The turn it answers.
-            text: The assistant's words, "" when there were none.
-        """
+        """Tells what the assistant said after a turn, "" when that was nothing."""
         given, self._given = self._given, None
         if given is not None:
             self._judgeable = (turn_id, given)
@@ -144,9 +127,6 @@ class MemorySession:
 
     def judge_last_recall(self, *, helpful: bool) -> int:
         """Notes what the user says of the memories that the last answered recall gave.
-
-        Args:
-            helpful: Whether they helped.
 
         Returns:
             Number of memories it is noted for; 0 when none were given, or off the record.
@@ -167,15 +147,12 @@ class MemorySession:
         The same bytes for the whole session, until something in it ends or is forgotten: what
         the user took back must not be shown again, which counts more than a warm prompt cache.
         """
-        if self.service.settings.mem0_setting == "GATED":
+        if self.service.is_gated:
             self._visit.begin_dialogue()  # the first turn needs it, often of many visits at once
         return await self._reading.profile()
 
     async def recall(self, turn: Turn) -> Recall:
         """What memory has for this turn, within the deadline. Never raises.
-
-        Args:
-            turn: The user's words.
 
         Returns:
             The plan, the selected memories and the block to put before the model. When the
@@ -197,7 +174,7 @@ class MemorySession:
         """What is recalled, with what the assistant must say of memory itself; never raises."""
         started = time.perf_counter()
         pending = self._requests.pending  # gating this very turn may answer it while we read
-        deadline_s = self.service.settings.bmo_recall_deadline_ms / 1000
+        deadline_s = self.settings.bmo_recall_deadline_ms / 1000
         recall = await self._reading.recall(turn, deadline_s)
         try:
             remaining_s = deadline_s - (time.perf_counter() - started)
@@ -211,13 +188,8 @@ class MemorySession:
     async def notice(self, turn: Turn) -> str:
         """What the assistant must say of memory itself after a turn, for a model without context.
 
-        To be started before the turn is submitted, which may answer what was asked before it.
-
-        Args:
-            turn: The user's words.
-
-        Returns:
-            The line for the model, or "" when there is nothing to say.
+        To be started before the turn is submitted, which may answer what was asked before it. ""
+        when there is nothing to say.
         """
         own, pending = self._own(turn), self._requests.pending
         return await self._requests.notice(own, pending, ASK_BACK_DEADLINE_S + 1.0)
@@ -229,10 +201,6 @@ class MemorySession:
     async def with_owed_notice(self, turn_id: str, recall: Recall) -> Recall:
         """What was recalled for a turn, with a question that was not known within the deadline.
 
-        Args:
-            turn_id: The turn ``recall`` is for.
-            recall: What ``recall`` returned.
-
         Returns:
             At once the same, unless the turn asks to forget much: then as soon as it is known
             what is to be erased, or that it cannot be known in time.
@@ -241,36 +209,23 @@ class MemorySession:
         return recall if owed is None else _with_notice(recall, await asyncio.shield(owed))
 
     def prefetch(self, interim_text: str) -> None:
-        """Starts recall on an interim transcript; it is used if the final words agree.
-
-        Args:
-            interim_text: The words so far.
-        """
-        if not self._closed:
+        """Starts recall on an interim transcript; it is used if the final words agree."""
+        if self._visit.is_open:
             self._reading.prefetch(interim_text)
 
     def drop_reads(self) -> None:
-        """Forgets cached recalls; called after every write."""
-        self._reading.drop()
-
-    def renew_profile(self, gone: Collection[str] | None) -> None:
-        """Lets the profile be loaded again if it shows a fact of ``gone``; None: in any case."""
-        self._reading.renew_profile(gone)
+        """Forgets cached recalls."""
+        self._visit.reads.clear()
 
     # -- ending --------------------------------------------------------------------------------
 
     async def flush(self) -> None:
         """Waits until everything said so far is in the ledger, and in the index if it is up."""
-        await self._visit.finished()
-        await asyncio.to_thread(self.service.recorder.flush, 30.0)
-        self.drop_reads()
+        await self._visit.flush()
 
     async def aclose(self) -> None:
         """Flushes and ends the visit. Safe to call twice."""
-        if not self._closed:
-            await self.flush()
-            self._closed = True
-            self.service.ended(self)
+        await self._visit.aclose()
 
     def _own(self, turn: Turn) -> Turn:
         own, settings = turn.visibility != "shared", self.settings

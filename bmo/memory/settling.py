@@ -7,17 +7,20 @@ what a model fails at is tried again later, each time twice as late.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 import time
 from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
+from bmo import telemetry
 from bmo.memory.batches import AFTER, AIMS, BEFORE, SEEN, next_batch
 from bmo.memory.day_budget import WRITE_S, DayBudget
-from bmo.telemetry import note_model_call, note_settled
 from bmo.turn import Decision, Turn, utc_now
 
 if TYPE_CHECKING:
@@ -57,22 +60,16 @@ logger = logging.getLogger("bmo.memory")
 
 @dataclass(slots=True)
 class Settled:
-    """What settling came to.
+    """What settling came to: turns that were asked about and what became of them, and the calls.
 
     Attributes:
-        asked: Turns a model was asked about.
-        allowed: Turns that became memories, or better ones.
-        discarded: Turns a model found nothing to keep in.
         held: Turns whose facts were refused, or about which judge and model disagree; a person
             may decide on them.
         restated: Memories that got a canonical text, or went into one.
         unchanged: Allowed turns whose words stay.
         passing: Of these, turns in which a model finds nothing that lasts.
         failed: Turns without a usable answer; they are tried again.
-        calls: Calls made, failed ones included.
-        tokens: Tokens of them, both ways.
-        cost: US dollars.
-        seconds: How long each call took.
+        cost: US dollars of all calls.
         why_stopped: Why no further call can be made now, or "".
         refused: Why facts were refused -> how many.
     """
@@ -91,6 +88,10 @@ class Settled:
     seconds: list[float] = field(default_factory=list)
     why_stopped: str = ""
     refused: dict[str, int] = field(default_factory=dict)
+
+
+class _Closing(Exception):
+    """The settler is being closed; what is not written waits for the next start."""
 
 
 class Settler:
@@ -114,14 +115,7 @@ class Settler:
     ) -> None:
         """Puts the parts together; ``start`` starts the thread.
 
-        Args:
-            settings: The mode, what a model sees, when it is asked, and how much.
-            ledger: Where turns wait.
-            recorder: The one writer.
-            orchestrator: Asks the models; it is closed with the settler.
-            judge: Ranks turns that nothing has ranked yet.
-            candidates: Finds older memories that a turn may end, nearest first.
-            wrote: Called with the user's id after something of him changed.
+        The orchestrator is closed with it; ``wrote`` is told whose memory changed.
         """
         self.orchestrator = orchestrator
         self._seen = SEEN[settings.bmo_model_sees]
@@ -178,7 +172,7 @@ class Settler:
         wanted = [aim for aim in asked if aim in self._seen]
         done = Settled()
         tried: set[str] = set()
-        with self._one_at_a_time:
+        with self._one_at_a_time, contextlib.suppress(_Closing):
             while limit is None or done.asked < limit:
                 waiting = [
                     one
@@ -316,10 +310,7 @@ class Settler:
                 why_failed = outcome.decision.reason
                 continue
             done.asked += 1
-            kept = self._write(user_id, waiting, outcome, done)
-            if kept is None:
-                return False
-            written = written or kept
+            written |= self._write(user_id, waiting, outcome, done)
         if failed and settlement.calls:
             done.asked += len(failed)
             done.failed += len(failed)
@@ -359,19 +350,13 @@ class Settler:
 
     def _write(
         self, user_id: str, waiting: WaitingTurn, outcome: TurnOutcome, done: Settled
-    ) -> bool | None:
-        """Writes one outcome; returns whether memories changed, None when it is closing."""
+    ) -> bool:
+        """Writes one outcome; returns whether memories changed."""
         turn_id, decision = waiting.turn.id, _weighed(waiting, outcome.decision)
         adds = decision.verdict == "allow" or waiting.aim == "held"
-        with self._writing:
-            if self._stop.is_set():
-                return None
-            future = (
-                self._recorder.settle(user_id, turn_id, decision, whole=outcome.whole)
-                if adds
-                else self._recorder.call(self._ledger.forget_waiting, turn_id)
-            )
-        recorded: Recorded | None = future.result(WRITE_S)
+        settle = partial(self._recorder.settle, user_id, turn_id, decision, whole=outcome.whole)
+        forget = partial(self._recorder.call, self._ledger.forget_waiting, turn_id)
+        recorded: Recorded | None = self._written(settle if adds else forget)
         for refusal in outcome.refused:
             done.refused[refusal.why] = done.refused.get(refusal.why, 0) + 1
         self._count_written(waiting, decision, recorded, done, adds)
@@ -402,29 +387,35 @@ class Settler:
             done.discarded += 1
         else:
             done.held += 1
-        note_settled(waiting.aim, decision.verdict if adds else "unchanged")
+        outcome = decision.verdict if adds else "unchanged"
+        telemetry.note("bmo_settled_turns", aim=waiting.aim, outcome=outcome)
 
     def _rest(self, user_id: str, budget: DayBudget, done: Settled) -> None:
         """The user's budget is spent: what waits of him is not tried before the next day."""
         from bmo.extract import SPENT
 
         done.why_stopped = f"No model is asked before {budget.renewed_at:%H:%M} UTC: {SPENT}."
-        with self._writing:
-            if self._stop.is_set():
-                return
-            until = budget.renewed_at
-            future = self._recorder.call(self._ledger.rest_waiting, user_id, until, SPENT)
-        future.result(WRITE_S)
+        until, rest = budget.renewed_at, self._ledger.rest_waiting
+        self._written(partial(self._recorder.call, rest, user_id, until, SPENT))
 
     def _put_off(self, failed: Sequence[WaitingTurn], why: str) -> None:
         ids = [waiting.turn.id for waiting in failed]
+        later = self._ledger.put_off_settling
+        self._written(partial(self._recorder.call, later, ids, why, utc_now()))
+        for waiting in failed:
+            telemetry.note("bmo_settled_turns", aim=waiting.aim, outcome="failed")
+
+    def _written(self, write: Callable[[], Future[Any]]) -> Any:
+        """What the recorder made of a write.
+
+        Raises:
+            _Closing: Nothing may be written any more.
+        """
         with self._writing:
             if self._stop.is_set():
-                return
-            future = self._recorder.call(self._ledger.put_off_settling, ids, why, utc_now())
-        future.result(WRITE_S)
-        for waiting in failed:
-            note_settled(waiting.aim, "failed")
+                raise _Closing
+            handed_over = write()
+        return handed_over.result(WRITE_S)
 
     @staticmethod
     def _count(settlement: Settlement, done: Settled) -> None:
@@ -433,9 +424,10 @@ class Settler:
         done.cost += settlement.cost
         done.seconds += [call.seconds for call in settlement.calls]
         for call in settlement.calls:
-            note_model_call(
-                call.extractor, failed=bool(call.error), cost=call.cost, seconds=call.seconds
-            )
+            failed = str(bool(call.error)).lower()
+            telemetry.note("bmo_model_calls", extractor=call.extractor, failed=failed)
+            telemetry.note("bmo_model_duration_seconds", call.seconds)
+            telemetry.note("bmo_model_cost_dollars", call.cost)
 
 
 def _weighed(waiting: WaitingTurn, decision: Decision) -> Decision:

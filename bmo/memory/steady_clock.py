@@ -18,11 +18,7 @@ class SteadyClock:
     """Tells the time in UTC. Safe from any thread."""
 
     def __init__(self, not_before: datetime | None) -> None:
-        """Starts now, or where the ledger ends if that is later.
-
-        Args:
-            not_before: The moment of the latest turn that was written down, or None.
-        """
+        """Starts now, or where the ledger ends if that is later."""
         self._lock = threading.Lock()
         now = utc_now()
         self._last = max(now, not_before) if not_before is not None else now

@@ -1,38 +1,131 @@
-"""What all parts of one visit share: whose it is, what was said, what still runs."""
+"""Visits and what they share: the parts of one process's memory, and the state of each visit."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Coroutine
-from concurrent.futures import Future
+from collections.abc import Callable, Collection, Coroutine
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from datetime import datetime
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from bmo import telemetry
 from bmo.memory.candidates import find_candidates
 from bmo.memory.dialogue import Dialogue
-from bmo.turn import Decision, DialogueContext, Turn
+from bmo.memory.settling import Settler
+from bmo.memory.steady_clock import SteadyClock
+from bmo.memory.turnstile import Turnstile
+from bmo.turn import Decision, DialogueContext, Recall, Turn
 
 if TYPE_CHECKING:
-    from bmo.ledger import Recorded
-    from bmo.memory.service import MemoryService
+    from bmo.gate import WriteGate
+    from bmo.index import MemoryIndex
+    from bmo.judge import Judge
+    from bmo.ledger import Ledger, Recorded
+    from bmo.recall import ReadGate
+    from bmo.settings import Settings
 
 logger = logging.getLogger("bmo.memory")
+
+RECALL_THREADS = 2
+"""Threads of the recall pool: what one waits for (the index, the judge) holds up no other."""
 
 DIALOGUE_DEADLINE_S = 2.0
 """Longest wait for the ledger before a turn is gated without what it knows of the user."""
 
+_P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
-class Visit:
-    """One visit of one user. Used from one event loop.
+class MemoryParts:
+    """What the visits of one process share: stores, gates, the one writer, and threads.
 
     Attributes:
-        service: The service it belongs to.
+        settings: The settings it was opened with, with the gate's mode where none was set.
+        ledger: The ledger; the truth.
+        index: Mem0 on Qdrant, or None while it cannot be reached.
+        judge: The local judge, or None in pattern mode or when its model is missing.
+        write_gate: Decides what of a turn is kept.
+        read_gate: Decides whether a turn needs memory.
+        recaller: Retrieves, scores, selects and assembles.
+        recorder: The one writer thread.
+        settler: Sends what was held to a model, off the voice path; None until something is.
+        clock: The system's time in UTC; it never goes back behind what was written down.
+        gate_pool: Where the rules run.
+        judge_pool: Where the judge runs, behind a bounded line.
+        recall_pool: Where retrieval runs.
+        dialogue_pool: Where is read what the gate may know of a user.
+        turnstile: What these threads go through one by one.
+        visits: Those that are open.
+    """
+
+    def __init__(
+        self, settings: Settings, ledger: Ledger, index: MemoryIndex | None, judge: Judge | None
+    ) -> None:
+        """Puts opened parts together."""
+        from bmo.gate import WriteGate
+        from bmo.judge import JudgeQueue
+        from bmo.recall import ReadGate, Recaller
+        from bmo.recorder import Recorder
+
+        self.settings = settings
+        self.ledger = ledger
+        self.index = index
+        self.judge = judge
+        # The session writes the debug line: once a turn, and it knows what is off the record.
+        silent = settings.model_copy(update={"gatekeeper_debug": False})
+        self.write_gate: WriteGate = WriteGate.from_settings(silent, judge=judge, load_judge=False)
+        self.read_gate: ReadGate = ReadGate.from_settings(settings, judge=judge, load_judge=False)
+        self.recaller = Recaller(ledger, index, settings, judge)
+        self.clock = SteadyClock(ledger.latest_moment())
+        self.turnstile = Turnstile()
+        self.recorder = Recorder.open(ledger, index, settings, one_by_one=self.turnstile)
+        self.settler: Settler | None = None
+        self.gate_pool = ThreadPoolExecutor(1, thread_name_prefix="bmo-gate")
+        self.judge_pool = JudgeQueue(settings.bmo_judge_queue)
+        self.recall_pool = ThreadPoolExecutor(RECALL_THREADS, thread_name_prefix="bmo-recall")
+        self.dialogue_pool = ThreadPoolExecutor(1, thread_name_prefix="bmo-dialogue")
+        self.visits: set[Visit] = set()
+
+    @property
+    def is_gated(self) -> bool:
+        """Whether the gates decide (MEM0_SETTING)."""
+        return self.settings.mem0_setting == "GATED"
+
+    @property
+    def shares_ledger(self) -> bool:
+        """Whether other processes may write to the ledger; an embedded store has one owner."""
+        shared = self.settings.ledger_url.startswith("postgresql")
+        return shared or self.settings.qdrant_url is not None
+
+    def wrote(self, user_id: str, gone: Collection[str] | None = ()) -> None:
+        """Something of a user changed: what his open visits cached of it is dropped.
+
+        Args:
+            user_id: Whose.
+            gone: Ids of facts that are no longer true, or were forgotten; a profile that shows
+                one is loaded again. None: every profile is.
+        """
+        for visit in tuple(self.visits):  # jobs of other threads open and close theirs
+            if visit.user_id == user_id:
+                visit.reads.clear()
+                visit.renew_profile(gone)
+
+    async def run(
+        self, pool: Executor, call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs
+    ) -> _T:
+        """Runs a call on a thread of a pool, through the turnstile, in this task's trace."""
+        passed = self.turnstile.through(telemetry.carried(call))
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(pool, lambda: passed(*args, **kwargs))
+
+
+class Visit:
+    """One visit of one user: what was said, what still runs, what was read. Of one event loop.
+
+    Attributes:
+        service: The parts of memory it uses.
         user_id: Whose memory it is.
         session_id: Which visit it is.
         clock: Tells the time.
@@ -40,16 +133,15 @@ class Visit:
         off_record: While true nothing of what is said is written.
         deciding: Turn id -> the task that decides on it, for the turns that are not decided yet.
         recorded: Turn id -> what the recorder made of it, for the latest turns.
+        reads: Words -> the task that recalls for them, until something is written.
+        profile: Reads the profile, or None while nobody asked for it.
+        profile_version: Goes up when something in the profile is no longer true or was forgotten.
     """
 
     def __init__(
-        self,
-        service: MemoryService,
-        user_id: str,
-        session_id: str,
-        clock: Callable[[], datetime],
+        self, service: MemoryParts, user_id: str, session_id: str, clock: Callable[[], datetime]
     ) -> None:
-        """Nothing is read yet."""
+        """Nothing is said or read yet."""
         self.service = service
         self.user_id = user_id
         self.session_id = session_id
@@ -58,9 +150,18 @@ class Visit:
         self.off_record = False
         self.deciding: dict[str, asyncio.Task[Decision]] = {}
         self.recorded: dict[str, Future[Recorded]] = {}
+        self.reads: dict[str, asyncio.Task[Recall]] = {}
+        self.profile: asyncio.Task[Recall] | None = None
+        self.profile_version = 0
         self._secrets: set[str] = set()
         self._dialogue_loaded: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
+        service.visits.add(self)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it was not ended."""
+        return self in self.service.visits
 
     def deadline_s(self, usual_s: float) -> float:
         """A deadline in seconds: who waits longer for the judge (a replay) waits as long here."""
@@ -73,10 +174,22 @@ class Visit:
         task.add_done_callback(self._tasks.discard)
         return task
 
-    async def finished(self) -> None:
-        """Waits for everything that was begun."""
+    async def flush(self) -> None:
+        """Waits until everything said so far is in the ledger, and in the index if it is up."""
         while pending := [task for task in self._tasks if not task.done()]:
             await asyncio.gather(*pending, return_exceptions=True)
+        await asyncio.to_thread(self.service.recorder.flush, 30.0)
+        self.reads.clear()
+
+    async def aclose(self) -> None:
+        """Flushes and ends the visit. Safe to call twice."""
+        if self.is_open:
+            await self.flush()
+            self.service.visits.discard(self)
+            if self.service.settler is not None:
+                self.service.settler.visit_ended(self.user_id)
+
+    # -- what is written ---------------------------------------------------------------------------
 
     def unwritten(self) -> set[asyncio.Future[Recorded]]:
         """The turns of this visit that are not in the ledger yet."""
@@ -89,12 +202,7 @@ class Visit:
         return bool(self.unwritten()) or any(other != turn_id for other in self.deciding)
 
     async def catch_up(self, turn_id: str, patience_s: float) -> None:
-        """Waits until what was said so far is in the ledger, or the patience is over.
-
-        Args:
-            turn_id: The turn that waits: its own decision is not waited for.
-            patience_s: Longest wait, in seconds.
-        """
+        """Waits until what was said before a turn is in the ledger, or the patience is over."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(patience_s):
                 others = [task for other, task in self.deciding.items() if other != turn_id]
@@ -103,6 +211,14 @@ class Visit:
                 unwritten = self.unwritten()
                 if unwritten:
                     await asyncio.wait(unwritten)
+
+    def renew_profile(self, gone: Collection[str] | None) -> None:
+        """Lets the profile be loaded again if it may show a fact of ``gone``; None: in any case."""
+        if self.profile is not None and _may_show(self.profile, gone):
+            self.profile = None
+            self.profile_version += 1
+
+    # -- what the gates may know -------------------------------------------------------------------
 
     def begin_dialogue(self) -> asyncio.Task[None]:
         """Starts reading what the ledger knows of the user, once; the task ends when it is read."""
@@ -122,12 +238,10 @@ class Visit:
 
     async def refresh_dialogue(self) -> None:
         """Reads who is known, for both gates."""
-        loop, service = asyncio.get_running_loop(), self.service
+        service = self.service
         try:
-            self.dialogue.subjects = await loop.run_in_executor(
-                service.dialogue_pool,
-                service.turnstile.through(service.ledger.known_subjects),
-                self.user_id,
+            self.dialogue.subjects = await service.run(
+                service.dialogue_pool, service.ledger.known_subjects, self.user_id
             )
         except Exception as error:  # the gates can do without
             logger.warning("dialogue context not loaded", extra={"error": repr(error)})
@@ -135,19 +249,15 @@ class Visit:
     async def context_of(self, turn: Turn) -> DialogueContext:
         """What the write gate may know beside a turn; without memories if they come too late."""
         service = self.service
-        if service.settings.mem0_setting != "GATED":
+        if not service.is_gated:
             return self.dialogue.context()
-        loop = asyncio.get_running_loop()
         unwritten = self.unwritten()
         if unwritten:
             await asyncio.wait(unwritten, timeout=self.deadline_s(DIALOGUE_DEADLINE_S))
         try:
             async with asyncio.timeout(self.deadline_s(DIALOGUE_DEADLINE_S)):
-                candidates, near = await loop.run_in_executor(
-                    service.dialogue_pool,
-                    service.turnstile.through(
-                        partial(find_candidates, service.ledger, service.index, turn)
-                    ),
+                candidates, near = await service.run(
+                    service.dialogue_pool, find_candidates, service.ledger, service.index, turn
                 )
         except Exception as error:  # a turn is gated whatever the ledger or the index does
             logger.warning("candidates not found", extra={"error": repr(error)})
@@ -158,11 +268,18 @@ class Visit:
     def masked(self, text: str, asked: str = "") -> str:
         """Words as they may be written down: an assistant may repeat a secret of this visit.
 
-        Args:
-            text: What the assistant said, or the user: their secrets are known from now on.
-            asked: The assistant's words before.
+        The user's own secrets are known from then on.
         """
         from bmo.gate import mask
 
         policy = self.service.settings.bmo_sensitive
         return mask(text, policy, asked, self._secrets)[0] if text else ""
+
+
+def _may_show(profile: asyncio.Task[Recall], gone: Collection[str] | None) -> bool:
+    """Whether a profile may hold a fact of ``gone``; one that is still being read may."""
+    if gone is None or not profile.done():
+        return gone is None or bool(gone)
+    if profile.cancelled() or profile.exception():
+        return False
+    return any(memory.fact.id in gone for memory in profile.result().memories)

@@ -14,20 +14,20 @@ from threading import Barrier
 from typing import TYPE_CHECKING
 
 from bmo import telemetry
+from bmo.gate import mask
 from bmo.gate.secrets import load as load_secrets
-from bmo.language import LANGUAGES, LanguageCode
+from bmo.language import LanguageCode
 from bmo.language.identification import warm_up as load_identification
 from bmo.memory.candidates import find_candidates
+from bmo.memory.visit import RECALL_THREADS, MemoryParts
 from bmo.memory.wishes import wish_of
 from bmo.turn import Turn
 
 if TYPE_CHECKING:
-    from bmo.memory.service import MemoryService
+    from bmo.gate import WriteGate
+    from bmo.recall import ReadGate
 
 logger = logging.getLogger("bmo.memory")
-
-RECALL_THREADS = 2
-"""Threads of the recall pool: what one waits for (the index, the judge) holds up no other."""
 
 START_S = 10.0
 """Longest wait for threads to start, in seconds."""
@@ -38,6 +38,7 @@ WHO = "warm-up"
 ASKS = "what do you know about my brother"
 TELLS = "my brother is called sam"
 FORGETS = "forget that my brother is called sam"
+NUMBER = "call the plumber on 030 901820"
 SAID: dict[LanguageCode, str] = {
     "en": "she lives in kiel now",
     "de": "sie wohnt jetzt in kiel",
@@ -46,22 +47,18 @@ SAID: dict[LanguageCode, str] = {
 }
 
 
-def warm_up(service: MemoryService) -> None:
-    """Runs every part of memory once, for nobody. Blocking: a second or two.
-
-    Args:
-        service: An open one.
-    """
+def warm_up(service: MemoryParts) -> None:
+    """Runs every part of memory once, for nobody. Blocking: a second or two."""
     telemetry.make_instruments()
     _threads(service)
-    _gates(service)
-    if service.settings.mem0_setting == "GATED":
+    rehearse_gates(service.write_gate, service.read_gate)
+    if service.is_gated:
         _recall(service)
         _ledger(service)
     _index(service)
 
 
-def _threads(service: MemoryService) -> None:
+def _threads(service: MemoryParts) -> None:
     """Starts the threads that turns are handed to.
 
     An executor starts one when it is first needed, and whoever hands over the work waits until the
@@ -73,17 +70,18 @@ def _threads(service: MemoryService) -> None:
         wait([pool.submit(all_run.wait, START_S) for _ in range(threads)])
 
 
-def _gates(service: MemoryService) -> None:
+def rehearse_gates(write_gate: WriteGate, read_gate: ReadGate) -> None:
+    """Has both gates read a turn in each language."""
     load_identification()
     load_secrets()
-    for language in LANGUAGES:
-        turn = Turn(SAID[language], user_id=WHO, language=language)
-        service.write_gate.decide(turn)
-        service.read_gate.plan(Turn(ASKS, user_id=WHO, language=language))
+    mask(NUMBER)
+    for language, said in SAID.items():
+        write_gate.decide(Turn(said, user_id=WHO, language=language))
+        read_gate.plan(Turn(ASKS, user_id=WHO, language=language))
     wish_of(ASKS)
 
 
-def _recall(service: MemoryService) -> None:
+def _recall(service: MemoryParts) -> None:
     turn = Turn(ASKS, user_id=WHO)
     plan = service.read_gate.plan(turn)
     service.recaller.profile(WHO, turn.at)
@@ -91,7 +89,7 @@ def _recall(service: MemoryService) -> None:
     service.recaller.weights_of(WHO)
 
 
-def _ledger(service: MemoryService) -> None:
+def _ledger(service: MemoryParts) -> None:
     try:
         for text in (TELLS, FORGETS):
             told = Turn(text, user_id=WHO)
@@ -101,10 +99,11 @@ def _ledger(service: MemoryService) -> None:
         logger.warning("ledger not warmed up", extra={"error": type(error).__name__})
 
 
-def _index(service: MemoryService) -> None:
+def _index(service: MemoryParts) -> None:
     if service.index is None or service.index.unavailable:
         return
     try:
-        service.index.search(WHO, ASKS, top_k=1, threshold=1.0)
+        service.index.near(WHO, ASKS, top_k=1, threshold=1.0)
+        service.index.search(WHO, ASKS, top_k=1, threshold=1.0)  # Mem0, which writes what is added
     except Exception as error:  # the first real search will say so again
         logger.warning("index not warmed up", extra={"error": repr(error)})

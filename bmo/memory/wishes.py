@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Mapping
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Literal, get_args
 
@@ -27,46 +26,24 @@ _SAID_BY_OTHERS = frozenset({"was", "is", "were", "it", "went", "go", "going", "
 """Before "off the record" at the end these tell of something ("he said it off the record")."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Answers:
-    """The phrases of ``answers.toml``, made ready: this runs several times a turn on event loops.
-
-    Attributes:
-        wishes: Whole utterance -> what it asks for.
-        for_a_while: How long it is to last, each as it is said and without asides.
-        ends: The latter alone.
-        unkept_before: What makes an utterance unkept at its begin, by the first word.
-        unkept_after: The same at its end, by the last word.
-    """
-
-    wishes: Mapping[str, Wish]
-    for_a_while: tuple[tuple[str, str], ...]
-    ends: tuple[str, ...]
-    unkept_before: Mapping[str, tuple[list[str], ...]]
-    unkept_after: Mapping[str, tuple[list[str], ...]]
-
-
-@lru_cache(maxsize=1)
-def _answers() -> _Answers:
+@cache
+def _phrases() -> Mapping[str, tuple[str, ...]]:
+    """The phrases of ``answers.toml`` by kind, as they are compared."""
     source = resources.files("bmo.memory") / "answers.toml"
     raw: dict[str, list[str]] = tomllib.loads(source.read_text("utf-8"))
-    said = {kind: [spoken(phrase) for phrase in phrases] for kind, phrases in raw.items()}
-    lasting = tuple((f" {each}", f" {_without_asides(each)}") for each in said["for_a_while"])
-    return _Answers(
-        wishes={phrase: wish for wish in get_args(Wish) for phrase in said[wish]},
-        for_a_while=lasting,
-        ends=tuple(bare for _, bare in lasting),
-        unkept_before=_by_word(said["unkept_before"], 0),
-        unkept_after=_by_word(said["unkept_after"], -1),
-    )
+    return {kind: tuple(map(spoken, phrases)) for kind, phrases in raw.items()}
 
 
-def _by_word(phrases: Iterable[str], place: int) -> Mapping[str, tuple[list[str], ...]]:
-    found: dict[str, tuple[list[str], ...]] = {}
-    for phrase in phrases:
-        words = phrase.split()
-        found[words[place]] = (*found.get(words[place], ()), words)
-    return found
+@cache
+def _lasting() -> tuple[tuple[str, str], ...]:
+    """How long something is to last: as it is said, and without asides."""
+    return tuple((f" {s}", f" {_without(_ASIDES, s)}") for s in _phrases()["for_a_while"])
+
+
+@cache
+def _wishes() -> Mapping[str, Wish]:
+    """Whole utterance -> what it asks for."""
+    return {phrase: wish for wish in get_args(Wish) for phrase in _phrases()[wish]}
 
 
 @lru_cache(maxsize=_LATEST)
@@ -75,21 +52,16 @@ def keeps_nothing(text: str) -> bool:
 
     Before the rest ("off the record i am ...", "don't remember this i am ...") or behind it
     ("i am ... but don't write that down").
-
-    Args:
-        text: The user's words.
     """
     if wish_of(text) is not None:
         return False  # "off the record for a minute" is about what comes
-    answers = _answers()
-    first = [word for word in spoken(text[:200]).split() if word not in _ASIDES]
-    for words in answers.unkept_before.get(first[0], ()) if first else ():
-        if len(first) > len(words) and first[: len(words)] == words:
-            return True
-    last = [word for word in spoken(text[-200:]).split() if word not in _ENDS]
-    for words in answers.unkept_after.get(last[-1], ()) if last else ():
-        if len(last) > len(words) and last[-len(words) :] == words:
-            return last[-len(words) - 1] not in _SAID_BY_OTHERS
+    first = _without(_ASIDES, spoken(text[:200]))
+    if any(first.startswith(f"{phrase} ") for phrase in _phrases()["unkept_before"]):
+        return True
+    last = _without(_ENDS, spoken(text[-200:]))
+    for phrase in _phrases()["unkept_after"]:
+        if last.endswith(f" {phrase}"):
+            return last.removesuffix(phrase).split()[-1] not in _SAID_BY_OTHERS
     return False
 
 
@@ -97,27 +69,23 @@ def keeps_nothing(text: str) -> bool:
 def wish_of(text: str) -> Wish | None:
     """What the whole utterance asks for, or None.
 
-    Args:
-        text: The user's words; names and fillers around the phrase are passed over.
+    Names and fillers around the phrase are passed over.
     """
     if len(text) > 120:
         return None
     words = spoken(text)
-    bare = _without_asides(words)
-    wishes = _answers().wishes
-    return wishes.get(words) or wishes.get(bare) or _off_record_for_a_while(words, bare)
+    bare = _without(_ASIDES, words)
+    return _wishes().get(words) or _wishes().get(bare) or _off_record_for_a_while(words, bare)
 
 
 def _off_record_for_a_while(words: str, bare: str) -> Wish | None:
     """Off the record, said with how long it is to last; it lasts until it is taken back."""
-    answers = _answers()
-    if not bare.endswith(answers.ends):
-        return None
-    for said, end in answers.for_a_while:
-        if said in words and answers.wishes.get(bare.removesuffix(end)) == "off_record":
-            return "off_record"
+    for said, end in _lasting():
+        if bare.endswith(end) and said in words:
+            if _wishes().get(bare.removesuffix(end)) == "off_record":
+                return "off_record"
     return None
 
 
-def _without_asides(words: str) -> str:
-    return " ".join(word for word in words.split() if word not in _ASIDES)
+def _without(passed_over: frozenset[str], words: str) -> str:
+    return " ".join(word for word in words.split() if word not in passed_over)

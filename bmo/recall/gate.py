@@ -1,8 +1,7 @@
 """The read gate: whether a turn needs memory, why, how much and which.
 
-Rules decide what is said in so many words. All else is the encoder's read-need, moved by what
-memory holds: log-odds of the need plus ``NEAREST_WEIGHT`` times how much nearer than
-``NEAREST_USUAL`` the nearest memory is.
+Rules decide what is said in so many words. All else is the encoder's: log-odds of the read-need,
+plus those of the answer: how much likelier than ``ANSWER_USUAL`` the best memory answers the turn.
 """
 
 from __future__ import annotations
@@ -33,11 +32,11 @@ _log = logging.getLogger("bmo.recall")
 OPEN: Final = "open"
 """Trigger of a plan that the rules could not settle: the encoder may look."""
 
-NEAREST_WEIGHT: Final = 3.0
-"""Log-odds a unit of cosine by which the nearest memory moves the read-need."""
+ANSWER_USUAL: Final = 0.3
+"""P(answers) of the best memory that moves nothing."""
 
-NEAREST_USUAL: Final = 0.3
-"""Cosine of the nearest memory that moves nothing."""
+HOPELESS: Final = 0.02
+"""Read-need below which no answer could make up for it: memory is not looked at."""
 
 FOLLOW_UP_WORDS: Final = 6
 """A turn that goes on from the one before has at most so many words."""
@@ -67,7 +66,8 @@ class ReadGate:
             judge: The local encoder, or None to leave open turns without memory.
         """
         self._settings = settings
-        self._judge = judge
+        self.judge = judge
+        """The local encoder, or None."""
         self.version = "cues-2" + (f"+judge-{judge.version}" if judge is not None else "")
 
     @classmethod
@@ -97,7 +97,7 @@ class ReadGate:
         previous: RecallPlan | None = None,
         conversation_turns: int = 0,
         subjects: Mapping[str, str] | None = None,
-        nearest: Callable[[str], float | None] | None = None,
+        chances: Callable[[], Mapping[str, float] | None] | None = None,
         assessment: Assessment | None = None,
         before: str = "",
     ) -> RecallPlan:
@@ -108,7 +108,8 @@ class ReadGate:
             previous: The plan of the turn before, which a follow-up inherits.
             conversation_turns: User turns so far.
             subjects: Lower-case name -> subject of the people memory knows.
-            nearest: ``Recaller.nearest_similarity`` for this user; asked only for open turns.
+            chances: ``Recaller.chances`` for this turn and user; asked only for open turns that may
+                need memory.
             assessment: The encoder's word on the turn, where it was asked already.
             before: The user's words of the turn before in the visit.
         """
@@ -116,7 +117,7 @@ class ReadGate:
         ask = self._asked(turn, conversation_turns, subjects)
         plan = self._by_rules(ask, previous)
         if plan.trigger == OPEN:
-            plan = self._by_need(ask, assessment, nearest, before)
+            plan = self._by_need(ask, assessment, chances, before)
         return replace(plan, elapsed_us=(time.perf_counter() - started) * 1e6)
 
     def plan_by_rules(
@@ -167,7 +168,8 @@ class ReadGate:
             return _not(ask, "smalltalk")
         if "none" in seen:
             return _not(ask, "minimal_depth")
-        if read_order(ask.turn.text) is not None:
+        order = read_order(ask.turn.text)
+        if order is not None and order.kind != "lift":
             return _not(ask, "command")
         if ask.depth == "full":
             return self._wanted(ask, "forced", include_all=True)
@@ -193,19 +195,22 @@ class ReadGate:
         self,
         ask: _Ask,
         assessment: Assessment | None,
-        nearest: Callable[[str], float | None] | None,
+        chances: Callable[[], Mapping[str, float] | None] | None,
         before: str,
     ) -> RecallPlan:
         """The encoder's word on an open turn, moved by what memory holds."""
         silent = _not(ask, "general_knowledge" if ask.cues.asks else "statement")
-        if assessment is None and self._judge is not None:
+        if assessment is None and self.judge is not None:
             said = (ask.turn.assistant_before, ask.turn.text)
-            assessment = self._judge.assess([said], [before])[0]
+            assessment = self.judge.assess([said], [before])[0]
         if assessment is None:
             return silent
         need = assessment.read_need
-        similarity = nearest(ask.turn.text) if nearest is not None else None
-        moved = 0.0 if similarity is None else NEAREST_WEIGHT * (similarity - NEAREST_USUAL)
+        told = chances() if chances is not None and need >= HOPELESS else None
+        moved = 0.0
+        if told is not None:
+            best = max(told.values(), default=0.0)
+            moved = _log_odds(best) - _log_odds(ANSWER_USUAL)
         if _log_odds(need) + moved < _log_odds(self._threshold()):
             return replace(silent, read_need=need)
         return replace(self._wanted(ask, "judge"), read_need=need)
@@ -214,7 +219,7 @@ class ReadGate:
         chosen = self._settings.bmo_judge_read
         if chosen is not None:
             return chosen
-        return self._judge.thresholds.read if self._judge is not None else 0.5
+        return self.judge.thresholds.read if self.judge is not None else 0.5
 
     def _wanted(self, ask: _Ask, trigger: str, *, include_all: bool = False) -> RecallPlan:
         kind, prefer = ask.kind, self._settings.bmo_prefer
@@ -271,7 +276,7 @@ def _not(ask: _Ask, trigger: str) -> RecallPlan:
 
 
 def _log_odds(probability: float) -> float:
-    inside = min(max(probability, 1e-6), 1.0 - 1e-6)
+    inside = min(max(probability, 1e-3), 1.0 - 1e-3)
     return math.log(inside / (1.0 - inside))
 
 

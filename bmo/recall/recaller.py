@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from bmo.recall.assembly import assemble
 from bmo.recall.budget import tokens_of
+from bmo.recall.cues import read_cues
 from bmo.recall.feedback import REMEMBERED, Judgement, adjusted
 from bmo.recall.profile import by_importance, choose_profile, importance
 from bmo.recall.retrieval import WHOLE, Candidate, Retriever
@@ -75,7 +76,6 @@ class Recaller:
         self._judge = judge
         self._counts: dict[str, tuple[int, float]] = {}
         self._retriever = Retriever(ledger, index, settings.bmo_recall_top_k)
-        self._has_index = index is not None
 
     def recall(
         self,
@@ -84,6 +84,7 @@ class Recaller:
         now: datetime,
         *,
         weights: Weights = DEFAULT_WEIGHTS,
+        chances: Mapping[str, float] | None = None,
     ) -> Recall:
         """Selects memories for ``plan``.
 
@@ -92,6 +93,7 @@ class Recaller:
             user_id: Whose memory; nothing of anybody else is read.
             now: The session's moment.
             weights: The user's weights (``weights_of``).
+            chances: Fact id -> P(answers), where ``chances`` asked for the turn already.
 
         Returns:
             Memories, what was left out and why, and the block for the model. Where index or
@@ -105,10 +107,7 @@ class Recaller:
             if not live and not plan.include_past:
                 return replace(Recall(plan, reason="no memories"), elapsed_ms=_since(started))
             with memory_span("bmo.recall.retrieve"):
-                found, failure = self._retriever.candidates(plan, user_id, now, live)
-                found = [one for one in found if one.fact.is_for(self._settings.bmo_agent_id)]
-                facts = [candidate.fact for candidate in found]
-                hidden = withheld(facts, self._orders(user_id, now, facts, live), plan.query)
+                found, hidden, failure = self._looked_up(plan, user_id, now, live)
         with memory_span("bmo.recall.score"):
             unlikely: list[RecalledMemory] = []
             shown = [_scored(c, plan, now, weights) for c in found if c.fact.id not in hidden]
@@ -116,11 +115,12 @@ class Recaller:
                 ranks = {f.id: n for n, f in enumerate(by_importance(m.fact for m in shown))}
                 shown = [replace(m, score=1.0 - ranks[m.fact.id] * 1e-6) for m in shown]
             elif (judge := self._judge) is not None and judge.has_pairs:
-                shown, unlikely, doubt = _weighed(judge, shown, plan, weights)
+                shown, unlikely, doubt = _weighed(judge, shown, plan, weights, chances or {})
                 failure = failure or doubt
+            shown, past = _of_now(shown, plan)
         with memory_span("bmo.recall.select"):
             given, left = select(shown, plan, self._settings.bmo_recall_threshold)
-            left += unlikely
+            left += [*unlikely, *past]
             left += [
                 RecalledMemory(c.fact, 0.0, ScoreParts(), "withheld")
                 for c in found
@@ -167,14 +167,23 @@ class Recaller:
         found, _ = self._retriever.candidates(asked, user_id, now, self._live(user_id))
         return [candidate.fact for candidate in found]
 
-    def nearest_similarity(self, text: str, user_id: str, now: datetime) -> float | None:
-        """Cosine of the memory nearest to a turn; 0 without memories, None without an index."""
-        if not self._has_index:
+    def chances(self, text: str, user_id: str, now: datetime) -> Mapping[str, float] | None:
+        """Fact id -> P(answers) of the memories nearest to a turn; None without a pair head."""
+        from bmo.judge import JudgeUnavailable
+
+        judge = self._judge
+        if judge is None or not judge.has_pairs:
             return None
-        if not self._live(user_id):
-            return 0.0
-        cosines, failure = self._retriever.cosines(user_id, text)
-        return None if failure else max(cosines.values(), default=0.0)
+        plan = RecallPlan(recall=True, trigger="judge", query=" ".join(text.split()))
+        with self._ledger.one_view():
+            found, hidden, _ = self._looked_up(plan, user_id, now, self._live(user_id))
+        may = [one.fact for one in found if one.fact.id not in hidden]
+        shown = [fact for fact in may if fact.kind != "hard_rule"][:DOZEN]
+        try:
+            told = judge.answers(("", plan.query), [(fact.asked, fact.text) for fact in shown])
+        except JudgeUnavailable:
+            return None
+        return {fact.id: chance for fact, chance in zip(shown, told, strict=True)}
 
     def weights_of(self, user_id: str) -> Weights:
         """The user's weights: the defaults, moved by what helped and what was wrong so far."""
@@ -192,6 +201,15 @@ class Recaller:
     def close(self) -> None:
         """Lets go of the encoder; safe to call twice."""
         self._judge = None
+
+    def _looked_up(
+        self, plan: RecallPlan, user_id: str, now: datetime, live: int
+    ) -> tuple[list[Candidate], set[str], str]:
+        """What may serve a plan, nearest first; ids that are withheld; why the index failed."""
+        found, failure = self._retriever.candidates(plan, user_id, now, live)
+        found = [one for one in found if one.fact.is_for(self._settings.bmo_agent_id)]
+        facts = [candidate.fact for candidate in found]
+        return found, withheld(facts, self._orders(user_id, now, facts, live), plan.query), failure
 
     def _orders(
         self, user_id: str, now: datetime, facts: Iterable[StoredFact], live: int
@@ -225,8 +243,25 @@ def _scored(
     return RecalledMemory(candidate.fact, parts.total, parts, candidate.why)
 
 
+def _of_now(
+    memories: list[RecalledMemory], plan: RecallPlan
+) -> tuple[list[RecalledMemory], list[RecalledMemory]]:
+    """Memories without those that only tell what used to be, where a slot says what is now."""
+    if plan.include_past or all(memory.why != "slot" for memory in memories):
+        return memories, []
+    past = {
+        m.fact.id for m in memories if m.why != "slot" and "past" in read_cues(m.fact.text).seen
+    }
+    left = [replace(m, why="tells of the past") for m in memories if m.fact.id in past]
+    return [m for m in memories if m.fact.id not in past], left
+
+
 def _weighed(
-    judge: Judge, memories: list[RecalledMemory], plan: RecallPlan, weights: Weights
+    judge: Judge,
+    memories: list[RecalledMemory],
+    plan: RecallPlan,
+    weights: Weights,
+    known: Mapping[str, float],
 ) -> tuple[list[RecalledMemory], list[RecalledMemory], str]:
     """Those of the first few that may answer, P(answers) in their score; the others; a failure."""
     from bmo.judge import JudgeUnavailable
@@ -235,14 +270,16 @@ def _weighed(
     rules = [memory for memory in ranked if memory.fact.kind == "hard_rule"]
     ranked = [memory for memory in ranked if memory.fact.kind != "hard_rule"]
     first, others = ranked[:DOZEN], ranked[DOZEN:]
-    pairs = [(memory.fact.asked, memory.fact.text) for memory in first]
+    unknown = [memory.fact for memory in first if memory.fact.id not in known]
     try:
-        chances = judge.answers(("", plan.query), pairs)
+        told = judge.answers(("", plan.query), [(fact.asked, fact.text) for fact in unknown])
     except JudgeUnavailable as error:
         return memories, [], f"encoder: {error}"
     weighed: list[RecalledMemory] = []
     left = [replace(memory, why=f"not among the {DOZEN} nearest") for memory in others]
-    for memory, chance in zip(first, chances, strict=True):
+    chances = {**known, **dict(zip((fact.id for fact in unknown), told, strict=True))}
+    for memory in first:
+        chance = chances[memory.fact.id]
         certain = memory.why in CERTAIN
         if not certain and chance < ANSWERS:
             left.append(replace(memory, why=f"P(answers) {chance:.2f} under {ANSWERS:.2f}"))

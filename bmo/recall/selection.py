@@ -2,9 +2,9 @@
 
 The rules are those of the published design: best first, a threshold, a reserve that hard rules fill
 whatever their score, those beyond it by score (above .7 always), and of two memories that
-contradict each other both or none. Where the read gate said that memory is needed, the threshold
-begins after the nearest few: a model passes over a line that it does not need, and cannot answer
-from one that it was not given.
+contradict each other both or none. The threshold is for searches that no need stands behind: where
+memory is needed a model passes over a line that it does not need, and cannot answer from one that
+it was not given.
 """
 
 from __future__ import annotations
@@ -24,14 +24,8 @@ ACCURACY_STEP: Final = 0.1
 HARD_RULE_ALWAYS: Final = 0.7
 """A hard rule above this is given even when the budget is spent."""
 
-FEW: Final = 5
-"""Memories given where memory is needed, whatever their score."""
-
-MOST: Final = 8
+MOST: Final = 5
 """Memories given for a turn, at most; a wide question may fill its budget."""
-
-SMALL_TOKENS: Final = 300
-"""While a block of all memories fits this, a turn that needs memory is given them all."""
 
 CERTAIN: Final = frozenset({"slot", "person"})
 """Reasons of a candidate that is the very thing asked for."""
@@ -54,15 +48,15 @@ def select(
     """
     ordered = sorted(candidates, key=_best_first)
     floor = threshold - ACCURACY_STEP if plan.prefer_accuracy else threshold
-    every = plan.include_all or plan.depth == "full" or _is_small(ordered, plan)
+    every = plan.include_all or plan.depth == "full"
+    searched = plan.trigger == "forced" and not every
     reserved, ordered = _reserved(ordered)
-    few = len(ordered) if every else 0 if plan.trigger == "forced" else FEW
     most = len(ordered) if every else MOST
     given: list[RecalledMemory] = []
     left: list[RecalledMemory] = []
     spent = overhead()
     for memory in ordered:
-        if memory.score < floor and len(given) >= few:
+        if searched and memory.score < floor:
             left.append(replace(memory, why=f"score {memory.score:.2f} under {floor:.2f}"))
             continue
         if len(given) >= most and memory.why not in CERTAIN:
@@ -104,10 +98,3 @@ def _reserved(
         else:
             others.append(memory)
     return reserved, others
-
-
-def _is_small(candidates: Sequence[RecalledMemory], plan: RecallPlan) -> bool:
-    """Whether everything fits; a forced plan does not say that memory is needed."""
-    if plan.trigger == "forced" or len(candidates) * 4 > SMALL_TOKENS:
-        return False
-    return overhead() + sum(cost(memory.fact) for memory in candidates) <= SMALL_TOKENS

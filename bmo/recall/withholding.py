@@ -1,4 +1,7 @@
-"""What the user asked never to bring up: left out until a turn of theirs mentions it."""
+"""What the user asked never to bring up: left out until a turn of theirs mentions it.
+
+The wish itself is never given: whoever reads it would be told of what it is about.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,8 @@ def withheld(facts: Iterable[StoredFact], orders: Sequence[StoredFact], turn: st
     topics = [
         topic for order in orders if (topic := content(order.value)) and not mentions(topic, turn)
     ]
-    return {
+    wishes = {order.id for order in orders}
+    return wishes | {
         fact.id
         for fact in (facts if topics else ())
         if any(mentions(topic, f"{fact.asked} {fact.said} {fact.text}") for topic in topics)

@@ -1,8 +1,8 @@
 """Whether the index holds what the ledger says, and what it takes where it does not.
 
-Both are counted often. Where they differ, and once a day, all live memories are looked for in the
-index, and all entries in the ledger: in pieces, by one process at a time, and how far it got is in
-the ledger, so that a process that dies in the middle costs one piece.
+Both are counted often. Where they differ, and once a day, the entry of every live memory is
+compared with it, and all entries are looked for in the ledger: in pieces, by one process at a time,
+and how far it got is in the ledger, so that a process that dies in the middle costs one piece.
 """
 
 from __future__ import annotations
@@ -12,15 +12,18 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import groupby
 from typing import Final, Literal
 
 from bmo import telemetry
 from bmo.ids import new_id
-from bmo.index import MemoryIndex, point_of
+from bmo.index import MemoryIndex, Metadata, point_of
 from bmo.ledger import Ledger
 from bmo.turn import StoredFact
+
+FactSaid = tuple[StoredFact, Metadata]
+"""A memory and what the write gate said of it."""
 
 CHECK_S: Final = 30.0
 """How often memories and entries are counted, by all processes together, in seconds."""
@@ -52,10 +55,9 @@ class Comparison:
         entries: Their entries in the index, as counted last.
         counted: When that was.
         compared: When a round ended last, 0 for never.
-        stage: What is looked for: memories that are missing in the index, entries that are too
+        stage: What is looked for: memories whose entry is missing or wrong, entries that are too
             much; "" between two rounds.
         after: Where the stage goes on.
-        anew: The index was emptied for this round.
         looked: Memories looked for in this round.
         changed: Entries written and removed in this round.
         fruitless: Rounds in a row that changed nothing and left a difference.
@@ -69,7 +71,6 @@ class Comparison:
     compared: float = 0.0
     stage: Stage = ""
     after: str = ""
-    anew: bool = False
     looked: int = 0
     changed: int = 0
     fruitless: int = 0
@@ -125,16 +126,13 @@ class Comparing:
         """How far it got, as this process knows."""
         return self._state
 
-    def begin(
-        self, *, now: bool = False, again: bool = False, steal: bool = False, anew: bool = False
-    ) -> bool:
+    def begin(self, *, now: bool = False, again: bool = False, steal: bool = False) -> bool:
         """Takes the work up if there is some and nobody else is at it.
 
         Args:
             now: Count also when that was done a moment ago.
             again: Look for everything, from the beginning.
             steal: Take it from whoever is at it.
-            anew: The index is empty now.
 
         Returns:
             Whether there is a piece to do.
@@ -155,11 +153,10 @@ class Comparing:
             return False
         self._index.confirm_owner()
         entries, live = self._index.count_facts(), self._ledger.count_indexable()
-        telemetry.note_index(live - entries)
+        telemetry.note("bmo_index_difference", live - entries)
         counted = replace(state, live=live, entries=entries, counted=moment)
         if again or not (state.stage or self._agree(counted)):
-            fresh = replace(counted, stage="missing", after="", anew=anew, looked=0, changed=0)
-            return self._keep(fresh)
+            return self._keep(replace(counted, stage="missing", after="", looked=0, changed=0))
         if not state.stage:
             self._index.drop_stale()
             counted = replace(counted, fruitless=0)
@@ -178,7 +175,7 @@ class Comparing:
         state = self._state
         self._index.confirm_owner()
         if state.stage == "missing":
-            after, looked, changed = self._add_missing(state.after)
+            after, looked, changed = self._write_wrong(state.after)
             done = replace(state, after=after, looked=state.looked + looked)
             stage: Stage = "missing" if after else "surplus"
         else:
@@ -192,7 +189,7 @@ class Comparing:
             fruitless = 0 if mended else done.fruitless + 1
             # What another one lost in the middle of the round is counted at once.
             counted = now if fruitless else 0.0
-            done = replace(done, compared=now, counted=counted, anew=False, fruitless=fruitless)
+            done = replace(done, compared=now, counted=counted, fruitless=fruitless)
             self._index.drop_stale()
         return self._keep(done) and bool(stage)
 
@@ -219,14 +216,14 @@ class Comparing:
         self._known, self._state = text, state
         return True
 
-    def _add_missing(self, after: str) -> tuple[str, int, int]:
-        """Writes what is missing of the next memories.
+    def _write_wrong(self, after: str) -> tuple[str, int, int]:
+        """Writes what is missing or wrong of the next memories.
 
         Returns:
             Where to go on, how many memories it looked for, how many it wrote.
         """
         facts = self._ledger.live_after(after, self._piece)
-        wanted = self._index.lacks(facts)
+        wanted = self._index.wrong(list(self._with_said(facts)))
         batches = [wanted[at : at + self._batch] for at in range(0, len(wanted), self._batch)]
         each = map if self._beside is None else self._beside.map
         deque(each(self._add, batches), maxlen=0)
@@ -234,38 +231,35 @@ class Comparing:
         behind = f"{facts[-1].user_id} {facts[-1].id}" if len(facts) == self._piece else ""
         return behind, len(facts), len(wanted)
 
-    def _add(self, facts: Sequence[StoredFact]) -> None:
+    def _add(self, facts: Sequence[FactSaid]) -> None:
         began = time.perf_counter()
-        said = list(self._said_of(facts))
-        points = self._index.add_many(list(zip(facts, said, strict=True)))
-        pairs = zip(facts, points, strict=True)
-        self._ledger.note_index_ids({f.id: point for f, point in pairs if f.index_id != point})
+        points = dict(zip((f.id for f, _ in facts), self._index.add_many(facts), strict=True))
+        self._ledger.note_index_ids({f.id: points[f.id] for f, _ in facts if not f.index_id})
         # A memory may end or be erased meanwhile, and its entry with it: before it was written.
-        live = self._ledger.places_of([fact.id for fact in facts])
-        gone = [point for f, point in zip(facts, points, strict=True) if f.id not in live]
+        live = self._ledger.live_among(points)
+        gone = [point for fact_id, point in points.items() if fact_id not in live]
         if gone:
             self._index.remove_entries(gone)
         if self._rest is not None:
             self._rest(time.perf_counter() - began)
 
-    def _said_of(self, facts: Sequence[StoredFact]) -> Iterator[dict[str, str | float | bool]]:
-        """What the write gate said of each of some facts, which are in order of their users."""
-        for user_id, theirs in groupby(facts, key=lambda fact: fact.user_id):
-            turn_ids = [fact.turn_id for fact in theirs]
-            said = self._ledger.gate_metadata(user_id, turn_ids)
-            yield from (said[turn_id] for turn_id in turn_ids)
+    def _with_said(self, facts: Sequence[StoredFact]) -> Iterator[FactSaid]:
+        """Facts, which are in order of their users, with what the write gate said of each."""
+        for user_id, group in groupby(facts, key=lambda fact: fact.user_id):
+            theirs = list(group)
+            said = self._ledger.gate_metadata(user_id, [fact.turn_id for fact in theirs])
+            yield from ((fact, said[fact.turn_id]) for fact in theirs)
 
     def _remove_surplus(self, after: str) -> tuple[str, int]:
         """Removes what is too much of the next entries; returns where to go on, and how many."""
         entries, behind = self._index.entries_after(after, self._piece)
         of_facts = [entry for entry in entries if entry.metadata.get("mode") == "gated"]
         # Read after the entries: no entry is written before its fact.
-        places = self._ledger.places_of([entry.fact_id for entry in of_facts])
+        live = self._ledger.live_among(entry.fact_id for entry in of_facts)
         surplus = [
             entry.index_id
             for entry in of_facts
-            if entry.fact_id not in places
-            or entry.index_id != (places[entry.fact_id] or point_of(entry.fact_id))
+            if entry.fact_id not in live or entry.index_id != point_of(entry.fact_id)
         ]
         if surplus:
             self._index.remove_entries(surplus)
@@ -277,4 +271,8 @@ def _key(collection: str) -> str:
 
 
 def _read(text: str | None) -> Comparison:
-    return Comparison() if text is None else Comparison(**json.loads(text))
+    """What is remembered; a worker of another version may have said more."""
+    told = {} if text is None else json.loads(text)
+    return Comparison(
+        **{one.name: told[one.name] for one in fields(Comparison) if one.name in told}
+    )

@@ -55,6 +55,12 @@ class FileRewriting:
         if thread is not None:
             thread.join(max(deadline - time.monotonic(), 0.0))
 
+    def join(self, timeout_s: float) -> None:
+        """Waits for the thread to end: after the index was closed it gives up what it has begun."""
+        thread = self._thread
+        if thread is not None:
+            thread.join(timeout_s)
+
     def _run(self) -> None:
         try:
             # Again while there is more: what was erased meanwhile may be in the new files.

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from bmo.index import MemoryIndex
 from bmo.ledger import Ledger
-from bmo.recorder.comparing import Comparing, comparison_of
+from bmo.recorder.comparing import Comparing
 
 PIECE = 1024
 """Memories after which it is written down how far it got."""
@@ -28,18 +28,18 @@ def rebuild(
     fresh: bool = True,
     piece: int = PIECE,
 ) -> int:
-    """Fills the collection from the ledger's live facts, on all processors.
+    """Brings the collection to what the ledger says, on all processors.
 
-    It can be interrupted at any point: called again it goes on where it stopped, and so does a
-    worker that runs.
+    An entry that says what its memory says is kept, and with it its vector: the encoder, whose name
+    the collection has, would make the same. Recall goes on meanwhile, and so may workers.
 
     Args:
-        index: The index to fill. Workers that write to it meanwhile do no harm.
+        index: The index.
         ledger: Where the facts are.
         progress: Called after each piece.
-        fresh: Empty the collection first (unless an interrupted rebuild is resumed); False only
-            adds what is missing and removes what is too much.
-        piece: Memories after which it is written down how far it got.
+        fresh: Lay the collection out anew as well.
+        piece: Memories after which it is written down how far it got: interrupted, a worker goes
+            on there.
 
     Returns:
         Number of entries written.
@@ -48,18 +48,16 @@ def rebuild(
         IndexUnavailable: The store cannot be reached.
         EmbedderUnavailable: There are no vectors now.
     """
-    begun = comparison_of(ledger, index.collection)
-    resumed = fresh and begun.anew and bool(begun.stage)
     with ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="bmo-rebuild") as pool:
         work = Comparing(ledger, index, piece=piece, batch=BATCH, beside=pool)
         try:
-            more = work.begin(now=True, again=not resumed, steal=True, anew=fresh)
-            if fresh and not resumed:
-                index.drop()
+            more = work.begin(now=True, again=True, steal=True)
             while more:
                 more = work.go_on()
                 if progress is not None:
                     progress(work.state.looked, work.state.live)
         finally:
             work.leave()
+    if fresh:
+        index.lay_out()
     return work.written

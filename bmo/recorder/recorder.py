@@ -293,6 +293,10 @@ class Recorder:
         if self._inference is not None:
             self._inference.close(INFERENCE_CLOSE_S)
 
+    def join(self) -> None:
+        """Waits for its last thread, which rewrites files, after the index was closed."""
+        self._upkeep.join()
+
     def _put(self, write: Callable[[], Any], *, keep: bool = False) -> Future[Any]:
         """Hands what is written of a turn to the thread.
 

@@ -147,6 +147,11 @@ class Upkeep:
         if self._worker is not None:
             self._worker.release()
 
+    def join(self) -> None:
+        """Waits for the thread that rewrites files, which ends when the index is closed."""
+        if self._rewriting is not None:
+            self._rewriting.join(LAST_ERASURES_S)
+
     def _note_drift(self) -> None:
         """Shows how far the shares of the verdicts moved, if it is more than chance."""
         self._drift_at = time.monotonic() + DRIFT_S
@@ -155,10 +160,11 @@ class Upkeep:
             index, by_chance = verdict_drift(
                 *(decision_counts(connection, span).verdicts for span in (before, recent))
             )
-        telemetry.note_drift(index if index > by_chance else 0.0)
+        telemetry.note("bmo_verdict_drift", index if index > by_chance else 0.0)
 
     def _note_backlog(self, backlog: Backlog) -> None:
         self._backlog = backlog
         oldest = backlog.oldest
         age_s = (utc_now() - oldest).total_seconds() if oldest is not None else 0.0
-        telemetry.note_outbox(backlog.depth, max(age_s, 0.0))
+        telemetry.note("bmo_outbox_depth", backlog.depth)
+        telemetry.note("bmo_outbox_oldest_seconds", max(age_s, 0.0))

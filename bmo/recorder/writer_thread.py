@@ -101,7 +101,7 @@ class WriterThread:
             self._queue.put(job)
         waiting = self._queue.qsize()
         if waiting > 1:  # of one job the thread says when it is done: this runs on event loops
-            telemetry.note_queue(waiting)
+            telemetry.note("bmo_recorder_queue", waiting)
         return job.future
 
     def drain(self, deadline: float) -> bool:
@@ -147,7 +147,7 @@ class WriterThread:
                 else:
                     self._do(job)
                 jobs += 1
-                telemetry.note_queue(self._queue.qsize())
+                telemetry.note("bmo_recorder_queue", self._queue.qsize())
             if self._queue.empty() or jobs >= JOBS_PER_BATCH:
                 jobs = 0
                 self._guarded(self._catch_up)

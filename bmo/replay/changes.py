@@ -1,13 +1,13 @@
-"""The words of a behaviour diff: a change, its kind, its sign and its cause."""
+"""The words of a behaviour diff: a change, its kind, sign and cause, and what must not change."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from bmo.replay.rows import TurnRow
+from bmo.replay.scenario import ScenarioError
 
 ChangeKind = Literal[
     "stored",
@@ -39,6 +39,9 @@ Sign = Literal["+", "-", "~"]
 """+ only now, - only before, ~ both, but different."""
 
 KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
+SIGNS: tuple[Sign, ...] = get_args(Sign)
+ANY: tuple[ChangeKind, ...] = tuple(k for k in KINDS if k not in ("scenario", "latency"))
+"""What ``any`` stands for: new conversations are no fault, and times depend on the machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,34 +71,60 @@ class Change:
     note: str = ""
 
 
-def change_at(
-    turn: TurnRow, kind: ChangeKind, sign: Sign, cause: str, text: str, note: str = ""
-) -> Change:
-    """A change at a turn."""
-    return Change(kind, sign, cause, text, turn.scenario, turn.session, turn.turn, turn.words, note)
-
-
-def decided_by(turn: TurnRow) -> str:
-    """What decided a turn: its rule's id, else the method (judge, pattern), else the reason."""
-    if turn.rule:
-        return turn.rule
-    if turn.extraction_method not in ("", "pattern"):
-        return turn.extraction_method
-    return turn.reason or "no decision"
-
-
 def moved(before: str, after: str) -> str:
     """``before -> after``, or the one word when both are the same."""
     return after if before == after else f"{before} -> {after}"
 
 
-def only_in(these: Iterable[str], those: Iterable[str]) -> list[str]:
-    """What ``these`` have more often than ``those``, in order."""
+def came_and_went(before: Iterable[str], after: Iterable[str]) -> Iterator[tuple[Sign, str]]:
+    """Texts that are gone ("-") and that have come ("+"), in order, each as often as it is."""
+    were, are = list(before), list(after)
+    yield from (("-", text) for text in _only_in(were, are))
+    yield from (("+", text) for text in _only_in(are, were))
+
+
+def _only_in(these: Sequence[str], those: Sequence[str]) -> Iterator[str]:
     left = Counter(those)
-    more = []
     for text in these:
-        if left[text] > 0:
-            left[text] -= 1
-        else:
-            more.append(text)
-    return more
+        left[text] -= 1
+        if left[text] < 0:
+            yield text
+
+
+# -- what must not change ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FailOn:
+    """One thing that must not change (``--fail-on``): a kind, with one sign or (None) with any."""
+
+    kind: ChangeKind
+    sign: Sign | None = None
+
+
+def parse_fail_on(text: str) -> tuple[FailOn, ...]:
+    """Reads ``stored,recall-,any``.
+
+    A sign behind a kind narrows it: ``stored-`` fails on lost memories only. ``mismatch`` alone
+    means ``mismatch+``: a difference that went away is what one hopes for.
+
+    Raises:
+        ScenarioError: A word is no kind of change.
+    """
+    found: list[FailOn] = []
+    for word in text.split(","):
+        name = word.strip().lower()
+        if not name:
+            continue
+        sign = next((sign for sign in SIGNS if name.endswith(sign)), None)
+        name = name.removesuffix(sign or "")
+        kinds = ANY if name == "any" else tuple(kind for kind in KINDS if kind == name)
+        if not kinds:
+            raise ScenarioError(
+                f"--fail-on: {word.strip()!r:.60} is no kind of change; "
+                f"name some of {', '.join(KINDS)} (each with +, - or ~ behind it), or any."
+            )
+        found += [FailOn(kind, sign or ("+" if kind == "mismatch" else None)) for kind in kinds]
+    if not found:
+        raise ScenarioError(f"--fail-on: names nothing; name some of {', '.join(KINDS)}, or any.")
+    return tuple(dict.fromkeys(found))

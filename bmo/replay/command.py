@@ -5,18 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
-from bmo.replay.diff import ReplayDiff, compare_recordings
+from bmo.replay.changes import parse_fail_on
+from bmo.replay.diff import ReplayDiff, compare_recordings, failures
 from bmo.replay.diff_output import diff_object, markdown, print_diff
-from bmo.replay.expected import load_expected_failures
-from bmo.replay.failing import failures, parse_fail_on
 from bmo.replay.output import print_report, print_scenario
-from bmo.replay.recording import SUFFIXES, json_lines, load_recording, recorded
+from bmo.replay.recording import SUFFIXES, json_lines, load_recording
 from bmo.replay.report import report_page
 from bmo.replay.rows import RecordedScenario
 from bmo.replay.runner import replay
@@ -27,16 +26,7 @@ from bmo.telemetry import quiet_logs
 
 @dataclass(frozen=True, slots=True)
 class ReplayOutput:
-    """What is to come of a replay.
-
-    Attributes:
-        as_json: Print one JSON object a turn and one a scenario instead of a report.
-        verbose: Show every turn, not only those that differ.
-        baseline: A recording to compare with; the exit code then says what ``fail_on`` found.
-        fail_on: Kinds of change that make the exit code 1, as ``parse_fail_on`` reads them.
-        markdown: File for the diff as Markdown.
-        report: File for the page.
-    """
+    """What is to come of a replay: the options of ``bmo replay``."""
 
     as_json: bool = False
     verbose: bool = False
@@ -47,30 +37,19 @@ class ReplayOutput:
 
 
 def run_replay(
-    paths: Iterable[Path],
-    *,
-    as_json: bool = False,
-    verbose: bool = False,
-    settings: Settings | None = None,
+    paths: Sequence[Path],
     output: ReplayOutput | None = None,
+    *,
+    settings: Settings | None = None,
 ) -> int:
-    """Plays scenario files and prints the outcome.
-
-    Args:
-        paths: Scenario files or directories; recordings (``.json``, ``.jsonl``) are read as they
-            are and not played.
-        as_json: See ``ReplayOutput``.
-        verbose: See ``ReplayOutput``.
-        settings: Settings of gates and recall; None reads the environment.
-        output: What is to come of it; None: a report, or JSON lines with ``as_json``.
+    """Plays scenario files, reads recordings (``.json``, ``.jsonl``) and prints the outcome.
 
     Returns:
         Without a baseline 0 when nothing differs from what the scenarios say and 1 when something
         does; with one 1 when something of ``fail_on`` changed. 2 when a file cannot be used.
     """
-    wanted = output or ReplayOutput(as_json=as_json, verbose=verbose)
     try:
-        return _replay(list(paths), wanted, settings)
+        return _replay(paths, output or ReplayOutput(), settings)
     except ScenarioError as error:
         for sentence in str(error).splitlines():
             print(f"bmo: {sentence}", file=sys.stderr)
@@ -90,10 +69,6 @@ def _replay(paths: Sequence[Path], output: ReplayOutput, settings: Settings | No
     recordings = [path for path in paths if path.suffix in SUFFIXES and not path.is_dir()]
     read = [scenario for path in recordings for scenario in load_recording(path)]
     files = find_scenarios(path for path in paths if path not in recordings)
-    known: dict[str, str] = {}
-    for directory in {file.parent for file in files}:
-        known |= load_expected_failures(directory)
-
     # Into a file or a pipe a difference stays on one line.
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 240)
     results = asyncio.run(_play(read, files, console, output, settings))
@@ -104,7 +79,7 @@ def _replay(paths: Sequence[Path], output: ReplayOutput, settings: Settings | No
     if diff is not None:
         return _compare(diff, fail_on=failures(diff, fail_on), console=console, output=output)
     if not output.as_json:
-        print_report(console, results, known)
+        print_report(console, results)
     return 0 if all(result.holds for result in results) else 1
 
 
@@ -137,7 +112,7 @@ async def _all(
         yield scenario
     if files:
         async for result in replay(files, settings or load_settings()):
-            yield recorded(result)
+            yield result
 
 
 def _compare(

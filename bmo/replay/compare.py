@@ -1,188 +1,58 @@
-"""What a replay saw, and where it differs from what the scenario says. Pure."""
+"""Where a replay differs from what the scenario says. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 
-from bmo.quotation import exchange
+from bmo.replay.rows import ScenarioRow, StoredRow, TurnRow
 from bmo.replay.scenario import Ends, ExpectedFact, ScenarioSession, ScenarioTurn
-from bmo.turn import Decision, Recall, StoredFact
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """A memory a turn asserted.
-
-    Attributes:
-        fact: The ledger's row.
-        confirmed: True when it was known before and only said again.
-    """
-
-    fact: StoredFact
-    confirmed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class EndedMemory:
-    """A memory a turn ended.
-
-    Attributes:
-        text: Its canonical text.
-        why: "superseded", "retracted", ...
-        replaced_by: Text of the memory that took its place, or "".
-        turn_id: The turn it came from, or None.
-    """
-
-    text: str
-    why: str
-    replaced_by: str = ""
-    turn_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class TurnResult:
-    """One turn as it went.
-
-    Attributes:
-        scenario: Scenario id.
-        session: Number of the visit, from 0.
-        turn: Number of the turn in the visit, from 0.
-        user: The words.
-        decision: The write gate's word, or None when the turn never reached it.
-        stored: What it asserted.
-        ended: What it ended.
-        recall: What was given for it, or None.
-        profile: Memories of the profile; only on a visit's first turn.
-        hook_ms: Milliseconds LiveKit measured in the hook.
-        error: "" or what failed.
-        mismatches: Differences from the scenario, a sentence each.
-        turn_id: The turn's id in the ledger, or "" when it never reached the gate.
-        at: When it was said, in the scenario's time.
-        assistant: The assistant's words after it, secrets masked.
-        profile_context: The profile as the model got it; only on a visit's first turn.
-    """
-
-    scenario: str
-    session: int
-    turn: int
-    user: str
-    decision: Decision | None = None
-    stored: tuple[Stored, ...] = ()
-    ended: tuple[EndedMemory, ...] = ()
-    recall: Recall | None = None
-    profile: tuple[StoredFact, ...] | None = None
-    hook_ms: float = 0.0
-    error: str = ""
-    mismatches: tuple[str, ...] = ()
-    turn_id: str = ""
-    at: datetime | None = None
-    assistant: str = ""
-    profile_context: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ScenarioResult:
-    """A whole scenario as it went.
-
-    Attributes:
-        scenario: Its id.
-        turns: Its turns.
-        live: The memories that are live at the end.
-        mismatches: Differences of the end state.
-        elapsed_s: Seconds the replay took.
-        about: What the scenario says of itself.
-        language: Language of the person.
-        mode: Settings it was played with: GATEKEEPER_MODE, or "normal" without gates.
-    """
-
-    scenario: str
-    turns: tuple[TurnResult, ...]
-    live: tuple[StoredFact, ...]
-    mismatches: tuple[str, ...]
-    elapsed_s: float = 0.0
-    about: str = ""
-    language: str = ""
-    mode: str = ""
-
-    @property
-    def all_mismatches(self) -> tuple[str, ...]:
-        """Every difference, with where it was."""
-        per_turn = (
-            f"session {t.session}, turn {t.turn} ({_short(t.user)}): {m}"
-            for t in self.turns
-            for m in t.mismatches
-        )
-        return (*per_turn, *(f"at the end: {m}" for m in self.mismatches))
-
-    @property
-    def holds(self) -> bool:
-        """Whether nothing differs."""
-        return not self.all_mismatches
 
 
 def turn_mismatches(
-    expected: ScenarioTurn, session: ScenarioSession, result: TurnResult
+    expected: ScenarioTurn, session: ScenarioSession, row: TurnRow, error: str = ""
 ) -> tuple[str, ...]:
-    """Compares one turn.
-
-    Args:
-        expected: The scenario's turn.
-        session: Its visit (for the profile).
-        result: What happened.
-    """
-    said = [
-        *_verdict(expected, result),
-        *_facts(expected.facts, [s.fact for s in result.stored]),
-        *_recall(expected, result),
-    ]
-    if result.profile is not None and session.profile:
+    """Compares one turn, and on a visit's first one the profile; ``error``: what failed in it."""
+    said = [*_verdict(expected, row, error), *_facts(expected.facts, row.stored)]
+    said += _recall(expected, row)
+    if row.profile_told is not None and session.profile:
         said += [
             f"profile lacks {_all(wanted)}"
             for wanted in session.profile
-            if not in_one(wanted, map(exchange, result.profile))
+            if not in_one(wanted, row.profile_told)
         ]
     return tuple(said)
 
 
-def end_mismatches(ends: Ends, live: Sequence[StoredFact]) -> tuple[str, ...]:
-    """Compares the end state.
-
-    Args:
-        ends: What the scenario says.
-        live: The live memories.
-    """
-    told = [exchange(fact) for fact in live]
+def end_mismatches(ends: Ends, end: ScenarioRow) -> tuple[str, ...]:
+    """Compares the end state."""
     lost = [
-        f"no live memory has {_all(wanted)}" for wanted in ends.keeps if not in_one(wanted, told)
+        f"no live memory has {_all(wanted)}"
+        for wanted in ends.keeps
+        if not in_one(wanted, end.told)
     ]
     kept = [
-        f"live memory {fact.text!r} has {unwanted!r}"
+        f"live memory {text!r} has {unwanted!r}"
         for unwanted in ends.drops
-        for fact in live
-        if has(fact.text, unwanted)
+        for text in end.live
+        if has(text, unwanted)
     ]
     return (*lost, *kept)
 
 
-def _verdict(expected: ScenarioTurn, result: TurnResult) -> list[str]:
-    if result.decision is None:
-        return [result.error or "the turn never reached the gate"]
-    got = result.decision
-    if got.verdict == expected.verdict:
+def _verdict(expected: ScenarioTurn, row: TurnRow, error: str) -> list[str]:
+    if row.verdict is None:
+        return [error or "the turn never reached the gate"]
+    if row.verdict == expected.verdict:
         return []
-    stored = "; ".join(s.fact.text for s in result.stored)
-    return [
-        f"verdict {got.verdict} ({got.reason}{': ' + stored if stored else ''}), "
-        f"expected {expected.verdict}"
-    ]
+    stored = "; ".join(one.text for one in row.stored)
+    why = f"{row.reason}: {stored}" if stored else row.reason
+    return [f"verdict {row.verdict} ({why}), expected {expected.verdict}"]
 
 
-def _facts(expected: Iterable[ExpectedFact], stored: Sequence[StoredFact]) -> list[str]:
+def _facts(expected: Iterable[ExpectedFact], stored: Sequence[StoredRow]) -> list[str]:
     said = []
     for fact in expected:
-        fits = [s for s in stored if all(has(exchange(s), part) for part in fact.contains)]
+        fits = [s for s in stored if all(has(s.told, part) for part in fact.contains)]
         right = [s for s in fits if s.category == fact.category]
         clean = [s for s in right if not any(has(s.text, part) for part in fact.lacks)]
         if clean:
@@ -197,28 +67,24 @@ def _facts(expected: Iterable[ExpectedFact], stored: Sequence[StoredFact]) -> li
     return said
 
 
-def _recall(expected: ScenarioTurn, result: TurnResult) -> list[str]:
-    recall = result.recall
-    triggered = recall is not None and recall.plan.recall
-    why = recall.plan.trigger if recall is not None else "no recall ran"
-    given = [m.fact for m in recall.memories] if recall is not None else []
-    said = []
-    if triggered != expected.recall:
+def _recall(expected: ScenarioTurn, row: TurnRow) -> list[str]:
+    ran, given, said = row.recall.triggered, row.recall.selected, []
+    if ran != expected.recall:
         said.append(
-            f"recall {'ran' if triggered else 'did not run'} ({why}), "
+            f"recall {'ran' if ran else 'did not run'} ({row.recall.trigger or 'no recall ran'}), "
             f"expected {'recall' if expected.recall else 'none'}"
         )
-    texts = ", ".join(repr(fact.text) for fact in given) or "nothing"
+    texts = ", ".join(repr(one.text) for one in given) or "nothing"
     said += [
         f"given {texts}, expected a memory with {_all(wanted)}"
         for wanted in expected.injects
-        if not in_one(wanted, map(exchange, given))
+        if not in_one(wanted, (one.told for one in given))
     ]
     said += [
-        f"given {fact.text!r}, which has {unwanted!r}"
+        f"given {one.text!r}, which has {unwanted!r}"
         for unwanted in expected.omits
-        for fact in given
-        if has(fact.text, unwanted)
+        for one in given
+        if has(one.text, unwanted)
     ]
     return said
 
@@ -236,8 +102,3 @@ def has(text: str, part: str) -> bool:
 
 def _all(parts: Iterable[str]) -> str:
     return " + ".join(repr(part) for part in parts)
-
-
-def _short(text: str, limit: int = 48) -> str:
-    one_line = " ".join(text.split())
-    return repr(one_line if len(one_line) <= limit else one_line[: limit - 1] + "…")

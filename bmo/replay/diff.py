@@ -12,20 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from bmo.replay.changes import (
-    KINDS,
-    Change,
-    ChangeKind,
-    Sign,
-    change_at,
-    decided_by,
-    moved,
-    only_in,
-)
+from bmo.replay.changes import KINDS, Change, ChangeKind, FailOn, Sign, came_and_went
 from bmo.replay.latency import Latency, compare_latency
-from bmo.replay.memory_diff import ended_changes, live_changes, stored_changes, writers
-from bmo.replay.recall_diff import context_changes, recall_changes
 from bmo.replay.rows import RecordedScenario, TurnRow
+from bmo.replay.turn_diff import change_at, turn_changes, writers
 
 TurnPair = tuple[TurnRow | None, TurnRow | None]
 
@@ -38,7 +28,6 @@ class ReplayDiff:
         changes: Every difference, in the order of ``KINDS`` and then of the conversations.
         scenarios: Number of conversations both have.
         turns: Number of turns both have.
-        latency: Times before and after, over those turns.
         notes: What could not be compared, a sentence each.
     """
 
@@ -61,25 +50,22 @@ class ReplayDiff:
         return sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
 
 
+def failures(diff: ReplayDiff, fail_on: Sequence[FailOn]) -> dict[str, int]:
+    """What must not have changed and did: ``kind`` or ``kind`` with its sign -> count."""
+    counts = {f"{rule.kind}{rule.sign or ''}": diff.count(rule.kind, rule.sign) for rule in fail_on}
+    return {name: count for name, count in counts.items() if count}
+
+
 def compare_recordings(
     old: Sequence[RecordedScenario], new: Sequence[RecordedScenario]
 ) -> ReplayDiff:
-    """Compares two recordings.
-
-    Args:
-        old: The baseline.
-        new: What was played now.
-    """
+    """Compares two recordings."""
     before = {scenario.id: scenario for scenario in old}
     after = {scenario.id: scenario for scenario in new}
     both = [(before[name], after[name]) for name in after if name in before]
     changes = [
-        *(Change("scenario", "+", "only now", name, name) for name in after if name not in before),
-        *(
-            Change("scenario", "-", "only in the baseline", name, name)
-            for name in before
-            if name not in after
-        ),
+        Change("scenario", sign, "only now" if sign == "+" else "only in the baseline", name, name)
+        for sign, name in sorted(came_and_went(before, after))
     ]
     pairs: list[tuple[TurnRow, TurnRow]] = []
     for was, now in both:
@@ -106,45 +92,17 @@ def compare_recordings(
 def _scenario_changes(old: RecordedScenario, new: RecordedScenario) -> Iterator[Change]:
     old_writers, new_writers = writers(old), writers(new)
     for before, after in _pair_turns(old.turns, new.turns):
-        if after is None:
-            if before is not None:
-                yield change_at(before, "scenario", "-", "turn only in the baseline", before.words)
-        elif before is None:
+        if before is not None and after is not None:
+            yield from turn_changes(before, after, old_writers, new_writers)
+        elif before is not None:
+            yield change_at(before, "scenario", "-", "turn only in the baseline", before.words)
+        elif after is not None:
             yield change_at(after, "scenario", "+", "turn only now", after.words)
-        else:
-            yield from stored_changes(before, after)
-            yield from ended_changes(before, after)
-            yield from _verdict_changes(before, after)
-            yield from recall_changes(before, after, old_writers, new_writers)
-            yield from context_changes(before, after)
-            yield from _mismatch_changes(before, after)
-    yield from live_changes(old, new)
-    for text in only_in(old.end.mismatches, new.end.mismatches):
-        yield Change("mismatch", "-", "end state", text, new.id)
-    for text in only_in(new.end.mismatches, old.end.mismatches):
-        yield Change("mismatch", "+", "end state", text, new.id)
-
-
-def _verdict_changes(old: TurnRow, new: TurnRow) -> Iterator[Change]:
-    if old.verdict != new.verdict:
-        yield change_at(
-            new,
-            "verdict",
-            "~",
-            moved(decided_by(old), decided_by(new)),
-            f"{old.verdict or 'undecided'} -> {new.verdict or 'undecided'}",
-            moved(old.reason, new.reason),
-        )
-    elif old.signals != new.signals:
-        text = f"{', '.join(old.signals) or 'none'} -> {', '.join(new.signals) or 'none'}"
-        yield change_at(new, "signal", "~", moved(decided_by(old), decided_by(new)), text)
-
-
-def _mismatch_changes(old: TurnRow, new: TurnRow) -> Iterator[Change]:
-    for text in only_in(old.mismatches, new.mismatches):
-        yield change_at(new, "mismatch", "-", decided_by(new), text)
-    for text in only_in(new.mismatches, old.mismatches):
-        yield change_at(new, "mismatch", "+", decided_by(new), text)
+    for sign, text in came_and_went(old.end.live, new.end.live):
+        written = old_writers if sign == "-" else new_writers
+        yield Change("live", sign, written.get(text, "unknown"), text, new.id)
+    for sign, text in came_and_went(old.end.mismatches, new.end.mismatches):
+        yield Change("mismatch", sign, "end state", text, new.id)
 
 
 def _pair_turns(old: Sequence[TurnRow], new: Sequence[TurnRow]) -> Iterator[TurnPair]:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from rich.console import Console
 from rich.text import Text
 
-from bmo.replay.changes import KINDS, Change, ChangeKind
+from bmo.replay.changes import KINDS, SIGNS, Change, ChangeKind
 from bmo.replay.diff import ReplayDiff
 from bmo.replay.latency import Latency
 
@@ -38,12 +38,7 @@ _LINE_LIMIT: Final = 300
 
 
 def summary_line(diff: ReplayDiff, failed: Mapping[str, int] | None = None) -> str:
-    """One line for a log: what was compared, the counts, and what must not have changed.
-
-    Args:
-        diff: The diff.
-        failed: What ``--fail-on`` found; see ``failures``.
-    """
+    """One line for a log: what was compared, the counts, and what must not have changed."""
     counts = [f"{kind} {_counts(diff, kind)}" for kind in KINDS if diff.count(kind)]
     said = f"replay diff: {diff.scenarios} scenarios, {diff.turns} turns: "
     said += ", ".join(counts) or "no change in behaviour"
@@ -62,14 +57,7 @@ def diff_object(diff: ReplayDiff, failed: Mapping[str, int]) -> dict[str, Any]:
             "summary": summary_line(diff, failed),
             "scenarios": diff.scenarios,
             "turns": diff.turns,
-            "counts": {
-                kind: {
-                    "+": diff.count(kind, "+"),
-                    "-": diff.count(kind, "-"),
-                    "~": diff.count(kind, "~"),
-                }
-                for kind in KINDS
-            },
+            "counts": {kind: {sign: diff.count(kind, sign) for sign in SIGNS} for kind in KINDS},
             "changes": [asdict(change) for change in diff.changes],
             "latency": [asdict(time) for time in diff.latency],
             "notes": list(diff.notes),
@@ -123,7 +111,7 @@ def _table(diff: ReplayDiff) -> Iterator[str]:
         yield "| what | + | - | ~ |"
         yield "|---|---:|---:|---:|"
         for kind in kinds:
-            plus, minus, other = (diff.count(kind, sign) for sign in ("+", "-", "~"))
+            plus, minus, other = (diff.count(kind, sign) for sign in SIGNS)
             yield f"| {TITLES[kind]} (`{kind}`) | {plus or ''} | {minus or ''} | {other or ''} |"
         yield ""
     times = [time for time in diff.latency if time.before or time.after]
@@ -168,7 +156,7 @@ def _group(cause: str, changes: Sequence[Change]) -> str:
 
 
 def _counts(diff: ReplayDiff, kind: ChangeKind) -> str:
-    return " ".join(f"{s}{n}" for s in ("+", "-", "~") if (n := diff.count(kind, s)))
+    return " ".join(f"{s}{n}" for s in SIGNS if (n := diff.count(kind, s)))
 
 
 def _line(change: Change) -> str:

@@ -11,19 +11,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import get_args
+from textwrap import indent
+from typing import Any, get_args
 
 import yaml
 
 from bmo.gate import mask
 from bmo.ledger import Ledger, LoggedTurn, TurnOutcome
-from bmo.replay.scenario import (
-    Ends,
-    ExpectedFact,
-    Scenario,
-    ScenarioSession,
-    ScenarioTurn,
-)
+from bmo.replay.scenario import Scenario
 from bmo.turn import StoredFact
 
 PRIVATE = "[private]"
@@ -109,29 +104,25 @@ def export_turns(
     private = () if keep_sensitive else _private(told.values())
     masking = _Masking(private)
     sessions = _by_session(worded)
-    scenario = Scenario.model_validate(
-        {
-            "id": name,
-            "about": f"exported from {len(sessions)} logged sessions",
-            "style": "text" if any(_WRITTEN.search(turn.text) for turn in worded) else "asr",
-            "language": _language(worded),
-            "user": "exported",
-            "sessions": [
-                ScenarioSession(
-                    at=at,
-                    turns=tuple(_turn(turn, outcomes[turn.id], told, masking) for turn in group),
-                )
-                for at, group in zip(_starts(sessions), sessions, strict=True)
-            ],
-            "ends": _ends(told.values(), masking),
-        }
-    )
-    return ExportedTurns(
-        text=_as_yaml(scenario, sessions, masking),
-        turns=len(worded),
-        left_out=len(chosen) - len(worded),
-        masked=masking.count,
-    )
+    head = {
+        "id": name,
+        "about": f"exported from {len(sessions)} logged sessions",
+        "style": "text" if any(_WRITTEN.search(turn.text) for turn in worded) else "asr",
+        "language": _language(worded),
+        "user": "exported",
+    }
+    text = "# Says what happened. Change what should have happened, then: bmo replay THIS_FILE\n"
+    text += f"{_yaml(head)}sessions:\n"
+    for at, session_turns in zip(_starts(sessions), sessions, strict=True):
+        text += f"  - at: {at.isoformat()}\n    turns:\n"
+        for turn in session_turns:
+            why = masking(" ".join(f"{turn.rule_id} {turn.reason}".split()))
+            text += f"      # {why} ({turn.decision_confidence:.2f})\n"
+            text += indent(_yaml([_turn(turn, outcomes[turn.id], told, masking)]), " " * 6)
+    keeps = _marks_of((fact for fact in told.values() if fact.valid_until is None), masking)
+    if keeps:
+        text += _yaml({"ends": {"keeps": keeps}})
+    return ExportedTurns(text, len(worded), len(chosen) - len(worded), masking.count)
 
 
 def _chosen(
@@ -185,101 +176,48 @@ def _starts(sessions: Sequence[Sequence[LoggedTurn]]) -> list[datetime]:
 
 def _turn(
     turn: LoggedTurn, outcome: TurnOutcome, told: Mapping[str, StoredFact], masking: _Masking
-) -> ScenarioTurn:
+) -> dict[str, Any]:
+    """What was said and what became of it; fields that say nothing are left out."""
     facts = outcome.told if turn.verdict == "allow" else ()
     # What older sessions told is not in this file: a replay could not find it.
-    given = [fact for fact in outcome.given if fact.id in told]
-    return ScenarioTurn(
-        user=masking(turn.text),
-        assistant=masking(turn.assistant_after),
-        verdict=turn.verdict,
-        facts=tuple(
-            ExpectedFact(category=fact.category, contains=marks)
+    given = [fact for fact in outcome.given if fact.id in told and outcome.recalled]
+    said = {
+        "user": masking(turn.text),
+        "assistant": masking(turn.assistant_after) or None,
+        "verdict": turn.verdict,
+        "facts": [
+            {"category": fact.category, "contains": marks}
             for fact in facts
             if (marks := _marks(fact, masking))
-        ),
-        recall=outcome.recalled,
-        injects=_unlike(given, masking) if outcome.recalled else (),
-    )
+        ]
+        or None,
+        "recall": outcome.recalled,
+        "injects": _marks_of(given, masking) or None,
+    }
+    return {name: value for name, value in said.items() if value is not None}
 
 
-def _ends(facts: Iterable[StoredFact], masking: _Masking) -> Ends:
-    live = [fact for fact in facts if fact.valid_until is None]
-    return Ends(keeps=_unlike(live, masking))
-
-
-def _unlike(facts: Iterable[StoredFact], masking: _Masking) -> tuple[tuple[str, ...], ...]:
+def _marks_of(facts: Iterable[StoredFact], masking: _Masking) -> list[list[str]]:
     """What each memory is known by, the same marks once."""
-    return tuple(dict.fromkeys(marks for fact in facts if (marks := _marks(fact, masking))))
+    found = (tuple(_marks(fact, masking)) for fact in facts)
+    return [list(marks) for marks in dict.fromkeys(found) if marks]
 
 
-def _marks(fact: StoredFact, masking: _Masking) -> tuple[str, ...]:
+def _marks(fact: StoredFact, masking: _Masking) -> list[str]:
     """What a memory is known by: whose it is and its value, or its whole text.
 
     Nothing for a memory that holds what is masked: a replay of masked words can't store it.
     """
-    marks = _unmasked_marks(fact)
-    return marks if all(masking.leaves(mark) for mark in marks) else ()
-
-
-def _unmasked_marks(fact: StoredFact) -> tuple[str, ...]:
-    text = fact.text
-    if not fact.value or fact.value.casefold() not in text.casefold():
-        return (text,)
+    text, marks = fact.text, [fact.value]
     name = fact.subject.partition(":")[2]
-    named = name and name.casefold() in text.casefold() and name != fact.value.casefold()
-    return (name, fact.value) if named else (fact.value,)
+    if not fact.value or fact.value.casefold() not in text.casefold():
+        marks = [text]
+    elif name and name.casefold() in text.casefold() and name != fact.value.casefold():
+        marks = [name, fact.value]
+    return marks if all(masking.leaves(mark) for mark in marks) else []
 
 
-def _as_yaml(
-    scenario: Scenario, sessions: Sequence[Sequence[LoggedTurn]], masking: _Masking
-) -> str:
-    """The file in the order people read it; why each verdict was given is a comment."""
-    lines = [
-        "# Says what happened. Change what should have happened, then: bmo replay THIS_FILE",
-        f"id: {scenario.id}",
-        f"about: {_scalar(scenario.about)}",
-        f"style: {scenario.style}",
-        f"language: {scenario.language}",
-        f"user: {scenario.user}",
-        "sessions:",
-    ]
-    for session, logged in zip(scenario.sessions, sessions, strict=True):
-        lines += [f"  - at: {session.at.isoformat()}", "    turns:"]
-        for turn, source in zip(session.turns, logged, strict=True):
-            why = masking(" ".join(f"{source.rule_id} {source.reason}".split()))
-            lines.append(f"      # {why} ({source.decision_confidence:.2f})")
-            lines += _turn_lines(turn)
-    if scenario.ends.keeps:
-        lines += ["ends:", "  keeps:"]
-        lines += [f"    - {_list(marks)}" for marks in scenario.ends.keeps]
-    return "\n".join(lines) + "\n"
-
-
-def _turn_lines(turn: ScenarioTurn) -> list[str]:
-    lines = [f"      - user: {_scalar(turn.user)}"]
-    if turn.assistant:
-        lines.append(f"        assistant: {_scalar(turn.assistant)}")
-    lines.append(f"        verdict: {turn.verdict}")
-    if turn.facts:
-        lines.append("        facts:")
-        for fact in turn.facts:
-            lines += [
-                f"          - category: {fact.category}",
-                f"            contains: {_list(fact.contains)}",
-            ]
-    lines.append(f"        recall: {str(turn.recall).lower()}")
-    if turn.injects:
-        lines.append("        injects:")
-        lines += [f"          - {_list(marks)}" for marks in turn.injects]
-    return lines
-
-
-def _list(items: Sequence[str]) -> str:
-    return "[" + ", ".join(_scalar(item) for item in items) + "]"
-
-
-def _scalar(text: str) -> str:
-    """A string as one double-quoted YAML scalar on one line."""
-    dumped = yaml.safe_dump(text, default_style='"', allow_unicode=True, width=10**9)
-    return dumped.strip()
+def _yaml(data: object) -> str:
+    """A part of the file: what was said on one line each."""
+    dumped: str = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=10**9)
+    return dumped

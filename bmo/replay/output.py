@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.text import Text
@@ -10,17 +10,11 @@ from rich.text import Text
 from bmo.replay.rows import RecordedScenario, TurnRow
 
 VERDICT_STYLE = {"allow": "green", "hold": "yellow", "discard": "dim"}
-"""Colours of the verdicts, here and in the terminal chat."""
+"""Colours of the verdicts."""
 
 
 def print_scenario(console: Console, result: RecordedScenario, *, verbose: bool = False) -> None:
-    """Shows a scenario: one line when it holds, its differences when not.
-
-    Args:
-        console: Where to.
-        result: The replayed scenario.
-        verbose: Every turn with what was stored, held, recalled and injected.
-    """
+    """Shows a scenario: one line when it holds, its differences when not."""
     mark = Text("holds ", "green") if result.holds else Text("differs ", "red")
     count = len(result.all_mismatches)
     seconds = "" if result.end.elapsed_s is None else f", {result.end.elapsed_s:.1f} s"
@@ -37,37 +31,13 @@ def print_scenario(console: Console, result: RecordedScenario, *, verbose: bool 
         console.print(Text(f"  at the end: {mismatch}", "red"))
 
 
-def print_report(
-    console: Console,
-    results: Iterable[RecordedScenario],
-    expected_failures: Mapping[str, str] | None = None,
-) -> None:
-    """The closing lines: how many hold, and which differ as expected.
-
-    Args:
-        console: Where to.
-        results: All replayed scenarios.
-        expected_failures: Scenario id -> reason.
-    """
-    known = expected_failures or {}
-    every = list(results)
-    turns = [turn for result in every for turn in result.turns]
-    held = [result for result in every if result.holds]
-    excused = [r for r in every if not r.holds and r.id in known]
-    surprising = [r for r in held if r.id in known]
-    clean = sum(not turn.mismatches for turn in turns)
+def print_report(console: Console, results: Sequence[RecordedScenario]) -> None:
+    """The closing line: how many scenarios hold, and how many turns."""
+    turns = [turn for result in results for turn in result.turns]
     console.print(
-        Text(
-            f"{len(held)} of {len(every)} scenarios hold; "
-            f"{clean} of {len(turns)} turns without a difference."
-        )
+        f"{sum(result.holds for result in results)} of {len(results)} scenarios hold; "
+        f"{sum(not turn.mismatches for turn in turns)} of {len(turns)} turns without a difference."
     )
-    for result in excused:
-        console.print(Text(f"  expected to differ: {result.id}: {known[result.id]}"))
-    for result in surprising:
-        console.print(
-            Text(f"  {result.id} holds now: take it out of expected_failures.yaml", "yellow")
-        )
 
 
 def _print_turn(console: Console, turn: TurnRow) -> None:

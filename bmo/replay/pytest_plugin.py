@@ -1,15 +1,14 @@
 """pytest collects ``*.turns.yaml`` files: each scenario is a test.
 
 Installed with the package (entry point ``bmo``), so it is loaded in every pytest run of the
-environment: it imports nothing of BMO until such a file is found. Scenarios named in an
-``expected_failures.yaml`` beside them are expected to fail; one that passes is reported as a
-failure (strict), so the list cannot go stale.
+environment: it imports nothing of BMO until such a file is found.
 
 Switch it off with ``-p no:bmo``.
 """
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +17,11 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bmo.replay.runner import ReplayMemory
+    from bmo.memory import MemoryService
     from bmo.replay.scenario import Scenario
 
 _SUFFIX = ".turns.yaml"
-_MEMORY: pytest.StashKey[ReplayMemory] = pytest.StashKey()
+_MEMORY: pytest.StashKey[MemoryService] = pytest.StashKey()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -45,20 +44,14 @@ class ScenarioFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         """Yields the file's one test."""
-        from bmo.replay.expected import load_expected_failures
         from bmo.replay.scenario import ScenarioError, load_scenario
 
         try:
             scenario = load_scenario(self.path)
-            reasons = load_expected_failures(self.path.parent)
         except ScenarioError as error:
             raise self.CollectError(str(error)) from None
         item: ScenarioItem = ScenarioItem.from_parent(self, name=scenario.id, scenario=scenario)
         item.add_marker("scenario")
-        if scenario.id in reasons:
-            item.add_marker(
-                pytest.mark.xfail(reason=reasons[scenario.id], raises=ScenarioDiffers, strict=True)
-            )
         yield item
 
 
@@ -75,16 +68,12 @@ class ScenarioItem(pytest.Item):
         self.scenario = scenario
 
     def runtest(self) -> None:
-        """Replays it with the settings' defaults and compares.
-
-        Raises:
-            ScenarioDiffers: It differs.
-        """
+        """Replays it with the settings' defaults and compares."""
         import asyncio
 
         from bmo.replay.runner import run_scenario
 
-        result = asyncio.run(run_scenario(self.scenario, memory=_memory(self.config)))
+        result = asyncio.run(run_scenario(self.scenario, service=_memory(self.config)))
         if not result.holds:
             raise ScenarioDiffers("\n".join(result.all_mismatches))
 
@@ -99,37 +88,29 @@ class ScenarioItem(pytest.Item):
         return self.path, 0, f"scenario: {self.name}"
 
 
-def _memory(config: pytest.Config) -> ReplayMemory:
-    """The memory that all scenarios of a run share."""
-    from bmo.replay.runner import ReplayMemory
+def _memory(config: pytest.Config) -> MemoryService:
+    """The memory that all scenarios of a run share, closed at its end."""
+    from bmo.replay.runner import replay_memory
     from bmo.settings import Settings
 
     if _MEMORY not in config.stash:
+        opened = ExitStack()
+        config.add_cleanup(opened.close)
         # Neither the environment nor a .env file may change what a scenario means.
-        config.stash[_MEMORY] = ReplayMemory(Settings.model_construct())
+        memory = opened.enter_context(replay_memory(Settings.model_construct()))
+        config.stash[_MEMORY] = memory
     return config.stash[_MEMORY]
 
 
-def pytest_unconfigure(config: pytest.Config) -> None:
-    """Closes the memory of the run."""
-    memory = config.stash.get(_MEMORY, None)
-    if memory is not None:
-        memory.close()
-
-
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Prints how many scenarios hold and how many are expected to fail."""
-    counts = {
-        outcome: sum(
+    """Prints how many scenarios hold."""
+    passed, failed = (
+        sum(
             str(getattr(report, "nodeid", "")).partition("::")[0].endswith(_SUFFIX)
             for report in terminalreporter.stats.get(outcome, [])
             if getattr(report, "when", "call") == "call"
         )
-        for outcome in ("passed", "failed", "xfailed")
-    }
-    total = sum(counts.values())
-    if total:
-        terminalreporter.write_line(
-            f"scenarios: {counts['passed']} of {total} hold, "
-            f"{counts['xfailed']} expected to differ, {counts['failed']} differ unexpectedly"
-        )
+        for outcome in ("passed", "failed")
+    )
+    if passed or failed:
+        terminalreporter.write_line(f"scenarios: {passed} of {passed + failed} hold")

@@ -13,10 +13,10 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from typing import Any, Final
 
+from bmo import __version__
 from bmo.replay.changes import Change
 from bmo.replay.diff import ReplayDiff
 from bmo.replay.diff_output import TITLES, summary_line
@@ -27,15 +27,7 @@ SCRIPTS: Final = ("dom.js", "charts.js", "turns.js", "filters.js", "start.js")
 
 
 def report_page(scenarios: Sequence[RecordedScenario], diff: ReplayDiff | None = None) -> str:
-    """Draws the page.
-
-    Args:
-        scenarios: What was played.
-        diff: What changed against a baseline, shown at the turns it concerns; None without one.
-
-    Returns:
-        The whole HTML document.
-    """
+    """Draws the page."""
     style = _part("report.css")
     script = '"use strict";\n' + "\n".join(_part(name) for name in SCRIPTS)
     policy = (
@@ -57,7 +49,7 @@ def _data(scenarios: Sequence[RecordedScenario], diff: ReplayDiff | None) -> str
     for change in diff.changes if diff else ():
         changes.setdefault(change.scenario, []).append(change)
     data = {
-        "version": _version(),
+        "version": __version__,
         "format": FORMAT,
         "diff": None if diff is None else {"summary": summary_line(diff), "titles": TITLES},
         "conversations": [_conversation(s, changes.get(s.id, ())) for s in scenarios],
@@ -102,10 +94,3 @@ def _part(name: str) -> str:
 def _hash(text: str) -> str:
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
-
-
-def _version() -> str:
-    try:
-        return version("bmo-voice")
-    except PackageNotFoundError:  # run from a checkout that was never installed
-        return ""

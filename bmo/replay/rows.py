@@ -3,14 +3,15 @@
 JSON lines: a row a turn, then a closing row a scenario. The format has a version, told by the
 closing rows (``format``). Fields may be added within a version; one that loses a field or changes
 its meaning gets a new number. Rows without ``format`` are version 0, as BMO 0.1.0 wrote them: they
-have no contexts, no scores and no times of gate and recall.
+have no contexts, no scores and no times of gate and recall. What each field means is in
+``docs/replay.md``, and here where code needs to know more.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from bmo.turn import Verdict
 
@@ -30,23 +31,27 @@ class Row(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-class StoredRow(Row):
-    """A memory a turn asserted."""
-
+class _Memory(Row):
     text: str
     """The user's words, or a canonical text."""
     asked: str = ""
     """The assistant's words before them."""
+
+    @property
+    def told(self) -> str:
+        """Everything it tells: the words it answers, and its text."""
+        return f"{self.asked} {self.text}".strip()
+
+
+class StoredRow(_Memory):
+    """A memory a turn asserted."""
+
     category: str
-    """Where it belongs."""
     slot: str | None
-    """The attribute it fills, or null."""
     kind: str
-    """How it is used."""
     confirmed: bool = False
     """True when it was known before and only said again."""
     subject: str = "user"
-    """Whom it is about."""
     rule: str = ""
     """The rule that wrote it, or ""."""
     extraction_method: str = ""
@@ -57,7 +62,6 @@ class EndedRow(Row):
     """A memory a turn ended."""
 
     text: str
-    """Canonical text."""
     why: str
     """superseded, corrected, retracted, forgotten ..."""
     replaced_by: str = ""
@@ -66,15 +70,14 @@ class EndedRow(Row):
     """The turn it came from: [session, turn], or null."""
 
 
-class ScoredRow(Row):
+class ScoredRow(_Memory):
     """A memory that was considered for a turn."""
 
-    text: str
-    """Canonical text."""
+    asked: str = Field(default="", exclude=True)
+    """The assistant's words before it; not written down."""
     why: str
     """slot, search, hard_rule, profile, or why it was left out."""
     score: float
-    """Total relevance."""
     parts: dict[str, float] = {}
     """The score in parts that add up: semantic, recency, domain, usage, kind."""
     said: Place | None = None
@@ -85,58 +88,40 @@ class RecallRow(Row):
     """What the read gate did for a turn."""
 
     triggered: bool
-    """Whether memory was asked for."""
     trigger: str
     """Why, or why not."""
     memories: tuple[str, ...]
     """The lines given to the model, in order."""
     selected: tuple[ScoredRow, ...] = ()
-    """The same memories with their scores."""
     left_out: tuple[ScoredRow, ...] = ()
-    """What was considered and not given."""
     context: str | None = None
     """The block the model got ("" for none); null in version 0."""
     tokens: int = 0
-    """Its size (characters / 4)."""
     budget_tokens: int = 0
-    """How large it may have been."""
     elapsed_ms: float | None = None
     """Milliseconds from plan to block; null when no recall ran."""
     fallback: bool = False
-    """True when a part failed or a deadline passed."""
 
 
 class TurnRow(Row):
     """One turn as it went."""
 
     scenario: str
-    """Scenario id."""
     session: int
-    """Number of the visit, from 0."""
     turn: int
-    """Number of the turn in the visit, from 0."""
     user: str
-    """The words, as the scenario has them."""
     verdict: Verdict | None
     """allow, hold, discard; null when the turn never reached the gate."""
     signals: tuple[str, ...]
-    """Strongest first."""
     reason: str
-    """Why, for people."""
     rule: str = ""
-    """The rule that decided, or ""."""
     confidence: float | None = None
-    """0..1."""
     stored: tuple[StoredRow, ...]
-    """What it asserted."""
     ended: tuple[EndedRow, ...]
-    """What it ended."""
     recall: RecallRow
-    """What the read gate did."""
     profile: tuple[str, ...] | None
     """Texts of the profile; only on a visit's first turn."""
     mismatches: tuple[str, ...]
-    """Differences from what the scenario says."""
     hook_ms: float
     """Milliseconds LiveKit measured in the hook."""
     at: str | None = None
@@ -148,13 +133,12 @@ class TurnRow(Row):
     extraction_method: str = ""
     """What decided: ``pattern``, ``judge:<version>``, ``raw`` ..."""
     gate_version: str = ""
-    """Version of rules and judge."""
     fallback: bool = False
-    """True when a stage was missing or failed."""
     gate_ms: float | None = None
-    """Milliseconds the decision took."""
     profile_context: str | None = None
     """The profile as the model got it; only on a visit's first turn."""
+    profile_told: tuple[str, ...] | None = Field(default=None, exclude=True)
+    """Everything that the memories of the profile tell; not written down."""
 
     @property
     def words(self) -> str:
@@ -166,21 +150,17 @@ class ScenarioRow(Row):
     """How a scenario ended."""
 
     scenario: str
-    """Its id."""
     live: tuple[str, ...]
-    """Texts of the memories that are live at the end."""
+    told: tuple[str, ...] = Field(default=(), exclude=True)
+    """Everything that these tell; not written down."""
     mismatches: tuple[str, ...]
-    """Differences of the end state."""
     format: str = f"{FORMAT_NAME}/0"
     """Name and version of the format."""
     about: str = ""
-    """What the scenario says of itself."""
     language: str = ""
-    """Language of the person."""
     mode: str = ""
     """What it was played with: GATEKEEPER_MODE, or ``normal`` without gates."""
     elapsed_s: float | None = None
-    """Seconds the replay took."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,8 +182,13 @@ class RecordedScenario:
 
     @property
     def all_mismatches(self) -> tuple[str, ...]:
-        """Every difference from what the scenario says."""
-        return (*(m for turn in self.turns for m in turn.mismatches), *self.end.mismatches)
+        """Every difference from what the scenario says, with where it was."""
+        per_turn = (
+            f"session {turn.session}, turn {turn.turn} ({turn.words[:48]!r}): {mismatch}"
+            for turn in self.turns
+            for mismatch in turn.mismatches
+        )
+        return (*per_turn, *(f"at the end: {mismatch}" for mismatch in self.end.mismatches))
 
     @property
     def holds(self) -> bool:

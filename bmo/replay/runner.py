@@ -10,9 +10,10 @@ import asyncio
 import os
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from datetime import datetime, timedelta
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +21,17 @@ from livekit.agents import AgentSession, llm
 
 from bmo.agent import HeardTurn, MemoryAgent
 from bmo.gate import mask
-from bmo.replay.compare import (
-    EndedMemory,
-    ScenarioResult,
-    Stored,
-    TurnResult,
-    end_mismatches,
-    turn_mismatches,
+from bmo.quotation import exchange
+from bmo.replay.compare import end_mismatches, turn_mismatches
+from bmo.replay.played import Places, recall_row, stored_row, with_decision, with_profile
+from bmo.replay.rows import (
+    FORMAT,
+    EndedRow,
+    Place,
+    RecallRow,
+    RecordedScenario,
+    ScenarioRow,
+    TurnRow,
 )
 from bmo.replay.scenario import Scenario, ScenarioSession, load_scenario
 from bmo.replay.scripted import ScriptedAssistant, ScriptedRecogniser
@@ -50,6 +55,9 @@ COMMIT_TIMEOUT_S = NO_DEADLINE_MS / 1000
 
 INSTRUCTIONS = "You are BMO, a voice assistant that remembers."
 
+_PLAYED = count(1)
+"""Numbers the users of scenarios: no two of a process share one."""
+
 
 class ScenarioClock:
     """Shows a scenario's time; moved by the runner."""
@@ -65,26 +73,21 @@ class ScenarioClock:
 
 async def replay(
     paths: Iterable[Path], settings: Settings | None = None
-) -> AsyncIterator[ScenarioResult]:
+) -> AsyncIterator[RecordedScenario]:
     """Plays scenario files, a few at a time, on one memory in a temporary home.
 
-    Args:
-        paths: ``*.turns.yaml`` files; see ``find_scenarios``.
-        settings: Settings of gates and recall; home and user come from the replay.
-
-    Yields:
-        One result a file, in the order of the paths.
+    One result a file, in the order of the paths.
 
     Raises:
         ScenarioError: A file cannot be used (all files are read before the first is played).
     """
     scenarios = [load_scenario(path) for path in paths]
-    with ReplayMemory(settings) as memory:
+    with replay_memory(settings) as service:
         turnstile = asyncio.Semaphore(AT_A_TIME)
 
-        async def play(scenario: Scenario) -> ScenarioResult:
+        async def play(scenario: Scenario) -> RecordedScenario:
             async with turnstile:
-                return await run_scenario(scenario, memory=memory)
+                return await run_scenario(scenario, service=service)
 
         playing = [asyncio.ensure_future(play(scenario)) for scenario in scenarios]
         try:
@@ -96,101 +99,51 @@ async def replay(
             await asyncio.gather(*playing, return_exceptions=True)
 
 
-class ReplayMemory:
-    """A memory in a temporary home that scenarios are played on; each has a user of its own.
+@contextmanager
+def replay_memory(settings: Settings | None = None) -> Iterator[MemoryService]:
+    """A memory in a temporary home that scenarios are played on. Blocks while it opens.
 
-    Opening a store takes about a second, so a run of many scenarios opens one. Whose memory is
-    whose is kept apart as it is for the users of one worker.
+    Opening a store takes about a second, so a run of many scenarios opens one. Each scenario has a
+    user of its own; whose memory is whose is kept apart as it is for the users of one worker.
     """
+    from bmo.memory import MemoryService
 
-    def __init__(self, settings: Settings | None = None) -> None:
-        """Opens nothing yet; it is opened by the first scenario.
-
-        Args:
-            settings: Settings of gates and recall; None reads the environment.
-        """
-        self._settings = settings
-        self._home: tempfile.TemporaryDirectory[str] | None = None
-        self._service: MemoryService | None = None
-        self._played = 0
-
-    def __enter__(self) -> ReplayMemory:
-        """Itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Closes it."""
-        self.close()
-
-    def service(self) -> MemoryService:
-        """The service, opened by the first call. Blocks while it opens."""
-        from bmo.memory import MemoryService
-
-        if self._service is None:
-            self._home = tempfile.TemporaryDirectory(
-                prefix="bmo-replay-", dir=_memory_disk(), ignore_cleanup_errors=True
-            )
-            self._service = MemoryService.open_blocking(
-                _own_settings(self._settings or load_settings(), Path(self._home.name))
-            )
-        return self._service
-
-    def new_user(self, scenario: Scenario) -> str:
-        """A user id that no other scenario of this memory has."""
-        self._played += 1
-        return f"{scenario.user[:100]}.{self._played}"
-
-    def close(self) -> None:
-        """Closes the service and removes its home. Safe to call twice."""
-        if self._service is not None:
-            self._service.close_blocking()
-            self._service = None
-        if self._home is not None:
-            self._home.cleanup()
-            self._home = None
+    with tempfile.TemporaryDirectory(
+        prefix="bmo-replay-", dir=_memory_disk(), ignore_cleanup_errors=True
+    ) as home:
+        own = _own_settings(settings or load_settings(), Path(home))
+        service = MemoryService.open_blocking(own)
+        try:
+            yield service
+        finally:
+            service.close_blocking()
 
 
 async def run_scenario(
-    scenario: Scenario,
-    settings: Settings | None = None,
-    *,
-    memory: ReplayMemory | None = None,
-) -> ScenarioResult:
-    """Plays one scenario.
-
-    Args:
-        scenario: The annotated conversation.
-        settings: Settings of gates and recall for a memory of its own; None reads the environment.
-        memory: A memory that several scenarios share; None opens one for this scenario.
-    """
+    scenario: Scenario, settings: Settings | None = None, *, service: MemoryService | None = None
+) -> RecordedScenario:
+    """Plays one scenario, on the memory of a run or (None) one of its own by ``settings``."""
     began = time.perf_counter()
-    shared = memory or ReplayMemory(settings)
-    try:
-        service = await asyncio.to_thread(shared.service) if memory is None else shared.service()
-        user_id = shared.new_user(scenario)
-        turns: list[TurnResult] = []
+    with replay_memory(settings) if service is None else nullcontext(service) as memory:
+        user_id = f"{scenario.user[:100]}.{next(_PLAYED)}"
+        turns: list[TurnRow] = []
+        places: dict[str, Place] = {}
         for number, visit in enumerate(scenario.sessions):
-            turns += await _play_session(service, scenario, user_id, number, visit)
-        live = await asyncio.to_thread(service.ledger.live_facts, user_id)
-    finally:
-        if memory is None:
-            await asyncio.to_thread(shared.close)
-    return ScenarioResult(
+            turns += await _play_session(memory, scenario, user_id, number, visit, places)
+        live = await asyncio.to_thread(memory.ledger.live_facts, user_id)
+    end = ScenarioRow(
         scenario=scenario.id,
-        turns=tuple(turns),
-        live=tuple(live),
-        mismatches=end_mismatches(scenario.ends, live),
-        elapsed_s=time.perf_counter() - began,
+        live=tuple(fact.text for fact in live),
+        told=tuple(exchange(fact) for fact in live),
+        mismatches=(),
+        format=FORMAT,
         about=scenario.about,
         language=scenario.language,
-        mode=_mode(service.settings),
+        mode=memory.settings.effective_mode if memory.is_gated else "normal",
+        elapsed_s=round(time.perf_counter() - began, 3),
     )
-
-
-def _mode(settings: Settings) -> str:
-    if settings.mem0_setting == "NORMAL":
-        return "normal"
-    return settings.effective_mode
+    differs = end_mismatches(scenario.ends, end)
+    return RecordedScenario(tuple(turns), end.model_copy(update={"mismatches": differs}))
 
 
 def _own_settings(base: Settings, home: Path) -> Settings:
@@ -221,13 +174,16 @@ async def _play_session(
     user_id: str,
     number: int,
     visit: ScenarioSession,
-) -> list[TurnResult]:
+    places: dict[str, Place],
+) -> list[TurnRow]:
+    """Plays one visit; notes in ``places`` where each turn was said."""
     clock = ScenarioClock(visit.at)
     memory = service.session(user_id=user_id, session_id=f"{scenario.id}-{number}", clock=clock)
     ears, mouth = ScriptedRecogniser(scenario.language), ScriptedAssistant()
+    policy = service.settings.bmo_sensitive
     agent = MemoryAgent(memory=memory, instructions=INSTRUCTIONS)
     session = _scripted_session(ears, mouth)
-    results: list[TurnResult] = []
+    rows: list[TurnRow] = []
     await session.start(agent, record=False)
     try:
         # As it is given: what the first turn itself ends leaves the profile afterwards.
@@ -239,25 +195,38 @@ async def _play_session(
             await session.commit_user_turn(transcript_timeout=COMMIT_TIMEOUT_S)
             await session.wait_for_idle()
             heard = agent.conversation.latest
-            result = TurnResult(
+            # What is reported is written to files: no secret may reach them.
+            written, assistant = mask(turn.user)[0], mask(turn.assistant, policy)[0]
+            row = TurnRow(
                 scenario=scenario.id,
                 session=number,
                 turn=place,
                 user=turn.user,
-                at=clock.now,
-                # What is reported is written to files: no secret may reach them.
-                assistant=mask(turn.assistant, service.settings.bmo_sensitive)[0],
+                verdict=None,
+                signals=(),
+                reason="",
+                stored=(),
+                ended=(),
+                recall=RecallRow(triggered=False, trigger="", memories=(), context=""),
+                profile=None,
+                mismatches=(),
+                hook_ms=round(_hook_ms(session), 3),
+                at=clock.now.isoformat(),
+                written=written if written != turn.user else None,
+                assistant=assistant,
             )
             if place == 0:
-                result = replace(
-                    result,
-                    profile=tuple(m.fact for m in profile.memories),
-                    profile_context=profile.context,
-                )
-            result = await _result(result, service, memory, heard if heard is not before else None)
-            result = replace(result, hook_ms=_hook_ms(session))
-            results.append(replace(result, mismatches=turn_mismatches(turn, visit, result)))
-            if result.stored or result.ended or (result.recall and result.recall.memories):
+                row = with_profile(row, profile)
+            error = ""
+            if heard is not None and heard is not before:
+                places[heard.turn.id] = (number, place)
+                try:
+                    row = await _what_memory_did(row, service, memory, heard, places)
+                except Exception as fault:  # it is a difference, not the end of the run
+                    error = f"memory failed: {fault!r}"
+            differs = turn_mismatches(turn, visit, row, error)
+            rows.append(row.model_copy(update={"mismatches": differs}))
+            if row.stored or row.ended or row.recall.memories:
                 # Between two spoken turns there are seconds; the writer has long finished by then,
                 # with what was stored and with which memories the reply used.
                 await memory.flush()
@@ -265,7 +234,7 @@ async def _play_session(
     finally:
         await session.aclose()
         await memory.aclose()
-    return results
+    return rows
 
 
 def _scripted_session(ears: ScriptedRecogniser, mouth: ScriptedAssistant) -> AgentSession[Any]:
@@ -284,37 +253,26 @@ def _scripted_session(ears: ScriptedRecogniser, mouth: ScriptedAssistant) -> Age
     )
 
 
-async def _result(
-    result: TurnResult, service: MemoryService, memory: MemorySession, heard: HeardTurn | None
-) -> TurnResult:
-    """Fills in what memory did with a turn."""
-    if heard is None or heard.decision is None:
-        return result
-    try:
-        decision = await heard.decision
-        recorded = await memory.recorded(heard.turn.id)
-    except Exception as error:  # a broken gate or store is a difference, not the end of the run
-        return replace(result, error=f"memory failed: {error!r}")
-    stored: tuple[Stored, ...] = ()
-    ended: tuple[EndedMemory, ...] = ()
+async def _what_memory_did(
+    row: TurnRow, service: MemoryService, memory: MemorySession, heard: HeardTurn, places: Places
+) -> TurnRow:
+    if heard.decision is None:
+        return row
+    row = with_decision(row, await heard.decision)
+    recorded = await memory.recorded(heard.turn.id)
+    done: dict[str, Any] = {}
     if recorded is not None:
-        stored = (
-            *(Stored(fact) for fact in recorded.added),
-            *(Stored(fact, confirmed=True) for fact in recorded.confirmed),
-        )
+        added = tuple(stored_row(fact) for fact in recorded.added)
+        known = tuple(stored_row(fact, confirmed=True) for fact in recorded.confirmed)
+        done["stored"] = (*added, *known)
         if recorded.ended:
-            ended = await asyncio.to_thread(_ended, service.ledger, recorded.ended)
-    return replace(
-        result,
-        decision=decision,
-        stored=stored,
-        ended=ended,
-        recall=heard.given,
-        turn_id=heard.turn.id,
-    )
+            done["ended"] = await asyncio.to_thread(_ended, service.ledger, recorded.ended, places)
+    if heard.given is not None:
+        done["recall"] = recall_row(heard.given, places)
+    return row.model_copy(update=done)
 
 
-def _ended(ledger: Ledger, ended: Sequence[Ended]) -> tuple[EndedMemory, ...]:
+def _ended(ledger: Ledger, ended: Sequence[Ended], places: Places) -> tuple[EndedRow, ...]:
     """What ended, with what took its place."""
     user_id = ended[0].fact.user_id
     rows = {row.id: row for row in ledger.facts_by_id(user_id, [end.fact.id for end in ended])}
@@ -327,7 +285,12 @@ def _ended(ledger: Ledger, ended: Sequence[Ended]) -> tuple[EndedMemory, ...]:
     # What was forgotten has no row any more.
     replaced_by = {row.id: successors.get(row.superseded_by or "", "") for row in rows.values()}
     return tuple(
-        EndedMemory(end.fact.text, end.why, replaced_by.get(end.fact.id, ""), end.fact.turn_id)
+        EndedRow(
+            text=end.fact.text,
+            why=end.why,
+            replaced_by=replaced_by.get(end.fact.id, ""),
+            said=places.get(end.fact.turn_id or ""),
+        )
         for end in ended
     )
 

@@ -138,9 +138,6 @@ class Scenario(_Strict):
 def load_scenario(path: Path) -> Scenario:
     """Reads one scenario file.
 
-    Args:
-        path: A ``*.turns.yaml`` file.
-
     Raises:
         ScenarioError: It cannot be read, is no YAML or breaks the format.
     """

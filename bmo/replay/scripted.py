@@ -26,11 +26,7 @@ class ScriptedRecogniser(stt.STT[Any]):
     """Says the queued words at each flush, as a recogniser does when a turn is committed."""
 
     def __init__(self, language: str) -> None:
-        """Hears nothing until ``will_hear``.
-
-        Args:
-            language: ISO 639-1 code it reports.
-        """
+        """Hears nothing until ``will_hear``."""
         super().__init__(
             capabilities=stt.STTCapabilities(
                 streaming=True, interim_results=False, manual_flush=True

@@ -24,10 +24,7 @@ def export_traces() -> bool:
     Reads ``OTEL_EXPORTER_OTLP_ENDPOINT`` (or ``..._TRACES_ENDPOINT``) and ``..._HEADERS`` as every
     OpenTelemetry exporter does, so any backend that takes OTLP over HTTP works (Langfuse, a
     collector). Once a process; does nothing without an endpoint, or when the application has set
-    a tracer provider of its own.
-
-    Returns:
-        Whether this process exports.
+    a tracer provider of its own. Returns whether this process exports.
     """
     if os.getpid() in _providers:
         return True

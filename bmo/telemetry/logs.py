@@ -71,12 +71,7 @@ def debug_line(decision: Decision) -> str:
 
 
 def log_decision(decision: Decision, turn_id: str = "") -> None:
-    """Logs a decision: what ``GATEKEEPER_DEBUG`` asks for.
-
-    Args:
-        decision: The gate's word.
-        turn_id: Of which turn, where that is known.
-    """
+    """Logs a decision: what ``GATEKEEPER_DEBUG`` asks for."""
     fields = {
         "verdict": decision.verdict,
         "reason": decision.reason,

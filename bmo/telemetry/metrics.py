@@ -24,20 +24,12 @@ _SECONDS = (
     *(0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1),
     *(0.25, 0.5, 1.0, 2.5, 10.0),
 )
-_TOKENS = (0, 25, 50, 100, 200, 400, 800, 1600, 3200, 6400)
+_TOKENS = (0.0, 25.0, 50.0, 100.0, 200.0, 400.0, 800.0, 1600.0, 3200.0, 6400.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One entry of the catalogue.
-
-    Attributes:
-        name: Its name without Prometheus' suffixes.
-        kind: What it is.
-        about: One line.
-        labels: Names of its labels.
-        buckets: Upper bounds of a histogram.
-    """
+    """One entry of the catalogue; its name is without Prometheus' suffixes."""
 
     name: str
     kind: Kind
@@ -72,7 +64,7 @@ METRICS: tuple[Metric, ...] = (
         "histogram",
         "Tokens of memory put before models",
         ("part",),
-        tuple(float(tokens) for tokens in _TOKENS),
+        _TOKENS,
     ),
     Metric("bmo_hook_duration_seconds", "histogram", "Memory's part of the hook", (), _SECONDS),
     Metric(
@@ -127,145 +119,44 @@ METRICS: tuple[Metric, ...] = (
 _BY_NAME: Mapping[str, Metric] = {metric.name: metric for metric in METRICS}
 
 
-def exported_names() -> frozenset[str]:
-    """Every name a Prometheus scrape may show for these metrics."""
-    names: set[str] = set()
-    for metric in METRICS:
-        if metric.kind == "counter":
-            names.add(f"{metric.name}_total")
-        elif metric.kind == "histogram":
-            names |= {f"{metric.name}_{part}" for part in ("bucket", "sum", "count")}
-        else:
-            names.add(metric.name)
-    return frozenset(names)
-
-
 # -- what is noted --------------------------------------------------------------------------------
 
 
-def note_decision(turn: Turn, decision: Decision, *, debug: bool = False) -> None:
-    """Counts a decision of the write gate.
+def note(name: str, value: float = 1, **labels: str) -> None:
+    """Adds to a counter, observes in a histogram or sets a gauge of the catalogue."""
+    _instrument(name).note(value, labels)
 
-    Args:
-        turn: The turn.
-        decision: The gate's word on it.
-        debug: Log the debug line too.
-    """
-    labels = {
-        "verdict": decision.verdict,
-        "signal": decision.signals[0] if decision.signals else "other",
-        "fallback": str(decision.fallback).lower(),
-    }
-    _instrument("bmo_gate_decisions").note(1, labels)
-    _instrument("bmo_gate_duration_seconds").note(decision.elapsed_us / 1e6)
+
+def note_decision(turn: Turn, decision: Decision, *, debug: bool = False) -> None:
+    """Counts a decision of the write gate; ``debug`` logs its line too."""
+    signal = decision.signals[0] if decision.signals else "other"
+    fallback = str(decision.fallback).lower()
+    note("bmo_gate_decisions", verdict=decision.verdict, signal=signal, fallback=fallback)
+    note("bmo_gate_duration_seconds", decision.elapsed_us / 1e6)
     if debug:
         log_decision(decision, turn.id)
 
 
 def note_recall(recall: Recall) -> None:
     """Counts a recall: whether it ran, why or why not, how long, and whether something failed."""
-    labels = {"triggered": str(recall.plan.recall).lower(), "trigger": recall.plan.trigger}
-    _instrument("bmo_recalls").note(1, labels)
-    _instrument("bmo_recall_duration_seconds").note(recall.elapsed_ms / 1e3)
+    trigger = recall.plan.trigger
+    note("bmo_recalls", triggered=str(recall.plan.recall).lower(), trigger=trigger)
+    note("bmo_recall_duration_seconds", recall.elapsed_ms / 1e3)
     if recall.fallback:
-        trigger = recall.plan.trigger
         reason = trigger if trigger in ("deadline", "failed") else "index"
-        _instrument("bmo_recall_fallbacks").note(1, {"reason": reason})
-
-
-def note_injected(recall: Recall, part: Literal["profile", "recall"]) -> None:
-    """Counts the tokens of memory that were put before a model."""
-    _instrument("bmo_injected_tokens").note(recall.tokens, {"part": part})
-
-
-def note_hook(seconds: float) -> None:
-    """Counts what memory added to a hook."""
-    _instrument("bmo_hook_duration_seconds").note(seconds)
+        note("bmo_recall_fallbacks", reason=reason)
 
 
 def note_write(store: Literal["ledger", "index"], seconds: float, *, failed: bool = False) -> None:
-    """Counts a write.
-
-    Args:
-        store: Where.
-        seconds: How long it took.
-        failed: The store did not take it; the turn or the outbox keeps it.
-    """
-    _instrument("bmo_write_duration_seconds").note(seconds, {"store": store})
+    """Counts a write; where the store did not take it the turn or the outbox keeps it."""
+    note("bmo_write_duration_seconds", seconds, store=store)
     if failed:
-        _instrument("bmo_write_failures").note(1, {"store": store})
-
-
-def note_stage(stage: str, seconds: float) -> None:
-    """Counts how long a stage took ("gate.rules", "recall.retrieve", as the spans are called)."""
-    _instrument("bmo_stage_duration_seconds").note(seconds, {"stage": stage})
-
-
-def note_drift(index: float) -> None:
-    """Shows how far the shares of the verdicts moved."""
-    _instrument("bmo_verdict_drift").note(index)
-
-
-def note_outbox(depth: int, oldest_s: float) -> None:
-    """Shows how far the index is behind the ledger."""
-    _instrument("bmo_outbox_depth").note(depth)
-    _instrument("bmo_outbox_oldest_seconds").note(oldest_s)
-
-
-def note_index(difference: int) -> None:
-    """Shows by how much the index differs from the ledger."""
-    _instrument("bmo_index_difference").note(difference)
-
-
-def note_lost_index() -> None:
-    """Counts that the index's collection was gone."""
-    _instrument("bmo_index_lost").note(1)
-
-
-def note_queue(jobs: int) -> None:
-    """Shows how far the writer thread is behind the conversations."""
-    _instrument("bmo_recorder_queue").note(jobs)
-
-
-def note_model_call(extractor: str, *, failed: bool, seconds: float, cost: float) -> None:
-    """Counts a call to a model behind the gate.
-
-    Args:
-        extractor: "gemini:<model>", "ollama:<model>".
-        failed: Whether its answer was missing, late or malformed.
-        seconds: How long it took.
-        cost: US dollars.
-    """
-    labels = {"extractor": extractor, "failed": str(failed).lower()}
-    _instrument("bmo_model_calls").note(1, labels)
-    _instrument("bmo_model_duration_seconds").note(seconds)
-    if cost:
-        _instrument("bmo_model_cost_dollars").note(cost)
-
-
-def note_settled(aim: str, outcome: str) -> None:
-    """Counts a turn that a model was asked about.
-
-    Args:
-        aim: "held", "polish" or "every".
-        outcome: "allow", "discard", "hold", "unchanged" or "failed".
-    """
-    _instrument("bmo_settled_turns").note(1, {"aim": aim, "outcome": outcome})
-
-
-def note_guest(*, kept: bool) -> None:
-    """Counts a turn of somebody who is not the user."""
-    _instrument("bmo_guest_turns").note(1, {"kept": str(kept).lower()})
+        note("bmo_write_failures", store=store)
 
 
 def note_fault(part: str) -> None:
-    """Counts a fault of memory that the conversation did not feel.
-
-    Args:
-        part: Where ("hook", "item", "gate", "recall", "profile", "prefetch", "inject", "flush",
-            "ledger", "index").
-    """
-    _instrument("bmo_faults").note(1, {"part": part})
+    """Counts a fault of a part of memory that the conversation did not feel."""
+    note("bmo_faults", part=part)
 
 
 # -- instruments ----------------------------------------------------------------------------------
@@ -303,10 +194,10 @@ class _Instrument:
             )
             self._otel = meter.create_gauge(name, description=about).set
 
-    def note(self, value: float, labels: Mapping[str, str] | None = None) -> None:
+    def note(self, value: float, labels: Mapping[str, str]) -> None:
         """Adds, observes or sets. A metric that cannot be written never costs a turn."""
         try:
-            child = self._prometheus.labels(**labels or {}) if self._labelled else self._prometheus
+            child = self._prometheus.labels(**labels) if self._labelled else self._prometheus
             if self._kind == "counter":
                 child.inc(value)
             elif self._kind == "histogram":
@@ -315,7 +206,7 @@ class _Instrument:
                 child.set(value)
         except (OSError, ValueError) as error:  # the shared files of several processes
             logger.debug("a metric was not written", extra={"error": repr(error)})
-        self._otel(value, dict(labels or {}))
+        self._otel(value, dict(labels))
 
 
 def make_instruments() -> None:

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
-from bmo.telemetry.metrics import note_stage
+from bmo.telemetry.metrics import note
 from bmo.turn import Decision, Recall, Turn
 
 if TYPE_CHECKING:
@@ -40,13 +40,7 @@ def memory_span(
 ) -> Iterator[Span]:
     """A span under the current one, or under ``parent``; its time goes to the metrics as a stage.
 
-    Args:
-        name: Its name ("bmo.gate", "bmo.recall", "bmo.recall.search", "bmo.write").
-        operation: GenAI operation.
-        parent: Where the work was asked for, when it is done elsewhere (``trace_context``).
-
-    Yields:
-        The span; one that keeps nothing outside a recorded trace.
+    Outside a recorded trace it keeps nothing.
     """
     from opentelemetry import trace
 
@@ -61,7 +55,8 @@ def memory_span(
                 span.set_attribute("gen_ai.operation.name", operation)
             yield span
     finally:
-        note_stage(name.removeprefix("bmo."), time.perf_counter() - began)
+        stage = name.removeprefix("bmo.")
+        note("bmo_stage_duration_seconds", time.perf_counter() - began, stage=stage)
 
 
 def trace_context() -> Context | None:
@@ -105,11 +100,7 @@ def describe_decision(span: Span, turn: Turn, decision: Decision) -> None:
 def describe_recall(span: Span, turn: Turn, recall: Recall, *, words: bool = True) -> None:
     """Writes a recall's attributes on a span, with each memory's score in parts.
 
-    Args:
-        span: The span.
-        turn: The turn it was for.
-        recall: What it found.
-        words: False leaves out the question (off the record).
+    Without ``words`` (off the record) the question is left out.
     """
     plan = recall.plan
     span.set_attributes(
@@ -124,11 +115,10 @@ def describe_recall(span: Span, turn: Turn, recall: Recall, *, words: bool = Tru
             "bmo.recall.fallback": recall.fallback,
             "bmo.recall.left_out": len(recall.left_out),
             "bmo.recall.scores": [round(memory.score, 4) for memory in recall.memories],
-            "bmo.recall.semantic": [round(m.parts.semantic, 4) for m in recall.memories],
-            "bmo.recall.recency": [round(m.parts.recency, 4) for m in recall.memories],
-            "bmo.recall.domain": [round(m.parts.domain, 4) for m in recall.memories],
-            "bmo.recall.usage": [round(m.parts.usage, 4) for m in recall.memories],
-            "bmo.recall.kind": [round(m.parts.kind, 4) for m in recall.memories],
+            **{
+                f"bmo.recall.{part}": [round(getattr(m.parts, part), 4) for m in recall.memories]
+                for part in ("semantic", "recency", "domain", "usage", "kind")
+            },
             # A library's error may quote what was asked.
             "lk.pii.bmo.recall.reason": recall.reason,
             "gen_ai.memory.query.text": plan.query if words else "",

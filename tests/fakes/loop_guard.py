@@ -23,11 +23,11 @@ AUDITED = {"open", "sqlite3.connect", "socket.connect", "os.remove", "import"}
 METHODS = {
     "write_gate": ("decide", "decide_by_rules", "rule", "decide_ruled"),
     "read_gate": ("plan", "plan_by_rules"),
-    "recaller": ("recall", "profile", "nearest_similarity", "weights_of"),
+    "recaller": ("recall", "profile", "chances", "weights_of"),
     "judge": ("assess",),
     "index": ("near", "search", "add", "delete_fact", "count", "compact"),
     "ledger": (
-        "record", "record_recall", "note_reply", "mark_used", "live_facts", "facts_by_id",
+        "record", "record_recall", "note_reply", "live_facts", "facts_by_id",
         "search_words", "count_live", "known_subjects", "word_counts", "confirm_erasure",
         "outbox_depth", "claim_outbox", "turns", "note_helpfulness", "judged_items",
     ),

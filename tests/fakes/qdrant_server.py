@@ -74,6 +74,10 @@ class FakeQdrantServer(QdrantDoor):
             return True
         if method == "GET" and not rest:
             return self._described(name)
+        if method == "PATCH" and not rest:
+            client.get_collection(name)
+            self.layouts[name]["hnsw_config"] = body["hnsw_config"]
+            return True
         if method == "DELETE" and not rest:
             self.payload_indexes.pop(name, None)
             return client.delete_collection(name)
@@ -83,7 +87,10 @@ class FakeQdrantServer(QdrantDoor):
                 client.create_payload_index(
                     name, body["field_name"], models.PayloadSchemaType.KEYWORD
                 )
-            self.payload_indexes[name][body["field_name"]] = body["field_schema"]
+            schema = body["field_schema"]
+            self.payload_indexes[name][body["field_name"]] = (
+                {"type": schema} if isinstance(schema, str) else schema
+            )
             return {"operation_id": 0, "status": "completed"}
         if method == "DELETE" and rest[0] == "index":
             client.get_collection(name)

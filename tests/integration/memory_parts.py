@@ -9,8 +9,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import sqlalchemy as sa
+
 from bmo.index import IndexOwner, MemoryIndex
 from bmo.ledger import Ledger, Recorded
+from bmo.ledger.schema import metadata
 from bmo.recorder import Recorder
 from bmo.settings import Settings
 from bmo.turn import Decision, Turn
@@ -49,6 +52,15 @@ def difference(ledger: Ledger, index: MemoryIndex) -> Counter[str]:
     found = Counter(entry.fact_id for entry in index.entries() if entry.fact_id)
     found.subtract(fact.id for user in ledger.users() for fact in ledger.live_facts(user))
     return Counter({fact_id: count for fact_id, count in found.items() if count})
+
+
+def rows_of(ledger: Ledger, table: str, user_id: str | None = None) -> int:
+    """Number of rows of a table, of one user or of all."""
+    found = metadata.tables[table]
+    query = sa.select(sa.func.count()).select_from(found)
+    with ledger.reading() as connection:
+        mine = query if user_id is None else query.where(found.c.user_id == user_id)
+        return int(connection.execute(mine).scalar_one())
 
 
 @contextmanager

@@ -48,6 +48,10 @@ async def test_remember_recall_explain_forget(agent: MemoryAgent) -> None:
     assert await live(agent) == []
     assert await acts.recall("who is my brother") == "Nothing is stored about that."
     assert await acts.explain_memory("brother sam") == "Nothing is stored about that."
+    for unknown in ("xyzzy", "the strange thing with the bike of my neighbour"):
+        said = await acts.forget(unknown)
+        assert said == "Nothing that is remembered matches that, so nothing was forgotten."
+    assert await live(agent) == []
 
 
 @pytest.mark.parametrize(

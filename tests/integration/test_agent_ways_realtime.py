@@ -37,7 +37,7 @@ async def talking(
     agent: MemoryAgent, model: FakeRealtimeModel, **parts: Any
 ) -> AsyncIterator[tuple[AgentSession[Any], FakeRealtimeSession]]:
     """A conversation with a realtime model."""
-    await prepare(agent, model=model)
+    await prepare(agent)
     session: AgentSession[Any] = AgentSession(
         llm=model, vad=None, user_away_timeout=None, session_close_transcript_timeout=0, **parts
     )

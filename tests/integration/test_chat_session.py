@@ -74,6 +74,23 @@ def test_forgetting(tmp_path: Path) -> None:
     assert "Nothing is stored yet." in text
 
 
+def test_a_ban_is_never_given_itself_and_is_lifted_by_a_word(tmp_path: Path) -> None:
+    lines = (
+        b"my dad is called karl\nnever talk about my dad again\nwhat do you know about me\n"
+        b"talk about rome again\nplease talk about my dad again\nwhat is my dad called\n"
+        b"what do you know about me\n"
+    )
+    replies = [
+        p.partition("bmo> ")[2] for p in shown(chat(tmp_path / "home", lines)).split("you> ")
+    ]
+    banned, rome, lifted, asked, wide = replies[3:8]
+    assert "karl" not in banned.lower() and "never talk" not in banned
+    assert rome.startswith("I hear you.")
+    assert lifted.startswith("All right, I may bring it up again.")
+    assert 'You told me today: "my dad is called karl".' in asked
+    assert "Karl" in wide and "never talk" not in wide
+
+
 STRANGE = {
     "empty": b"",
     "blank": b"   \t ",
@@ -137,7 +154,7 @@ def test_a_store_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("not a directory", encoding="utf-8")
     done = bmo_process(blocked, "chat", stdin="hi\n", **GATED)
-    assert done.code == 1
+    assert done.code == 2
     assert "BMO_HOME" in done.sentence
 
 

@@ -150,6 +150,8 @@ def test_a_collection_of_an_earlier_bmo_is_named(tmp_path: Path) -> None:
     del layout["hnsw_config"]
     found = checks(bmo(tmp_path, "doctor", "--json", **reach))["qdrant"]
     assert (found["status"], "bmo reindex" in found["fix"]) == ("warn", True)
+    assert bmo(tmp_path, "reindex", **reach).code == 0
+    assert checks(bmo(tmp_path, "doctor", "--json", **reach))["qdrant"]["status"] == "ok"
     server.close()
 
 
@@ -170,7 +172,8 @@ def test_a_dead_livekit_server_without_keys_fails(tmp_path: Path) -> None:
 def test_a_home_that_is_a_file_fails(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     found = checks(bmo(tmp_path / "file" / "home", "doctor", "--json"))
-    assert found["home"]["status"] == "fail"
+    assert found["settings"]["status"] == "fail"
+    assert "is a file: name a folder" in found["settings"]["found"]
 
 
 def test_custom_rules_with_a_fault_fail(tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ def test_a_rule_file_that_is_wrong_is_named(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text("skip:\n  - pattern: x\n", encoding="utf-8")
     ran = bmo(tmp_path / "home", "gate", "--rules", str(file), "i live in leeds")
-    assert ran.code == 0
+    assert (ran.code, ran.out) == (2, "")
     assert f"bmo: {file}:1:1: unknown key 'skip'" in ran.err
     talked = bmo(tmp_path / "home", "chat", stdin="/quit\n", GATEKEEPER_CUSTOM_RULES_PATH=str(file))
     assert "unknown key 'skip'" in " ".join((talked.out + talked.err).split())

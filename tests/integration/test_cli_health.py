@@ -144,7 +144,7 @@ def test_an_index_that_lost_memories_alerts_and_the_fix_works(tmp_path: Path) ->
     remember(tmp_path, [brother(), home_in("Leeds")])
     settings = load_settings(bmo_home=tmp_path, qdrant_url=None)
     index = MemoryIndex.open(settings)
-    index.drop()
+    index.remove_entries([entry.index_id for entry in index.entries()])
     index.close()
     found = checks(bmo(tmp_path, "health", "--json"))
     assert found["index"]["status"] == "fail"

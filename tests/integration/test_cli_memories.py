@@ -191,7 +191,7 @@ def test_a_memory_cannot_steer_the_terminal(tmp_path: Path) -> None:
         (["forget", "zzzz"], "'zzzz'"),
         (["list", "--user", ""], "user id '' is not allowed"),
         (["wipe"], "--yes"),
-        (["list", "--category", "secrets"], "'secrets' is unknown"),
+        (["list", "--category", "secrets"], "'secrets' is not one of"),
         (["list", "--as-of", "yesterday"], "'yesterday' must be ISO 8601"),
         (["edit", "zzzz"], "--text, --value, --category or --visibility"),
         (["import"], "--from-mem0"),
@@ -287,7 +287,7 @@ def test_a_home_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     blocker = tmp_path / "file"
     blocker.write_text("a file where a directory should be")
     ran = bmo(blocker / "home", "memories", "list")
-    assert ran.code == 1
+    assert ran.code == 2
     assert "BMO_HOME" in ran.sentence
 
 

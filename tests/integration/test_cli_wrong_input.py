@@ -28,7 +28,7 @@ WORKER = {"console", "dev", "start"}
 """They hand what they do not know on to livekit."""
 
 ANY_WORDS = {
-    "--agent", "--asked", "--after", "--domain", "--text", "--value", "--as", "--version",
+    "--agent", "--asked", "--after", "--text", "--value", "--as", "--version",
     "--extraction-version", "--user",
 }  # fmt: skip
 """Options whose every value is right: words, the name of a version that may be unknown, or an
@@ -73,6 +73,7 @@ def bmo(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
     (tmp_path / "words.txt").write_text("only words: [", encoding="utf-8")
+    (tmp_path / "music.ogg").write_bytes(b"OggS\0\2\n\0\0")
     return CommandLine(monkeypatch, capsys)
 
 
@@ -109,6 +110,7 @@ def check(ran: Ran, *, says: Sequence[str], code: int = 2) -> None:
 # (command and arguments before the wrong one, the wrong option, its value, what is said)
 WRONG_VALUES: list[tuple[str, str, str, str]] = [
     ("gate hello", "--jsonl", "/nowhere", "'/nowhere' cannot be read"),
+    ("gate hello", "--jsonl", "music.ogg", "'music.ogg' is no text"),
     ("gate hello", "--language", "english please", "'english please' is no language code"),
     ("gate hello", "--mode", "psychic", "GATEKEEPER_MODE='psychic'"),
     ("gate hello", "--rules", "/nowhere.yaml", "'/nowhere.yaml' is no file"),
@@ -123,7 +125,7 @@ WRONG_VALUES: list[tuple[str, str, str, str]] = [
     ("export-turns", "--last", "0", "--last '0'"),
     ("held", "--allow", "zz", "'zz'"),
     ("held", "--discard", "zz", "'zz'"),
-    ("held --allow zz", "--category", "secrets", "'secrets' is unknown"),
+    ("held --allow zz", "--category", "secrets", "'secrets' is not one of"),
     ("held", "--limit", "x", "--limit 'x'"),
     ("held", "--user", "", "user id '' is not allowed"),
     ("reprocess", "--since", "yesterday", "'yesterday' must be ISO 8601"),
@@ -131,17 +133,18 @@ WRONG_VALUES: list[tuple[str, str, str, str]] = [
     ("health", "--window", "1.5", "--window '1.5'"),
     ("health", "--baseline", "-1", "--baseline '-1'"),
     ("bench", "--memories", "5", "--memories '5'"),
-    ("memories list", "--category", "secrets", "'secrets' is unknown"),
-    ("memories list", "--visibility", "world", "'world' is unknown"),
+    ("memories list", "--category", "secrets", "'secrets' is not one of"),
+    ("memories list", "--visibility", "world", "'world' is not one of"),
+    ("memories list", "--domain", "nope", "'nope' is unknown"),
     ("memories list", "--as-of", "tomorrow", "'tomorrow' must be ISO 8601"),
     ("memories forget", "--again", "/nowhere", "'/nowhere' cannot be read"),
-    ("memories edit zz --text X", "--category", "secrets", "'secrets' is unknown"),
-    ("memories edit zz --text X", "--visibility", "world", "'world' is unknown"),
+    ("memories edit zz --text X", "--category", "secrets", "'secrets' is not one of"),
+    ("memories edit zz --text X", "--visibility", "world", "'world' is not one of"),
     ("memories pending", "--confirm", "zz", "'zz'"),
     ("memories pending", "--cancel", "zz", "'zz'"),
     ("memories import", "--from-mem0", "old", "QDRANT_URL"),
     ("memories import --from-mem0 old", "--path", "/nowhere", "/nowhere"),
-    ("eval modes", "--mode", "psychic", "'psychic' is unknown"),
+    ("eval modes", "--mode", "psychic", "'psychic' is not one of"),
     ("eval modes", "--conversations", "empty", "empty: has no *.turns.yaml files"),
     ("eval modes", "--scripted", "7", "--scripted '7'"),
     (f"eval modes --scripted 0.1 --conversations {SCENARIO}", "--recorded", "/nowhere", "/nowhere"),
@@ -280,3 +283,18 @@ def test_the_version(bmo: CommandLine) -> None:
     ran = bmo("--version")
     assert ran.code == 0
     assert ran.out.startswith("bmo 0.")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("BMO_USER_ID", " ", "it is empty"),
+        ("BMO_HOME", __file__, "is a file: name a folder"),
+        ("BMO_HOME", f"{__file__}/below", "is a file: name a folder"),
+    ],
+)
+def test_a_setting_that_nobody_can_have(
+    bmo: CommandLine, monkeypatch: pytest.MonkeyPatch, name: str, value: str, says: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    check(bmo("memories", "list"), says=[name, says])

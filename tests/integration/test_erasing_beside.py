@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bmo.index import IndexUnavailable, MemoryIndex
-from bmo.settings import quiet_third_parties
+from bmo.memory import MemoryService
+from bmo.settings import Settings, quiet_third_parties
 from tests.fakes.speaker import allowed, day, gone, likes, turn
 from tests.integration.memory_parts import Parts, bytes_with, open_parts
 
@@ -64,6 +65,27 @@ def complete(parts: Parts, erasure_id: str) -> bool:
     receipt = parts.ledger.receipt("ana", erasure_id)
     assert receipt is not None
     return receipt.complete
+
+
+def test_no_thread_outlives_the_service(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store_class: type[EdgeStore]
+) -> None:
+    """Closing gives up a rewriting that takes too long; the next start sees to it."""
+
+    def without_end(store: EdgeStore, fresh: Any) -> None:
+        while True:
+            store._check_open()
+            time.sleep(0.01)
+
+    monkeypatch.setattr(store_class, "_copy_all", without_end)
+    monkeypatch.setattr("bmo.recorder.upkeep.LAST_ERASURES_S", 2.0)
+    chosen = Settings(bmo_home=tmp_path, gatekeeper_mode="pattern", _env_file=None)  # type: ignore[call-arg]
+    service = MemoryService.open_blocking(chosen)
+    service.recorder.submit(turn("x"), allowed("x", likes("zydeco"))).result(30)
+    (known,) = service.ledger.live_facts("ana")
+    service.recorder.call(service.ledger.erase, "ana", [known.id]).result(30)
+    service.close_blocking()
+    assert not [one for one in threading.enumerate() if "erase" in one.name]
 
 
 def test_turns_are_recorded_and_found_while_files_are_rewritten(

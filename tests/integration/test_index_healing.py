@@ -67,9 +67,9 @@ def test_a_running_worker_makes_a_lost_collection_again(
     assert set(described(server).payload_schema) == {
         "user_id",
         "fact_id",
-        "category",
         "write_verdict",
         "mode",
+        "domain",
     }
 
 

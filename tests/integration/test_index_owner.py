@@ -56,7 +56,7 @@ def test_another_ledger_changes_nothing_and_goes_on_by_itself(
             assert laptop.recorder.flush(5.0) is False
             assert [fact.value for fact in laptop.ledger.live_facts("ana")] == ["okra"]
             with pytest.raises(IndexUnavailable, match="belongs to another ledger"):
-                laptop.index.search_raw("ana", "zydeco", top_k=5, threshold=0.0)
+                laptop.index.search("ana", "zydeco", top_k=5, threshold=0.0, raw=True)
         assert (writes(server), points(server, owner=True)) == ([], there)
         assert fleet.index.count() == len(there) - 1
 

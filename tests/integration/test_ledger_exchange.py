@@ -25,7 +25,7 @@ from tests.fakes.speaker import (
     turn,
     words,
 )
-from tests.integration.memory_parts import open_parts
+from tests.integration.memory_parts import open_parts, rows_of
 
 pytestmark = pytest.mark.integration
 
@@ -42,7 +42,9 @@ def fill(ledger: Ledger) -> None:
     )
     ledger.record(turn("i might move", at=day(4)), decided("hold", "i might move"))
     stored = ledger.live_facts("ana")[0]
-    ledger.mark_used("ana", [stored.id], day(5))
+    ledger.note_helpfulness(
+        "ana", [stored.id], turn_id="t", helpful=True, at=day(6), source="reply"
+    )
     ledger.feedback("ana", fact_id=stored.id, turn_id=None, helpful=True, at=day(5))
 
 
@@ -89,6 +91,30 @@ def test_import_does_not_bring_back_what_was_erased(ledger: Ledger) -> None:
     result = ledger.import_export(lines)
     assert result.suppressed >= 1
     assert "Élie" not in " ".join(f.text for f in ledger.live_facts("ana", include_past=True))
+
+
+def test_import_brings_no_words_back_after_a_wipe(ledger: Ledger) -> None:
+    fill(ledger)
+    lines = list(ledger.export("ana"))
+    ledger.erase_user("ana", at=day(9))
+    result = ledger.import_export(lines)
+    assert (result.added, result.suppressed) == (0, len(lines) - 1)
+    assert ledger.turns("ana") == []
+    ledger.record(turn("i am back", at=day(10)), decided("hold", "i am back"))
+    later = list(ledger.export("ana"))
+    ledger.erase_user("ana", at=day(9))
+    assert ledger.import_export(later).added == 2
+
+
+def test_import_counts_what_it_masked(ledger: Ledger, tmp_path: Path) -> None:
+    fill(ledger)
+    other = Ledger.open(f"sqlite:///{tmp_path / 'other.sqlite3'}")
+    result = other.import_export(
+        ledger.export("ana"), inspect=lambda text, _: (text.replace("might", "[secret]"), True)
+    )
+    assert result.masked == 1
+    assert "[secret]" in other.turns("ana")[-1].text
+    other.close()
 
 
 @pytest.mark.parametrize(
@@ -138,7 +164,7 @@ def test_one_wrong_line_is_named_and_nothing_is_kept(
     other = Ledger.open(f"sqlite:///{tmp_path / 'other.sqlite3'}")
     with pytest.raises(ExchangeError, match=f"line {number + 1}: {says}"):
         other.import_export(lines)
-    assert other.counts().turns == 0
+    assert rows_of(other, "turns") == 0
     other.close()
 
 

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import random
 import sqlite3
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
-from alembic.config import Config
 from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
 
-from bmo.ledger import Ledger, LedgerUnavailable, migrating
+from bmo.ledger import Ledger, LedgerUnavailable
 from bmo.ledger.schema import metadata
 from tests.fakes.speaker import allowed, decided, likes, turn
+from tests.integration.memory_parts import rows_of
 
 pytestmark = pytest.mark.integration
 
@@ -45,27 +42,6 @@ def test_migrations_make_the_same_schema_of_the_first_one(tmp_path: Path) -> Non
     assert differences(ledger) == []
     assert ledger.record(turn("x"), allowed("x", likes("tea"))).added
     ledger.close()
-
-
-def test_the_schema_the_code_names_is_the_last_migration() -> None:
-    config = Config()
-    config.set_main_option("script_location", str(Path(migrating.__file__).parent / "migrations"))
-    assert ScriptDirectory.from_config(config).get_heads() == [migrating.SCHEMA]
-
-
-def test_a_ledger_that_is_up_to_date_opens_without_alembic(ledger_url: str) -> None:
-    Ledger.open(ledger_url).close()
-    program = (
-        "import sys\n"
-        "from bmo.ledger import Ledger\n"
-        "ledger = Ledger.open(sys.argv[1])\n"
-        "print(ledger.counts().turns, 'alembic' in sys.modules)\n"
-        "ledger.close()\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program, ledger_url], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == ["0", "False"]
 
 
 def test_opening_again_keeps_everything(ledger_url: str) -> None:
@@ -123,7 +99,7 @@ def test_several_threads_open_and_write_at_once(ledger_url: str) -> None:
         thread.join()
     assert errors == []
     ledger = Ledger.open(ledger_url)
-    assert (ledger.counts().turns, ledger.count_live("ana"), ledger.outbox_depth()[0]) == (
+    assert (rows_of(ledger, "turns"), ledger.count_live("ana"), ledger.outbox_depth()[0]) == (
         20,
         20,
         20,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ import sqlalchemy as sa
 from bmo.ledger import Ledger
 from bmo.turn import Turn
 from tests.fakes.speaker import allowed, brother, day, likes, of_brother, turn
+from tests.integration.memory_parts import rows_of
 
 pytestmark = pytest.mark.integration
 
@@ -37,32 +37,6 @@ def test_one_view_is_of_one_moment_and_only_this_thread_s(ledger: Ledger) -> Non
     assert ledger.count_live("ana") == 2
 
 
-def test_a_view_can_be_read_on_another_thread_and_stays_this_one_s(ledger: Ledger) -> None:
-    ledger.record(turn("x"), allowed("x", likes("tea")))
-    with ThreadPoolExecutor(1) as pool:
-        with ledger.one_view():
-            assert ledger.count_live("ana") == 1
-            told = turn("y", at=day(1))
-            pool.submit(ledger.record, told, allowed("y", likes("jazz"))).result()
-            here = ledger.in_this_view(ledger.count_live)
-            there = (
-                pool.submit(here, "ana").result(),
-                pool.submit(ledger.count_live, "ana").result(),
-            )
-            with pytest.raises(ValueError, match="nobody"):
-                pool.submit(ledger.in_this_view(checked), "nobody").result()
-            assert pool.submit(ledger.count_live, "ana").result() == 2
-            assert ledger.count_live("ana") == there[0]
-        outside = ledger.in_this_view(ledger.count_live)
-        assert pool.submit(outside, "ana").result() == 2
-    # PostgreSQL, at its own level of isolation, sees what was committed.
-    assert there == ((1, 2) if ledger.engine.dialect.name == "sqlite" else (2, 2))
-
-
-def checked(user_id: str) -> None:
-    raise ValueError(f"there is {user_id!r} here")
-
-
 def test_one_view_is_given_back_when_what_is_inside_fails(ledger: Ledger) -> None:
     with pytest.raises(KeyError, match="inside"), ledger.one_view():
         raise KeyError("inside")
@@ -72,8 +46,7 @@ def test_one_view_is_given_back_when_what_is_inside_fails(ledger: Ledger) -> Non
 
 def test_a_rehearsal_leaves_nothing(ledger: Ledger) -> None:
     ledger.rehearse(Turn("i like tea", user_id="ana"), allowed("i like tea", likes("tea")))
-    counts = ledger.counts()
-    assert (counts.turns, counts.facts, counts.outbox, dict(counts.decisions)) == (0, 0, 0, {})
+    assert not any(rows_of(ledger, one) for one in ("turns", "facts", "outbox", "decisions"))
     assert ledger.users() == []
     recorded = ledger.record(turn("i like tea"), allowed("i like tea", likes("tea")))
     assert len(recorded.added) == 1

@@ -8,16 +8,21 @@ import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator
+from concurrent.futures import Future
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from sqlalchemy.exc import OperationalError
 
+from bmo.agent.late import LateSession
 from bmo.ids import USER_ID_PATTERN
-from bmo.memory import MemoryService, MemorySession, MemoryUnavailable
-from bmo.settings import load_settings
+from bmo.memory import MemoryService, MemorySession
+from bmo.memory.reprocess import reprocess
+from bmo.memory.requests import own_word
+from bmo.settings import SettingsError, load_settings
 from bmo.turn import Turn, utc_now
+from tests.integration.memory_parts import rows_of
 
 pytestmark = pytest.mark.integration
 
@@ -160,7 +165,7 @@ async def test_a_wide_request_asks_first_and_yes_erases(service: MemoryService) 
     assert await given(session, "who is my brother") == []
     await say(session, "yes please")
     await session.flush()
-    assert service.ledger.counts("glenn").facts == 0
+    assert rows_of(service.ledger, "facts", "glenn") == 0
 
 
 @pytest.mark.parametrize("wide", ["forget everything", "forget everything about my brother"])
@@ -204,7 +209,7 @@ async def test_every_turn_leaves_a_decision(service: MemoryService) -> None:
         await session.on_turn(Turn(text=text))
     await session.flush()
     assert len(service.ledger.turns("glenn")) == len(said)
-    assert sum(service.ledger.counts("glenn").decisions.values()) == len(said)
+    assert rows_of(service.ledger, "decisions", "glenn") == len(said)
 
 
 async def test_quick_turns_are_gated_in_order(service: MemoryService) -> None:
@@ -254,7 +259,7 @@ async def test_a_second_owner_of_the_store_gets_a_sentence(tmp_path: Path) -> No
     try:
         program = (
             "from bmo.memory import MemoryService, MemoryUnavailable\n"
-            "from bmo.settings import load_settings\n"
+            "from bmo.settings import SettingsError, load_settings\n"
             f"try: MemoryService.open_blocking(load_settings(bmo_home={str(tmp_path)!r}))\n"
             "except MemoryUnavailable as error: print(error)\n"
         )
@@ -334,7 +339,7 @@ async def test_a_clock_that_went_back_hides_nothing(
 
 async def test_an_unwritable_home_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a directory")
-    with pytest.raises(MemoryUnavailable, match="BMO_HOME"):
+    with pytest.raises(SettingsError, match="BMO_HOME"):
         await MemoryService.open(load_settings(bmo_home=tmp_path / "file" / "home"))
 
 
@@ -447,3 +452,41 @@ async def test_a_turn_the_ledger_does_not_take_now_is_not_recorded_yet(
         assert await session.recorded(turn.id) is None
     await session.flush()
     assert [row.text for row in service.ledger.turns("glenn")] == [turn.text]
+
+
+async def test_what_stands_for_a_session_is_the_session_once_memory_is_open(
+    service: MemoryService,
+) -> None:
+    opening: Future[MemoryService] = Future()
+    late = LateSession(opening, service.settings, user_id="ana", session_id="visit")
+    said = late.submit_turn(Turn("my brother is sam"))
+    was_open = late.is_open
+    with pytest.raises(AttributeError, match="needs an open memory"):
+        late.judge_last_recall(helpful=True)
+    opening.set_result(service)
+    assert (await said).verdict == "allow"
+    assert (was_open, late.is_open) == (False, True)
+    assert late.judge_last_recall(helpful=True) == 0
+    assert late.of_guest("ben").session_id == "visit"
+    await late.aclose()
+    assert [fact.text for fact in service.ledger.live_facts("ana")] == ["Has a brother named Sam"]
+
+
+async def test_reprocess_leaves_answers_to_memory_itself(service: MemoryService) -> None:
+    """ "No" to "shall I erase that?" is no fact, whatever a gate makes of it alone."""
+    no = Turn("no", user_id="ana", assistant_before="Shall I erase all about your brother?")
+    service.ledger.record(no, own_word(no, "forget", "erasure cancelled"))
+    assert reprocess(service.ledger, service.write_gate, ["ana"]).turns == 0
+
+
+async def test_what_an_erasure_named_is_in_no_turn_afterwards(service: MemoryService) -> None:
+    """The assistant asks back by naming the memories; its words are erased with them."""
+    session = service.session(user_id="ana")
+    await say(session, "my brother is sam")
+    await say(session, "forget everything")
+    asked = "1 memory is withdrawn (my brother is sam). Shall I erase it for good?"
+    await session.submit_turn(Turn("yes", user_id="ana", assistant_before=asked))
+    await session.aclose()
+    assert service.ledger.live_facts("ana") == []
+    for turn in service.ledger.turns("ana"):
+        assert "sam" not in f"{turn.text} {turn.assistant_before} {turn.assistant_after}".lower()

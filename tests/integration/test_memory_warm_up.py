@@ -71,8 +71,7 @@ TALKS: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 
 OF_DATA = {
-    "bmo.index.disk_room": "patterns of file names, when an erasure rewrites files",
-    "bmo.index.stale_stores": "patterns of file names, when an erasure rewrites files",
+    "bmo.index.embedded_files": "patterns of file names, when an erasure rewrites files",
 }
 """What is compiled of what was said or lies on the disk, and cannot be known before."""
 

@@ -274,7 +274,7 @@ def test_mem0s_configuration_names_model_and_dimensions(tmp_path: Path) -> None:
     settings = normal(tmp_path)
     index = MemoryIndex.open(settings)
     try:
-        memory = index._connection.connected()
+        memory = index._connection.memory()
         assert memory.llm.config.model == settings.gemini_model
         assert memory.config.embedder.config["embedding_dims"] == index.embedder.dims == 384
     finally:

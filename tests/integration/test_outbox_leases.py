@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from bmo.index import MemoryIndex
 from bmo.ledger import Ledger
-from bmo.ledger.outbox import LEASE
+from bmo.ledger.index_side import LEASE
 from bmo.ledger.schema import outbox
 from bmo.recorder import OutboxWorker
 from bmo.recorder.bounded import BoundedCalls

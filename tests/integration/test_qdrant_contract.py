@@ -21,6 +21,7 @@ from pydantic import TypeAdapter
 from qdrant_client import QdrantClient, models
 from qdrant_client.http.exceptions import UnexpectedResponse
 
+from bmo.index.entries import PAYLOAD_INDEXES
 from bmo.settings import quiet_third_parties
 from tests.fakes.qdrant_door import API_KEY, QdrantDoor
 from tests.fakes.qdrant_forwarding import URL, ForwardedQdrant
@@ -104,7 +105,8 @@ def conversation(server: QdrantDoor, home: Path) -> list[Exchange]:
         payloads = [{"user_id": "ana" if one < 3 else "ben", "data": "Likes"} for one in range(4)]
         vectors = [[1.0, 0.0, 0.0], [0.9, 0.1, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
         store.insert(vectors, payloads, IDS)
-        assert store.present([*IDS, IDS[0].replace("0", "1")]) == set(IDS)
+        there = store.found([*IDS, IDS[0].replace("0", "1")])
+        assert {entry.id: entry.payload for entry in there} == dict(zip(IDS, payloads, strict=True))
         hits = store.search("", [1.0, 0.0, 0.0], 2, {"user_id": "ana"})
         assert [str(hit.id) for hit in hits] == IDS[:2]
         assert hits[0].payload == payloads[0]
@@ -118,13 +120,20 @@ def conversation(server: QdrantDoor, home: Path) -> list[Exchange]:
         refused(409, lambda: client.create_collection("bmo-contract", vectors_config=vector))
         client.delete_payload_index("bmo-contract", "mode")
         assert "mode" not in client.get_collection("bmo-contract").payload_schema
-        store.drop()
+        client.delete_payload_index("bmo-contract", "user_id")
+        client.create_payload_index(
+            "bmo-contract", "user_id", field_schema=models.PayloadSchemaType.KEYWORD
+        )
+        store.lay_out()
+        laid_out = client.get_collection("bmo-contract")
+        assert set(laid_out.payload_schema) == set(PAYLOAD_INDEXES)
+        assert laid_out.config.hnsw_config.payload_m == 16
         client.delete_collection("bmo-contract")
         for lost in (
             lambda: client.get_collection("bmo-contract"),
             lambda: store.count({}),
             lambda: store.page({}, 1),
-            lambda: store.present(IDS),
+            lambda: store.found(IDS),
             lambda: store.search("", vectors[0], 1, {}),
             lambda: store.insert(vectors, payloads, IDS),
             lambda: store.delete_many(IDS),

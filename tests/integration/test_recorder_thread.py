@@ -5,21 +5,23 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from sqlalchemy.exc import DatabaseError, OperationalError
 
-from bmo.index import EmbedderUnavailable, MemoryIndex
+from bmo.index import EmbedderUnavailable, IndexOwner, MemoryIndex
 from bmo.ledger import Ledger, Recorded
 from bmo.recorder import Recorder, rebuild
 from bmo.settings import Settings
 from bmo.turn import Decision, Recall, RecalledMemory, RecallPlan, ScoreParts, Turn
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.speaker import allowed, day, decided, fact, likes, lives_in, turn
-from tests.integration.memory_parts import difference, eventually, open_parts
+from tests.integration.memory_parts import difference, eventually, open_parts, rows_of
 
 pytestmark = pytest.mark.integration
 
@@ -275,7 +277,7 @@ def test_reply_counts_the_memories_it_used(tmp_path: Path) -> None:
         uses = {f.value: f.use_count for f in parts.ledger.live_facts("ana")}
         assert uses == {"zydeco": 1, "gumbo": 0}
         assert parts.ledger.turns("ana")[1].assistant_after == "You like Zydeco!"
-        assert parts.ledger.counts("ana").recalls == 1
+        assert rows_of(parts.ledger, "recalls", "ana") == 1
 
 
 def test_start_heals_what_differs(tmp_path: Path) -> None:
@@ -286,7 +288,8 @@ def test_start_heals_what_differs(tmp_path: Path) -> None:
         parts.settled()
         lost, doubled = parts.ledger.live_facts("ana")[:2]
         parts.index.delete_fact("ana", lost.id)
-        with parts.index._writing() as (memory, _):
+        with parts.index._writing():
+            memory = parts.index._connection.memory()
             memory.add(
                 doubled.text,
                 user_id="ana",
@@ -335,6 +338,7 @@ def test_rebuild_can_be_interrupted_and_resumed(tmp_path: Path) -> None:
             parts.say(turn(words), allowed(words, likes(f"thing{number}")))
         parts.settled()
         before = {entry.index_id for entry in parts.index.entries()}
+        parts.index.remove_entries(sorted(before))
         with pytest.raises(Interrupted):
             rebuild(parts.index, parts.ledger, stop_at_five, piece=5)
         assert parts.index.count() == 5
@@ -350,13 +354,39 @@ def test_rebuild_can_be_interrupted_and_resumed(tmp_path: Path) -> None:
         assert stored == after
 
 
+def test_only_what_an_entry_says_wrong_is_encoded_again(tmp_path: Path) -> None:
+    class Counting(HashingEmbedder):
+        asked: ClassVar[list[str]] = []
+
+        def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            self.asked.extend(texts)
+            return super().embed(texts)
+
+    with open_parts(tmp_path) as parts:
+        for thing in ("tea", "jazz", "rye"):
+            parts.say(turn(thing), allowed(thing, likes(thing)))
+        parts.settled()
+        known = parts.ledger.live_facts("ana")
+        settings, said = parts.settings, parts.ledger.gate_metadata("ana", [known[0].turn_id])
+        wrong = replace(known[0], text="Likes something else")
+        parts.index.add_many([(wrong, said[known[0].turn_id])])
+    ledger = Ledger.open(settings.ledger_url)
+    owner = IndexOwner(ledger.identity(), ledger.knows)
+    index = MemoryIndex.open(settings, Counting(64), owner=owner)
+    assert rebuild(index, ledger) == 1
+    assert Counting.asked == [known[0].text]
+    assert {entry.text for entry in index.entries()} == {fact.text for fact in known}
+    index.close()
+    ledger.close()
+
+
 def test_normal_mode_sends_words_as_they_are(tmp_path: Path) -> None:
     with open_parts(tmp_path, mem0_setting="NORMAL") as parts:
         said = turn("play some zydeco")
         parts.say(said, allowed(said.text))
         parts.say(said, allowed(said.text))
         parts.settled()
-        found = parts.index.search_raw("ana", "zydeco", top_k=3, threshold=0.1)
+        found = parts.index.search("ana", "zydeco", top_k=3, threshold=0.1, raw=True)
         assert [hit.text for hit in found] == ["play some zydeco"]
         assert found[0].metadata["mode"] == "normal"
         assert not difference(parts.ledger, parts.index)

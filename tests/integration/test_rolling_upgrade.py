@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,11 +10,10 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from alembic import command
-from alembic.config import Config
 
 from bmo.ledger import Ledger, LedgerUnavailable, inspect_ledger, migrating
 from bmo.ledger.fact_writing import rewrite_keys
+from bmo.ledger.migrations import STEPS
 from tests.fakes.speaker import allowed, day, likes, live, turn
 
 pytestmark = pytest.mark.integration
@@ -23,43 +21,25 @@ pytestmark = pytest.mark.integration
 FIRST_SCHEMA = Path(__file__).parent / "ledgers" / "schema_0001.sql"
 OURS = migrating.SCHEMA
 
-MIGRATION = """
-import sqlalchemy as sa
-from alembic import op
-
-revision = "{name}"
-down_revision = "{before}"
-branch_labels = None
-depends_on = None
-
-
-def upgrade() -> None:
-    {change}
-"""
-EXPANDS = 'op.add_column("facts", sa.Column("mood", sa.Text(), server_default="", nullable=False))'
-CONTRACTS = 'op.drop_table("feedback")'
+EXPANDS = "ALTER TABLE facts ADD COLUMN mood TEXT DEFAULT '' NOT NULL"
+CONTRACTS = "DROP TABLE feedback"
 
 
 class Versions:
     """BMOs of today and of two versions to come, on one ledger."""
 
-    def __init__(self, url: str, folder: Path, patch: pytest.MonkeyPatch) -> None:
+    def __init__(self, url: str, patch: pytest.MonkeyPatch) -> None:
         self._url = url
         self._patch = patch
-        self._folder = folder / "migrations"
-        shutil.copytree(migrating._MIGRATIONS, self._folder)
-
-    def publish(self, name: str, before: str, change: str) -> None:
-        """Writes a migration of a version to come."""
-        text = MIGRATION.format(name=name, before=before, change=change)
-        (self._folder / "versions" / f"{name}_to_come.py").write_text(text)
+        self._to_come = {"8001": (EXPANDS,), "8002": (CONTRACTS,)}
 
     @contextmanager
     def of(self, schema: str, oldest: str = migrating.OLDEST) -> Iterator[Ledger]:
         """A ledger as the BMO of that schema opens it."""
+        steps = {**STEPS, **self._to_come}
         with self._patch.context() as then:
-            if schema != OURS:
-                then.setattr(migrating, "_MIGRATIONS", self._folder)
+            known = {name: step for name, step in steps.items() if name <= schema}
+            then.setattr(migrating, "STEPS", known)
             then.setattr(migrating, "SCHEMA", schema)
             then.setattr(migrating, "OLDEST", oldest)
             ledger = Ledger.open(self._url)
@@ -70,11 +50,8 @@ class Versions:
 
 
 @pytest.fixture
-def versions(ledger_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Versions:
-    made = Versions(ledger_url, tmp_path, monkeypatch)
-    made.publish("8001", OURS, EXPANDS)
-    made.publish("8002", "8001", CONTRACTS)
-    return made
+def versions(ledger_url: str, monkeypatch: pytest.MonkeyPatch) -> Versions:
+    return Versions(ledger_url, monkeypatch)
 
 
 def say(ledger: Ledger, word: str, number: int) -> None:
@@ -184,12 +161,12 @@ def first_ledger(folder: Path, schema: str) -> Path:
     with sqlite3.connect(path) as connection:
         connection.executescript(FIRST_SCHEMA.read_text("utf-8"))
     connection.close()
-    config = Config()
-    config.set_main_option("script_location", str(migrating._MIGRATIONS))
     engine = sa.create_engine(f"sqlite:///{path}")
     with engine.begin() as opened:
-        config.attributes["connection"] = opened
-        command.upgrade(config, schema)
+        for name, statements in STEPS.items():
+            for statement in statements if name <= schema else ():
+                opened.execute(sa.text(statement.replace("{moment}", "DATETIME")))
+        opened.execute(sa.text("UPDATE alembic_version SET version_num = :now"), {"now": schema})
     engine.dispose()
     return path
 

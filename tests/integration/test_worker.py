@@ -137,7 +137,7 @@ def test_a_port_that_another_process_holds_is_named(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("fault", ["not writable", "in use"])
+@pytest.mark.parametrize("fault", ["no folder", "in use"])
 @pytest.mark.parametrize("command", [("console", "--text"), ("start",)])
 def test_a_memory_that_cannot_be_opened_is_said_before_anything_starts(
     command: tuple[str, ...], fault: str, tmp_path: Path
@@ -147,9 +147,9 @@ def test_a_memory_that_cannot_be_opened_is_said_before_anything_starts(
     # PortAudio, which the console asks for first, is on few machines that run tests.
     (tmp_path / "sounddevice.py").write_text("PortAudioError = OSError\n")
     with ExitStack() as held:
-        if fault == "not writable":
+        if fault == "no folder":
             (tmp_path / "file").touch()
-            home, said = tmp_path / "file" / "home", "cannot be written"
+            home, said = tmp_path / "file" / "home", "is a file: name a folder"
         else:
             service = MemoryService.open_blocking(settings(bmo_home=home))
             held.callback(service.close_blocking)

@@ -15,12 +15,19 @@ from urllib.request import urlopen
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from bmo.telemetry import METRICS, exported_names
+from bmo.telemetry import METRICS
 from tests.fakes.otlp_receiver import otlp_receiver
 from tests.fakes.qdrant_door import API_KEY
 from tests.fakes.qdrant_server import FakeQdrantServer
 
 pytestmark = pytest.mark.integration
+
+
+def exported_names() -> set[str]:
+    """Every name that a scrape may show for BMO's metrics."""
+    parts = {"counter": ["_total"], "histogram": ["_bucket", "_sum", "_count"], "gauge": [""]}
+    return {f"{metric.name}{part}" for metric in METRICS for part in parts[metric.kind]}
+
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ("my brother is called sam", "what is my brother called", "nice weather isnt it")

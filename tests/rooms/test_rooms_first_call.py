@@ -67,5 +67,5 @@ def test_a_store_that_cannot_be_opened_ends_no_call(bare: Stage) -> None:
     (said,) = worker.faults()
     assert "has no memory" in said
     assert "BMO_HOME=" in said
-    assert "cannot be written" in said
+    assert "is a file: name a folder" in said
     assert "Traceback" not in said

@@ -151,11 +151,6 @@ def test_long_words_are_cut_and_never_close_the_quotation() -> None:
     assert len(said) < 300
 
 
-def test_an_order_never_to_bring_something_up_is_no_answer() -> None:
-    wish = memory("never mention my ex husband", rule_id=WITHHOLD_RULE, value="my ex husband")
-    assert answer("who did i marry", wish) == "I don't know that about you yet."
-
-
 def test_standing_wishes_answer_nothing() -> None:
     wishes = recall(memory("always answer in celsius"), why="hard_rule")
     assert reply("where do i live", [], Outcome(recall=wishes), "en", NOW) == (

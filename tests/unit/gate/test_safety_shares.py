@@ -1,4 +1,7 @@
-"""Shares of secrets masked, attacks held and harmless twins left alone, by kind and language."""
+"""Shares of secrets masked, attacks held and harmless twins left alone, by kind and language.
+
+``python -m tests.unit.gate.test_safety_shares`` prints them as the table of docs/measuring.md.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,11 @@ from typing import Any
 
 import pytest
 
+from bmo.gate import WriteGate
 from bmo.gate.firewall import attack
 from bmo.gate.secrets import scan
+from bmo.settings import load_settings
+from bmo.turn import Turn
 
 pytestmark = pytest.mark.unit
 
@@ -47,3 +53,25 @@ def test_share_does_not_fall(group: dict[str, Any]) -> None:
     rows = group["rows"]
     wrong = [row for row in rows if not RIGHT[group["kind"]](row)]
     assert 1 - len(wrong) / len(rows) >= group["right"], "\n".join(wrong)
+
+
+def _print_table() -> None:
+    """What rules get right, and for attacks and their twins the whole gate with its encoder."""
+    gate = WriteGate.from_settings(load_settings(gatekeeper_mode="local"))
+    for group in GROUPS:
+        kind, rows = group["kind"], group["rows"]
+        right = sum(map(RIGHT[kind], rows))
+        line = f"| {kind}: {group['of']} | {len(rows)} | {right / len(rows):.0%} |"
+        if kind in ("attacks", "twins"):
+            seen = [gate.decide(Turn(row)) for row in rows]
+            held = sum("injection" in one.signals for one in seen)
+            kept = sum(one.verdict == "allow" for one in seen)
+            line += f" {(held if kind == 'attacks' else len(rows) - held) / len(rows):.0%} |"
+            line += f" {kept / len(rows):.0%} |" if kind == "attacks" else " |"
+        else:
+            line += " | |"
+        print(line)
+
+
+if __name__ == "__main__":
+    _print_table()

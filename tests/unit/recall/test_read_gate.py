@@ -137,24 +137,29 @@ OPEN_TEXT = "could i lift the sofa with my bad shoulder"
 
 
 @pytest.mark.parametrize(
-    ("read_need", "nearest", "recall"),
+    ("read_need", "best", "recall"),
     [
         (0.9, None, True),
         (0.5, None, False),
         (0.5, 0.6, True),
         (0.6, 0.1, False),
-        (0.95, 0.0, True),
+        (0.99, 0.1, True),
         (0.7, 0.0, False),
+        (0.01, 0.9, False),
     ],
 )
-def test_the_need_moved_by_the_nearest_memory_decides_what_rules_leave_open(
-    read_need: float, nearest: float | None, recall: bool
+def test_the_need_moved_by_the_best_answer_decides_what_rules_leave_open(
+    read_need: float, best: float | None, recall: bool
 ) -> None:
     judge = FakeJudge(read_need)
     gate = ReadGate(load_settings(), judge)  # type: ignore[arg-type]  # speaks the same protocol
     assert gate.plan_by_rules(Turn(OPEN_TEXT)).trigger == OPEN
     turn = Turn(OPEN_TEXT, assistant_before="Hm?")
-    planned = gate.plan(turn, nearest=lambda _: nearest, before="my arm hurts")
+    planned = gate.plan(
+        turn,
+        chances=lambda: None if best is None else {"1": best, "2": 0.01},
+        before="my arm hurts",
+    )
     assert (planned.recall, planned.read_need) == (recall, read_need)
     assert planned.trigger == ("judge" if recall else "general_knowledge")
     assert judge.asked == [("my arm hurts", "Hm?", OPEN_TEXT)]

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bmo.replay.changes import Change
-from bmo.replay.diff import ReplayDiff, compare_recordings
-from bmo.replay.failing import ANY, FailOn, failures, parse_fail_on
+from bmo.replay.changes import ANY, Change, FailOn, parse_fail_on
+from bmo.replay.diff import ReplayDiff, compare_recordings, failures
 from bmo.replay.rows import RecordedScenario, ScoredRow, TurnRow
 from bmo.replay.scenario import ScenarioError
 from tests.unit.replay.rows import ended, not_recalled, recalled, said, scenario_of, stored

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from bmo.replay.expected import load_expected_failures
 from bmo.replay.scenario import ScenarioError, find_scenarios, load_scenario
 
 pytestmark = pytest.mark.unit
@@ -110,17 +109,3 @@ def test_every_scenario_of_the_repository_is_valid() -> None:
     assert len(scenarios) >= 24
     for file, scenario in zip(files, scenarios, strict=True):
         assert file.name == f"{scenario.id}.turns.yaml"
-
-
-def test_expected_failures(tmp_path: Path) -> None:
-    assert load_expected_failures(tmp_path) == {}
-    listed = tmp_path / "expected_failures.yaml"
-    listed.write_text("- scenario: small\n  reason: no German yet\n", encoding="utf-8")
-    assert load_expected_failures(tmp_path) == {"small": "no German yet"}
-    listed.write_text("- scenario: small\n", encoding="utf-8")
-    with pytest.raises(ScenarioError, match="list of 'scenario' and 'reason'"):
-        load_expected_failures(tmp_path)
-    twice = "- {scenario: a, reason: b}\n" * 2
-    listed.write_text(twice, encoding="utf-8")
-    with pytest.raises(ScenarioError, match="names 'a' twice"):
-        load_expected_failures(tmp_path)

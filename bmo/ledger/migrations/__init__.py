@@ -1,1 +1,0 @@
-"""Alembic migrations of the ledger, shipped in the package and applied when it is opened."""
