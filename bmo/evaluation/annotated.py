@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
 
 from bmo.replay.compare import has
 from bmo.replay.rows import StoredRow
-from bmo.replay.scenario import ExpectedFact, Scenario, ScenarioTurn
+from bmo.replay.scenario import TURN_GAP, ExpectedFact, Scenario, ScenarioTurn
 from bmo.turn import Fact, StoredFact, Turn
-
-TURN_GAP = timedelta(seconds=20)
-"""Time between two turns of a visit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bmo.evaluation.corpora import CorpusMissing, CorpusRow, read_corpus
+from bmo.evaluation.corpora import CorpusError, CorpusRow, read_corpus
 from bmo.evaluation.metrics import Share, share
 from bmo.turn import Decision, Turn
 
@@ -27,12 +27,12 @@ def line_figures(write: WriteGate, read: ReadGate, folder: Path) -> dict[str, Sh
         Name of the figure, with ": source" where the lines are from several -> share.
 
     Raises:
-        CorpusMissing: The folder has none of the files.
+        CorpusError: The folder has none of the files.
     """
     outcomes: dict[str, list[bool]] = defaultdict(list)
     present = [name for name in (*WRITE, *READ) if (folder / f"{name}.jsonl").is_file()]
     if not present:
-        raise CorpusMissing(
+        raise CorpusError(
             f"no lines in {str(folder)!r}: point --corpora to a folder with "
             f"{', '.join(f'{name}.jsonl' for name in (*WRITE, *READ))}, or some of them"
         )

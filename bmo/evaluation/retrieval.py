@@ -8,7 +8,7 @@ the same embedder.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from bmo.evaluation.corpora import CorpusRow, read_corpus
 from bmo.settings import load_settings
-from bmo.turn import Category, Decision, Fact, Kind, RecallPlan, Turn
+from bmo.turn import Category, Decision, Fact, RecallPlan, Turn
 
 if TYPE_CHECKING:
     from bmo.index import Embedder, MemoryIndex
@@ -50,21 +50,14 @@ class Ranking:
     recall: list[float] = field(default_factory=list)
     empty: list[bool] = field(default_factory=list)
 
-    def count(self, given: Sequence[str], relevant: set[str], known: Collection[str] = ()) -> None:
-        """Adds one case.
-
-        Args:
-            given: Ids that the turn gives.
-            relevant: Ids that it should have.
-            known: Ids that need not be given, since they were before the turn.
-        """
+    def count(self, given: Sequence[str], relevant: set[str]) -> None:
+        """Adds one case: the ids that the turn gives, and those that it should."""
         if not relevant:
             self.empty.append(not given)
             return
         hits = len(relevant & set(given))
-        if given or not relevant <= set(known):
-            self.precision.append(hits / len(given) if given else 0.0)
-        self.recall.append(len(relevant & {*given, *known}) / len(relevant))
+        self.precision.append(hits / len(given) if given else 0.0)
+        self.recall.append(hits / len(relevant))
 
     def as_row(self) -> dict[str, float]:
         """Means over the cases, as the documented JSON object."""
@@ -76,33 +69,18 @@ class Ranking:
         }
 
 
-HISTORY = "Historical record only"
-"""How a row of precisionMemBench begins to say that it is no longer so."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """One text to store: whose, under which corpus id, and what else is known of it.
-
-    Attributes:
-        space: The memory space.
-        corpus_id: Its id in the corpus.
-        text: The memory.
-        names: Other names of what it is about.
-        category: Its category.
-        standing: Whether it always holds and is to be in view: a standing instruction.
-    """
+    """One text to store: in which memory space, and its id in the corpus."""
 
     space: str
     corpus_id: str
     text: str
-    names: tuple[str, ...] = ()
     category: Category = "personal_facts"
-    standing: bool = False
 
 
 def retrieval_figures(corpora: Path, home: Path, embedder: Embedder) -> dict[str, list[Ranking]]:
-    """Both benchmarks, precisionMemBench two ways: data -> what each method found.
+    """Both benchmarks: data -> what each method found.
 
     Args:
         corpora: Folder with ``pmb_*.jsonl`` and ``locomo_*.jsonl``.
@@ -110,96 +88,53 @@ def retrieval_figures(corpora: Path, home: Path, embedder: Embedder) -> dict[str
         embedder: Of the index.
 
     Raises:
-        CorpusMissing: A file is not there.
+        CorpusError: A file is not there, or has a row without a field that is needed.
     """
-    told = "precisionMemBench, all that its rows tell"
     return {
         "precisionMemBench, texts alone": precision_mem_bench(corpora, home / "a", embedder),
-        told: precision_mem_bench(corpora, home / "b", embedder, told=True),
-        "LoCoMo, first 10": locomo(corpora, home / "c", embedder),
+        "LoCoMo, first 10": locomo(corpora, home / "b", embedder),
     }
 
 
-def precision_mem_bench(
-    corpora: Path, home: Path, embedder: Embedder, *, told: bool = False
-) -> list[Ranking]:
+def precision_mem_bench(corpora: Path, home: Path, embedder: Embedder) -> list[Ranking]:
     """PrecisionMemBench: what is given for a query, and what is not.
 
     A scope of the benchmark is a memory space of its own here; superseded memories are not stored
     live, since the ledger would have ended them. A query is planned as a search by its words
     alone: the benchmark measures retrieval and not the read gate.
 
-    With ``told`` every field of a row stands where BMO has a place for what it means, as
-    ``_as_told`` says; no label of a case is looked at for that. What is pinned is then in the
-    profile, which is loaded for real: ``must_include`` may be found there, ``relevant_exact`` only
-    in what the turn gives, and a memory that the profile gave does not count again in the turn.
-
     Args:
         corpora: Folder with ``pmb_memories.jsonl`` and ``pmb_cases.jsonl``.
         home: Folder for ledger and index.
         embedder: Of the index.
-        told: Use all that a row tells, and not its text alone.
 
     Returns:
         BMO, Mem0's search top 5.
     """
     rows = [
-        stored
+        _Stored(_space(scope), row.id, row.text, _category(row))
         for row in read_corpus(corpora, "pmb_memories")
-        if row.id != "b-other-user-leak-check"
-        for stored in (_as_told(row) if told else _as_text(row))
+        if row.id != "b-other-user-leak-check" and row.extra["epistemic_status"] != "superseded"
+        for scope in row.extra["scope"]
     ]
     ours, mem0 = Ranking("bmo"), Ranking("mem0 search top 5")
     with _stored(home, embedder, rows) as (recaller, index, ids):
-        pinned = {stored.corpus_id for stored in rows if stored.standing}
         for case in read_corpus(corpora, "pmb_cases"):
             relevant = _relevant(case)
             if not case.text.strip() and relevant:
                 continue  # what is always injected is the profile's part, not retrieval's
-            asked = [_space(scope) for scope in case.extra["scope"]]
-            cold = case.category == "Cold start behavior"
             given: list[str] = []
             found: list[tuple[float, str]] = []
-            known: set[str] = set()
-            for space in [] if cold else asked:
+            for scope in [] if case.category == "Cold start behavior" else case.extra["scope"]:
+                space = _space(scope)
                 recall = recaller.recall(_plan(case.text), space, NOW)
                 given += [ids[memory.fact.id] for memory in recall.memories]
-                if pinned:
-                    profile = recaller.profile(space, NOW)
-                    known |= {ids[memory.fact.id] for memory in profile.memories} & pinned
                 if case.text.strip():
                     hits = index.search(space, case.text, top_k=5, threshold=0.1, raw=True)
                     found += [(hit.score, ids[hit.fact_id]) for hit in hits]
-            known -= set(case.extra.get("relevant_exact", ()))
-            ours.count([i for i in given if i not in known], relevant, known)
+            ours.count(given, relevant)
             mem0.count([i for _, i in sorted(found, reverse=True)[:5]], relevant)
     return [ours, mem0]
-
-
-def _as_text(row: CorpusRow) -> Iterator[_Stored]:
-    """A memory by its text alone, in each space of its scope; none when it is superseded."""
-    if row.extra["epistemic_status"] != "superseded":
-        for scope in row.extra["scope"]:
-            yield _Stored(_space(scope), row.id, row.text, category=_category(row))
-
-
-def _as_told(row: CorpusRow) -> Iterator[_Stored]:
-    """A memory with all that its row tells, where BMO has a place for it.
-
-    ``aliases`` and ``canonical_name`` are names of what it is about: its entities. ``pinned`` is to
-    be always in view: a standing instruction, which the profile gives. ``inferred`` was not said:
-    the write gate would hold it. ``superseded``, or a ``why_it_matters`` that calls the row a
-    record of the past only: the ledger would have ended it. ``exploratory`` is as good as said:
-    that a question is open is a fact.
-    """
-    status = row.extra["epistemic_status"]
-    if status in ("superseded", "inferred") or row.extra["why_it_matters"].startswith(HISTORY):
-        return
-    names = (*row.extra["aliases"], row.extra["canonical_name"].replace("_", " "))
-    pinned = bool(row.extra["pinned"])
-    category: Category = "preferences" if pinned else _category(row)
-    for scope in row.extra["scope"]:
-        yield _Stored(_space(scope), row.id, row.text, names, category, pinned)
 
 
 def _category(row: CorpusRow) -> Category:
@@ -258,8 +193,7 @@ def _stored(
 def _fill(ledger: Ledger, index: MemoryIndex, rows: Sequence[_Stored]) -> dict[str, str]:
     ids: dict[str, str] = {}
     for row in rows:
-        kind: Kind = "policy" if row.standing else "fact"
-        fact = Fact(text=row.text, category=row.category, kind=kind, entities=row.names)
+        fact = Fact(text=row.text, category=row.category)
         decision = Decision("allow", ("other",), "benchmark", 1.0, facts=(fact,), text=row.text)
         turn = Turn(text=row.text, user_id=row.space, at=STORED)
         recorded = ledger.record(turn, decision, source_type="import")

@@ -12,7 +12,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,16 +33,13 @@ from bmo.replay.rows import (
     ScenarioRow,
     TurnRow,
 )
-from bmo.replay.scenario import Scenario, ScenarioSession, load_scenario
+from bmo.replay.scenario import TURN_GAP, Scenario, ScenarioSession, load_scenario
 from bmo.replay.scripted import ScriptedAssistant, ScriptedRecogniser
 from bmo.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from bmo.ledger import Ended, Ledger
     from bmo.memory import MemoryService, MemorySession
-
-TURN_GAP = timedelta(seconds=20)
-"""Scenario time between two turns of a visit."""
 
 AT_A_TIME = 4
 """Scenarios played at the same time: while one waits for its writes another one talks."""

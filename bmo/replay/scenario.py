@@ -6,7 +6,7 @@ Everything wrong in a file is one sentence that names the file, the line and the
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -22,6 +22,9 @@ SUFFIX = ".turns.yaml"
 
 MAX_FILE_BYTES = 1 << 20
 """A scenario has a few kilobytes; more is a mistake that would take minutes to parse."""
+
+TURN_GAP = timedelta(seconds=20)
+"""Time between two turns of a visit."""
 
 Match = Annotated[str, Field(min_length=1, strict=True)]
 """A string that is looked for, case-insensitively, in one memory's text."""
@@ -206,6 +209,8 @@ def _sentence(path: Path, root: yaml.Node, item: Any) -> str:
         said = "is missing"
     elif kind == "literal_error":
         said = f"is {item['input']!r}; allowed are {item['ctx']['expected']}"
+    elif kind == "too_short":
+        said = "is empty"
     elif kind == "string_type":
         said = f"is {item['input']!r}; it must be text (put it in quotes)"
     else:
