@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Column
 
 from bmo.cli.errors import CommandError
 from bmo.cli.jsonl import write_line
 from bmo.cli.options import ObjectOption
-from bmo.cli.tables import narrow_table, screen, shown
+from bmo.cli.tables import screen, shown
 
 if TYPE_CHECKING:
     from bmo.evaluation.bench import Figure
@@ -23,8 +22,7 @@ app = typer.Typer()
 @app.command("bench")
 def bench_command(
     memories: Annotated[
-        int,
-        typer.Option("--memories", min=100, max=100_000, help="Memories that recall searches."),
+        int, typer.Option(min=100, max=100_000, help="Memories that recall searches.")
     ] = 2_000,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit 1 when a figure is over its budget.")
@@ -65,17 +63,9 @@ def bench_command(
 
 def _show(console: Console, figure: Figure) -> None:
     """One figure, as soon as it is there."""
-    row = narrow_table(
-        Column(width=4),
-        Column(overflow="fold", ratio=1),
-        Column(justify="right", width=8, no_wrap=True),
-        Column(width=10, no_wrap=True),
-        header=False,
-    )
-    row.expand = True
-    mark = "[green]ok[/green]" if figure.ok else "[red]over[/red]"
-    note = f"\n[dim]{shown(figure.note)}[/dim]" if figure.note else ""
+    mark = "[green]ok  [/green]" if figure.ok else "[red]over[/red]"
     digits = 0 if figure.value >= 100 else 1 if figure.value >= 10 else 2
-    text = f"{shown(figure.name)}, {figure.statistic}{note}"
-    row.add_row(mark, text, f"{figure.value:.{digits}f}", f"<= {figure.budget:g} {figure.unit}")
-    console.print(row)
+    value = f"{figure.value:.{digits}f} of {figure.budget:g} {figure.unit}"
+    console.print(f"{mark} {shown(figure.name)}, {figure.statistic}: {value}")
+    if figure.note:
+        console.print(f"     [dim]{shown(figure.note)}[/dim]")

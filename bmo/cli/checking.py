@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ from bmo.cli.errors import CommandError
 from bmo.cli.jsonl import row_of, write_line
 from bmo.cli.opening import opened_ledger, opened_reader, settings_for
 from bmo.cli.options import ObjectOption, user_option
-from bmo.cli.tables import VERDICT_STYLE, WIDE, narrow_table, screen, shown
+from bmo.cli.tables import VERDICT_STYLE, WIDE, narrow_table, screen, show_rows, shown
 from bmo.telemetry import quiet_logs
 from bmo.turn import utc_now
 
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from bmo.settings import Settings
 
 STATUS_STYLE = {"ok": "green", "warn": "yellow", "fail": "red"}
-BARS, PLAIN_BARS = "█▒░", "#=."
-"""What verdicts are drawn with, and where the terminal's encoding has no such letters."""
-
 SUSPECTS_SHOWN = 20
 """Skipped turns shown, the most suspect ones."""
 
@@ -48,7 +45,7 @@ def doctor_command(as_json: ObjectOption = False) -> None:
 
 @app.command("stats")
 def stats_command(
-    days: Annotated[int, typer.Option("--days", min=1, max=3650, help="Days to look back.")] = 14,
+    days: Annotated[int, typer.Option(min=1, max=3650, help="Days to look back.")] = 14,
     suspects: Annotated[
         bool,
         typer.Option("--false-negatives", help="Skipped turns that perhaps should have been kept."),
@@ -73,10 +70,8 @@ def stats_command(
 
 @app.command("health")
 def health_command(
-    window: Annotated[int, typer.Option("--window", min=1, max=3650, help="The latest days.")] = 7,
-    baseline: Annotated[
-        int, typer.Option("--baseline", min=1, max=3650, help="The days before them.")
-    ] = 28,
+    window: Annotated[int, typer.Option(min=1, max=3650, help="The latest days.")] = 7,
+    baseline: Annotated[int, typer.Option(min=1, max=3650, help="The days before them.")] = 28,
     user: EverybodysOption = None,
     as_json: ObjectOption = False,
 ) -> None:
@@ -164,18 +159,29 @@ def _show_stats(console: Console, found: dict[str, Any]) -> None:
         f"{found['live']} live memories of {found['users']} users; in {found['days']} days "
         f"{found['turns']} turns, {found['fallbacks']} fallbacks"
     )
-    if found["by_day"]:
-        _show_days(console, found)
-    recalls = found["recalls"]
+    recalls, judged = found["recalls"], found["feedback"]
+    days = [
+        (day, *(str(verdicts.get(verdict, 0)) for verdict in VERDICT_STYLE))
+        for day, verdicts in found["by_day"].items()
+    ]
+    _show_counts(("day", *VERDICT_STYLE), days)
     for title, counted in (
         ("live memories", found["categories"]),
         ("held because", found["held_reasons"]),
         ("signals", found["signals"]),
         ("recall triggers", recalls["triggers"]),
     ):
-        _show_counts(console, title, counted)
-    _show_rules(console, found)
-    judged = found["feedback"]
+        rows = [(shown(name), str(count)) for name, count in counted.items()]
+        _show_counts((title, ""), rows[:10])
+    rules = [
+        (shown(rule["rule_id"] or "encoder"),
+         *(str(rule[name]) for name in ("memories", "taken_back", "unhelpful")))
+        for rule in found["rules"][:15]
+    ]  # fmt: skip
+    _show_counts(("rules", "memories", "taken back", "unhelpful"), rules)
+    if found["silent_rules"]:
+        silent = f"{len(found['silent_rules'])} rules did not fire; --json names them"
+        console.print(f"[dim]{silent}[/dim]")
     if judged["helpful_rate"] is not None:
         console.print(f"\n{judged['helpful_rate']:.0%} of the judgements on memories are good")
     if judged["rules_given"]:
@@ -191,55 +197,8 @@ def _show_stats(console: Console, found: dict[str, Any]) -> None:
         )
 
 
-def _show_days(console: Console, found: dict[str, Any]) -> None:
-    """One bar a day, all to the scale of the busiest."""
-    marks = list(zip(VERDICT_STYLE.items(), _bars(console), strict=True))
-    legend = (f"[{style}]{mark}[/{style}] {verdict} {found['verdicts'].get(verdict, 0)}"
-              for (verdict, style), mark in marks)  # fmt: skip
-    console.print("\n" + "  ".join(legend))
-    most = max(sum(verdicts.values()) for verdicts in found["by_day"].values())
-    room = max(10, min(console.width, 100) - 20)
-    for day, verdicts in found["by_day"].items():
-        bar = "".join(f"[{style}]{mark * _length(verdicts.get(verdict, 0), most, room)}[/{style}]"
-                      for (verdict, style), mark in marks)  # fmt: skip
-        console.print(f"[dim]{day}[/dim] {bar} {sum(verdicts.values())}")
-
-
-def _show_counts(console: Console, title: str, counted: Mapping[str, int]) -> None:
-    if not counted:
-        return
-    console.print(f"\n[bold]{title}[/bold]")
-    most = max(counted.values())
-    columns = (
-        Column(overflow="fold", max_width=30),
-        Column(justify="right", no_wrap=True),
-        Column(no_wrap=True, style="dim"),
-    )
-    table = narrow_table(*columns, header=False)
-    for name, count in list(counted.items())[:10]:
-        table.add_row(shown(name), str(count), _bars(console)[0] * _length(count, most, 20))
-    console.print(table)
-
-
-def _show_rules(console: Console, found: dict[str, Any]) -> None:
-    if found["rules"]:
-        console.print("\n[bold]rules[/bold]")
-        titles = ("memories", "taken back", "unhelpful")
-        counted = (Column(title, justify="right") for title in titles)
-        table = narrow_table(Column("rule", overflow="fold"), *counted)
-        for rule in found["rules"][:15]:
-            counts = (rule["memories"], rule["taken_back"], rule["unhelpful"])
-            table.add_row(shown(rule["rule_id"] or "encoder"), *(str(count) for count in counts))
-        console.print(table)
-    if found["silent_rules"]:
-        silent = f"{len(found['silent_rules'])} rules did not fire; --json names them"
-        console.print(f"[dim]{silent}[/dim]")
-
-
-def _bars(console: Console) -> str:
-    return BARS if console.encoding.lower().startswith("utf") else PLAIN_BARS
-
-
-def _length(count: int, most: int, room: int) -> int:
-    """Characters of a bar; what is not nothing gets one at least."""
-    return max(1, round(room * count / most)) if count else 0
+def _show_counts(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table of what was counted, where anything was."""
+    if rows:
+        print()
+        show_rows(names, rows)

@@ -15,7 +15,7 @@ import typer
 from bmo.cli.errors import CommandError
 from bmo.cli.evaluate_modes import modes_command
 from bmo.cli.jsonl import write_line
-from bmo.cli.options import ObjectOption
+from bmo.cli.options import ModeOption, ObjectOption
 from bmo.cli.tables import show_rows, shown
 from bmo.settings import SettingsError, load_settings
 from bmo.telemetry import quiet_logs
@@ -98,7 +98,7 @@ def _scored(
 @app.command("lines")
 def lines_command(
     corpora: CorporaOption,
-    mode: Annotated[str | None, typer.Option("--mode", help="local or pattern.")] = None,
+    mode: ModeOption = None,
     as_json: ObjectOption = False,
 ) -> None:
     """Lines by others, each on its own: noise and attacks stored, facts kept, memory searched."""
@@ -148,14 +148,14 @@ def _empty(row: Mapping[str, float]) -> str:
 @contextmanager
 def _sentences() -> Iterator[None]:
     """Turns what is wrong with settings, files or models into a sentence."""
-    from bmo.evaluation.corpora import CorpusMissing
+    from bmo.evaluation.corpora import CorpusError
     from bmo.index import EmbedderUnavailable
     from bmo.judge import JudgeUnavailable
     from bmo.replay import ScenarioError
 
     try:
         yield
-    except (CorpusMissing, ScenarioError, SettingsError) as error:
+    except (CorpusError, ScenarioError, SettingsError) as error:
         raise CommandError.of(error) from None
     except (EmbedderUnavailable, JudgeUnavailable) as error:
         raise CommandError.of(error, 1) from None

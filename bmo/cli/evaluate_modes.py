@@ -30,24 +30,21 @@ Behind = Callable[[Settings], "tuple[str, MakeOrchestrator]"]
 
 def modes_command(
     mode: Annotated[
-        list[str] | None,
-        typer.Option("--mode", help="A mode; may be repeated. Default: all that can run."),
+        list[str] | None, typer.Option(help="A mode; may be repeated. Default: all that can run.")
     ] = None,
-    conversations: Annotated[
-        Path, typer.Option("--conversations", help="Folder of *.turns.yaml, or a file.")
-    ] = Path("tests/scenarios"),
+    conversations: Annotated[Path, typer.Option(help="Folder of *.turns.yaml, or a file.")] = Path(
+        "tests/scenarios"
+    ),
     scripted: Annotated[
         float | None,
         typer.Option(
-            "--scripted",
             min=0.0,
             max=1.0,
             help="hybrid, llm: a scripted model from the annotations, this share of it wrong.",
         ),
     ] = None,
     recorded: Annotated[
-        Path | None,
-        typer.Option("--recorded", help="With --scripted: answers written down, JSONL."),
+        Path | None, typer.Option(help="With --scripted: answers written down, JSONL.")
     ] = None,
     ask_model: Annotated[
         bool, typer.Option("--ask-model", help="hybrid, llm: ask GATEKEEPER_LLM_MODEL. May cost.")

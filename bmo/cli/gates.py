@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +13,7 @@ from rich.console import Console
 
 from bmo.cli.errors import CommandError
 from bmo.cli.jsonl import each_turn, row_of, write_line
-from bmo.cli.options import AskedOption, LanguageOption, ObjectOption
+from bmo.cli.options import AskedOption, LanguageOption, ModeOption, ObjectOption
 from bmo.cli.tables import VERDICT_STYLE, screen, shown
 from bmo.quotation import quotation
 from bmo.settings import load_settings
@@ -35,21 +36,17 @@ def gate(
     text: TextArgument = None,
     jsonl: JsonlOption = None,
     asked: AskedOption = "",
-    after: Annotated[str, typer.Option("--after", help="The assistant's reply.")] = "",
+    after: Annotated[str, typer.Option(help="The assistant's reply.")] = "",
     language: LanguageOption = None,
-    mode: Annotated[
-        str | None, typer.Option("--mode", help="local, pattern, hybrid, llm or disabled.")
-    ] = None,
+    mode: ModeOption = None,
     rules: Annotated[
-        Path | None, typer.Option("--rules", help="Custom rules to try (YAML).")
+        Path | None, typer.Option(exists=True, dir_okay=False, help="Custom rules to try (YAML).")
     ] = None,
     as_json: ObjectOption = False,
 ) -> None:
     """What the write gate makes of a turn; --mode hybrid or llm asks the model behind it, too."""
     from bmo.gate import WriteGate
 
-    if rules is not None and not rules.is_file():
-        raise CommandError(f"--rules {str(rules)!r} is no file; name a YAML file with rules.")
     given = {"gatekeeper_mode": mode, "gatekeeper_custom_rules_path": rules}
     settings = load_settings(**{name: value for name, value in given.items() if value is not None})
     write_gate = WriteGate.from_settings(settings)
@@ -59,7 +56,7 @@ def gate(
     if rules is not None and not all(one.works for one in write_gate.custom_rules.problems):
         raise CommandError(f"--rules {str(rules)!r} has what is named above; mend it.")
     if jsonl is not None:
-        for row_id, turn in each_turn(jsonl):
+        for row_id, turn in _turns(jsonl, text):
             write_line({"id": row_id, **decision_row(_decided(write_gate, turn, mode))})
         return
     words = _text_or_stdin(text)
@@ -88,7 +85,7 @@ def plan(
     settings = load_settings()
     read_gate = ReadGate.from_settings(settings, load_judge=settings.effective_mode != "pattern")
     if jsonl is not None:
-        for row_id, turn in each_turn(jsonl):
+        for row_id, turn in _turns(jsonl, text):
             write_line({"id": row_id, **plan_row(read_gate.plan(turn))})
         return
     turn = Turn(text=_text_or_stdin(text), assistant_before=asked, language=language)
@@ -126,15 +123,22 @@ def _decided(gate: WriteGate, turn: Turn, mode: str | None) -> Decision:
     return found if aim == "held" or found.facts else decision
 
 
-def _text_or_stdin(text: str | None) -> str:
+def _turns(jsonl: str, text: str | None) -> Iterator[tuple[Any, Turn]]:
     if text is not None:
-        return text
-    if sys.stdin.isatty():
-        raise CommandError("give the words as an argument, on standard input or by --jsonl.")
-    words = sys.stdin.buffer.read().decode("utf-8", errors="replace").strip()
-    if not words:
-        raise CommandError("standard input is empty; give the words as an argument.")
-    return words
+        raise CommandError("the words and --jsonl are one at a time.")
+    return each_turn(jsonl)
+
+
+def _text_or_stdin(text: str | None) -> str:
+    if text is None:
+        if sys.stdin.isatty():
+            raise CommandError("give the words as an argument, on standard input or by --jsonl.")
+        text = sys.stdin.buffer.read().decode("utf-8", errors="replace").strip()
+        if not text:
+            raise CommandError("standard input is empty; give the words as an argument.")
+    elif not text.strip():
+        raise CommandError("the words are empty; say what the user says.")
+    return text
 
 
 def decision_row(decision: Decision) -> dict[str, Any]:

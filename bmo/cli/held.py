@@ -35,8 +35,8 @@ app = typer.Typer()
 
 @app.command("held")
 def held_command(
-    allow: Annotated[str | None, typer.Option("--allow", help="Store this turn.")] = None,
-    discard: Annotated[str | None, typer.Option("--discard", help="Drop this turn.")] = None,
+    allow: Annotated[str | None, typer.Option(help="Store this turn.")] = None,
+    discard: Annotated[str | None, typer.Option(help="Drop this turn.")] = None,
     text: Annotated[
         str | None, typer.Option("--as", help="With --allow: what the memory should say.")
     ] = None,
@@ -44,9 +44,7 @@ def held_command(
     settle: Annotated[
         bool, typer.Option("--settle", help="Ask the model of GATEKEEPER_LLM_MODEL about them now.")
     ] = False,
-    limit: Annotated[
-        int, typer.Option("--limit", min=1, help="Turns shown, or settled, at most.")
-    ] = 50,
+    limit: Annotated[int, typer.Option(min=1, help="Turns shown, or settled, at most.")] = 50,
     user: UserOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -86,7 +86,7 @@ def each_turn(source: str) -> Iterator[tuple[Any, Turn]]:
             parsed = _parse_turn(number, line)
         except BadLine as error:
             bad = True
-            print(f"bmo: line {number}{error}", file=sys.stderr)
+            print(f"bmo: line {number}{error}.", file=sys.stderr)
             continue
         yield parsed
     if bad:

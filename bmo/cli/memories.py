@@ -36,17 +36,17 @@ def list_command(
     user: UserOption = None,
     category: CategoryOption = None,
     domain: Annotated[
-        str | None, typer.Option("--domain", help="One topic, or a custom rule's own category.")
+        str | None, typer.Option(help="One topic, or a custom rule's own category.")
     ] = None,
-    agent: Annotated[str | None, typer.Option("--agent", help="Told to this agent.")] = None,
+    agent: Annotated[str | None, typer.Option(help="Told to this agent.")] = None,
     visibility: VisibilityOption = None,
     as_of: Annotated[
         datetime | None,
-        typer.Option("--as-of", parser=moment, help="What was known and true then (ISO 8601)."),
+        typer.Option(parser=moment, help="What was known and true then (ISO 8601)."),
     ] = None,
     past: Annotated[bool, typer.Option("--past", help="Ended memories too.")] = False,
     extraction_version: Annotated[
-        str | None, typer.Option("--extraction-version", help="Written by this gate version.")
+        str | None, typer.Option(help="Written by this gate version.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

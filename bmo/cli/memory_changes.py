@@ -61,8 +61,8 @@ app = typer.Typer()
 @app.command("edit")
 def edit_command(
     memory_id: IdArgument,
-    text: Annotated[str | None, typer.Option("--text", help="What it should say.")] = None,
-    value: Annotated[str | None, typer.Option("--value", help="New value of its slot.")] = None,
+    text: Annotated[str | None, typer.Option(help="What it should say.")] = None,
+    value: Annotated[str | None, typer.Option(help="New value of its slot.")] = None,
     category: CategoryOption = None,
     visibility: VisibilityOption = None,
     user: UserOption = None,
@@ -102,9 +102,7 @@ def forget_command(
     ] = None,
     again: Annotated[
         str | None,
-        typer.Option(
-            "--again", help="Receipts that --json printed: do it again, in a restored backup."
-        ),
+        typer.Option(help="Receipts that --json printed: do it again, in a restored backup."),
     ] = None,
     user: UserOption = None,
     as_json: JsonOption = False,
@@ -171,11 +169,9 @@ def wipe_command(
     settings = settings_for(user)
     if not yes:
         who = identity_of(settings.bmo_user_id)
-        question = f"Erase everything remembered of {who!r}?"
         if not sys.stdin.isatty():
             raise CommandError(f"this erases everything of {who!r}: add --yes to confirm.")
-        if not typer.confirm(question):
-            raise CommandError("nothing was erased.", 1)
+        typer.confirm(f"Erase everything remembered of {who!r}?", abort=True)
     with opened_stores(settings) as stores:
         receipt = _erased(stores, stores.ledger.erase_user, settings.bmo_user_id)
     _show_receipt(receipt, [], as_json)
@@ -183,12 +179,8 @@ def wipe_command(
 
 @app.command("pending")
 def pending_command(
-    confirm: Annotated[
-        str | None, typer.Option("--confirm", help="Erase what this request asked for.")
-    ] = None,
-    cancel: Annotated[
-        str | None, typer.Option("--cancel", help="Put back what this request took out.")
-    ] = None,
+    confirm: Annotated[str | None, typer.Option(help="Erase what this request asked for.")] = None,
+    cancel: Annotated[str | None, typer.Option(help="Put back what this request took out.")] = None,
     user: UserOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -253,11 +245,10 @@ def export_command(
 def import_command(
     file: Annotated[str | None, typer.Argument(help="An export, or - for standard input.")] = None,
     from_mem0: Annotated[
-        str | None,
-        typer.Option("--from-mem0", help="Collection of an existing Mem0 store (QDRANT_URL)."),
+        str | None, typer.Option(help="Collection of an existing Mem0 store (QDRANT_URL).")
     ] = None,
     path: Annotated[
-        Path | None, typer.Option("--path", help="Folder of a local Qdrant store of Mem0's.")
+        Path | None, typer.Option(help="Folder of a local Qdrant store of Mem0's.")
     ] = None,
     user: Annotated[
         str | None, user_option("Whose memory it becomes; default as in the file.")

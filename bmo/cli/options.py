@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from bmo.ids import as_user_id
+from bmo.settings import GatekeeperMode
 from bmo.turn import Category, Visibility
 
 _LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*")
@@ -63,5 +64,8 @@ LanguageOption = Annotated[
         parser=_language,
         help='What the recogniser says it is: "en", "pt-BR", ...',
     ),
+]
+ModeOption = Annotated[
+    GatekeeperMode | None, typer.Option("--mode", help="Instead of GATEKEEPER_MODE.")
 ]
 IdArgument = Annotated[str, typer.Argument(help="The memory's id, or the start of it.")]

@@ -88,12 +88,10 @@ def recall_command(
 @app.command("feedback")
 def feedback_command(
     memory_id: IdArgument,
-    verdict: Annotated[str, typer.Argument(help="good or bad.", metavar="good|bad")],
+    verdict: Annotated[Literal["good", "bad"], typer.Argument(help="Whether it helped.")],
     user: UserOption = None,
 ) -> None:
     """Say whether a memory helped; it moves the weights of later recalls, within bounds."""
-    if verdict not in ("good", "bad"):
-        raise CommandError(f"{verdict[:40]!r} is neither good nor bad: say one of them.")
     settings = settings_for(user)
     with opened_ledger(settings) as ledger:
         fact = the_fact(ledger, settings.bmo_user_id, memory_id)

@@ -26,20 +26,17 @@ def replay(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a turn.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show every turn.")] = False,
     baseline: Annotated[
-        Path | None,
-        typer.Option("--baseline", help="What --json wrote before: show what changed."),
+        Path | None, typer.Option(help="What --json wrote before: show what changed.")
     ] = None,
     fail_on: Annotated[
         str | None,
-        typer.Option(
-            "--fail-on", help="Changes that end in exit code 1: stored,recall-,verdict,any ..."
-        ),
+        typer.Option(help="Changes that end in exit code 1: stored,recall-,verdict,any ..."),
     ] = None,
     markdown: Annotated[
-        Path | None, typer.Option("--markdown", help="Write the diff for a pull request.")
+        Path | None, typer.Option(help="Write the diff for a pull request.")
     ] = None,
     report: Annotated[
-        Path | None, typer.Option("--report", help="Draw the conversations as one HTML page.")
+        Path | None, typer.Option(help="Draw the conversations as one HTML page.")
     ] = None,
 ) -> None:
     """Replay annotated conversations and report where behaviour differs."""
@@ -61,16 +58,11 @@ def export_turns_command(
     file: Annotated[
         Path | None, typer.Argument(help="NAME.turns.yaml; default standard output.")
     ] = None,
-    session: Annotated[
-        str | None, typer.Option("--session", help="This session; default the newest.")
-    ] = None,
-    last: Annotated[
-        int | None, typer.Option("--last", min=1, help="So many newest sessions.")
-    ] = None,
+    session: Annotated[str | None, typer.Option(help="This session; default the newest.")] = None,
+    last: Annotated[int | None, typer.Option(min=1, help="So many newest sessions.")] = None,
     every: Annotated[bool, typer.Option("--all", help="Every session.")] = False,
     keep_sensitive: Annotated[
-        bool,
-        typer.Option("--keep-sensitive", help="Leave health and the like in the words."),
+        bool, typer.Option("--keep-sensitive", help="Leave health and the like in the words.")
     ] = False,
     user: UserOption = None,
 ) -> None:

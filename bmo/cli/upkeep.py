@@ -36,8 +36,7 @@ def reindex_command(
         bool, typer.Option("--missing", help="Keep what is right; only repair.")
     ] = False,
     take_over: Annotated[
-        bool,
-        typer.Option("--take-over", help="Also of an index that belongs to another ledger."),
+        bool, typer.Option("--take-over", help="Also of an index that belongs to another ledger.")
     ] = False,
 ) -> None:
     """Make the search index anew from the ledger; interrupted, the next run goes on."""
@@ -67,12 +66,9 @@ def reindex_command(
 @app.command("reprocess")
 def reprocess_command(
     since: Annotated[
-        datetime | None,
-        typer.Option("--since", parser=moment, help="Turns said from then on (ISO 8601)."),
+        datetime | None, typer.Option(parser=moment, help="Turns said from then on (ISO 8601).")
     ] = None,
-    version: Annotated[
-        str | None, typer.Option("--version", help="Turns decided by this gate version.")
-    ] = None,
+    version: Annotated[str | None, typer.Option(help="Turns decided by this gate version.")] = None,
     held: Annotated[bool, typer.Option("--held", help="Held turns only.")] = False,
     apply: Annotated[bool, typer.Option("--apply", help="Write the difference.")] = False,
     every: Annotated[bool, typer.Option("--all-users", help="Of everybody in the ledger.")] = False,

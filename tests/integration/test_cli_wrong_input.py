@@ -73,6 +73,10 @@ def bmo(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
     (tmp_path / "words.txt").write_text("only words: [", encoding="utf-8")
+    (tmp_path / "lines").mkdir()
+    whole = '{"id": "1", "text": "hi", "label": "discard", "source": "a"}'
+    (tmp_path / "lines" / "noise.jsonl").write_text(f'{whole}\n{{"id": "2", "text": "hi"}}\n')
+    (tmp_path / "lines" / "pmb_memories.jsonl").write_text("[]\n")
     (tmp_path / "music.ogg").write_bytes(b"OggS\0\2\n\0\0")
     return CommandLine(monkeypatch, capsys)
 
@@ -109,12 +113,12 @@ def check(ran: Ran, *, says: Sequence[str], code: int = 2) -> None:
 
 # (command and arguments before the wrong one, the wrong option, its value, what is said)
 WRONG_VALUES: list[tuple[str, str, str, str]] = [
-    ("gate hello", "--jsonl", "/nowhere", "'/nowhere' cannot be read"),
-    ("gate hello", "--jsonl", "music.ogg", "'music.ogg' is no text"),
+    ("gate", "--jsonl", "/nowhere", "'/nowhere' cannot be read"),
+    ("gate", "--jsonl", "music.ogg", "'music.ogg' is no text"),
     ("gate hello", "--language", "english please", "'english please' is no language code"),
-    ("gate hello", "--mode", "psychic", "GATEKEEPER_MODE='psychic'"),
-    ("gate hello", "--rules", "/nowhere.yaml", "'/nowhere.yaml' is no file"),
-    ("plan hello", "--jsonl", "empty", "'empty' cannot be read"),
+    ("gate hello", "--mode", "psychic", "'psychic' is not one of"),
+    ("gate hello", "--rules", "/nowhere.yaml", "'/nowhere.yaml' does not exist"),
+    ("plan", "--jsonl", "empty", "'empty' cannot be read"),
     ("plan hello", "--language", "x", "'x' is no language code"),
     (f"replay {SCENARIO}", "--baseline", "/nowhere", "/nowhere: cannot be read"),
     (f"replay {SCENARIO}", "--baseline", "words.txt", "words.txt"),
@@ -150,7 +154,7 @@ WRONG_VALUES: list[tuple[str, str, str, str]] = [
     (f"eval modes --scripted 0.1 --conversations {SCENARIO}", "--recorded", "/nowhere", "/nowhere"),
     ("eval scenarios", "--set", "judge", "'judge'"),
     ("eval lines", "--corpora", "empty", "noise.jsonl"),
-    ("eval lines --corpora empty", "--mode", "psychic", "GATEKEEPER_MODE='psychic'"),
+    ("eval lines --corpora empty", "--mode", "psychic", "'psychic' is not one of"),
     ("eval retrieval", "--corpora", "empty", "empty/"),
 ]  # fmt: skip
 
@@ -201,7 +205,7 @@ def test_too_much_is_named(bmo: CommandLine, path: tuple[str, ...]) -> None:
               for word in (p.opts[0], "empty")]  # fmt: skip
     takes_any = next((param for param in params if param.nargs == -1), None)
     if takes_any is None:
-        check(bmo(*path, *needed, "a", "b", "surplus"), says=["surplus"])
+        check(bmo(*path, *needed, "a", "good", "surplus"), says=["surplus"])
     elif takes_any.required:
         check(bmo(*path), says=["missing argument"])
 
@@ -242,6 +246,10 @@ def test_an_option_without_its_value_is_named(
         (["memories", "import", "-"], "is empty"),
         (["memories", "export", "/nowhere/x.jsonl"], "/nowhere/x.jsonl"),
         (["eval", "modes", "--recorded", "x"], "--scripted"),
+        (["eval", "lines", "--corpora", "lines"], "noise.jsonl, line 2: the row has no 'label'"),
+        (["eval", "retrieval", "--corpora", "lines"], "pmb_memories.jsonl, line 1: is no JSON"),
+        (["gate", "hello", "--jsonl", "words.txt"], "one at a time"),
+        (["plan", " "], "the words are empty"),
     ],
     ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else "",
 )
