@@ -16,7 +16,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bmo.replay import RecordedScenario, load_recording, replay, report_page
+from bmo.replay.recording import load_recording
+from bmo.replay.report import report_page
+from bmo.replay.rows import RecordedScenario
+from bmo.replay.runner import replay
 from bmo.replay.scenario import find_scenarios
 from tests.browser import Browser, find_chromium, running_chromium
 

@@ -151,7 +151,7 @@ def _sentences() -> Iterator[None]:
     from bmo.evaluation.corpora import CorpusError
     from bmo.index import EmbedderUnavailable
     from bmo.judge import JudgeUnavailable
-    from bmo.replay import ScenarioError
+    from bmo.replay.scenario import ScenarioError
 
     try:
         yield

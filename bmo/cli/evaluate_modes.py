@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bmo.evaluation.metrics import Share
     from bmo.evaluation.mode_figures import ModeFigures
     from bmo.evaluation.mode_runs import MakeOrchestrator
-    from bmo.replay import Scenario
+    from bmo.replay.scenario import Scenario
 
 MODES: tuple[GatekeeperMode, ...] = get_args(GatekeeperMode)
 WITH_MODEL = ("hybrid", "llm")
@@ -56,7 +56,7 @@ def modes_command(
     from bmo.evaluation.mode_runs import run_mode
     from bmo.evaluation.scripted_answers import AnswersError
     from bmo.gate import WriteGate
-    from bmo.replay import ScenarioError, find_scenarios, load_scenario
+    from bmo.replay.scenario import ScenarioError, find_scenarios, load_scenario
 
     if scripted is not None and ask_model:
         raise CommandError("--scripted and --ask-model are one at a time.")
@@ -120,34 +120,27 @@ def _show(found: list[ModeFigures]) -> None:
         if one.model:
             screen().print(f"* {one.mode}: behind the gate: {shown(one.model)}")
     names = [f"{one.mode}*" if one.model else one.mode for one in found]
-    first = found[0]
-    scores = [
-        (name, *(f"{_percent(s.precision)}/{_percent(s.recall)} {s.f1:.2f}" for s in cells))
-        for name in first.scores
-        for cells in [[one.scores[name] for one in found]]
-    ]
-    shares = [(name, *(str(one.shares[name]) for one in found)) for name in first.shares]
-    numbers = [
-        (name, *(f"{one.numbers[name]:.4g}" if name in one.numbers else "" for one in found))
-        for name in dict.fromkeys(name for one in found for name in one.numbers)
-    ]
-    targets = [
-        (
-            f"{name} {'>' if target.bound > 0.5 else '<'} {target.bound:.0%}",
-            *(
-                f"{'yes' if t.met else 'NO'} {t.value:.1%}"
-                for t in (f.targets[name] for f in found)
-            ),
-        )
-        for name, target in first.targets.items()
-    ]
-    for title, rows in (
-        ("precision / recall in %, F1", scores),
-        ("shares", shares),
-        ("latency and cost", numbers),
-        ("targets", targets),
-    ):
-        show_rows((title, *names), rows)
+    tables: dict[str, list[dict[str, str]]] = {
+        "precision / recall in %, F1": [
+            {name: f"{_percent(score.precision)}/{_percent(score.recall)} {score.f1:.2f}"
+             for name, score in one.scores.items()}
+            for one in found
+        ],
+        "shares": [{name: str(share) for name, share in one.shares.items()} for one in found],
+        "latency and cost": [
+            {name: f"{number:.4g}" for name, number in one.numbers.items()} for one in found
+        ],
+        "targets": [
+            {f"{name} {'>' if target.bound > 0.5 else '<'} {target.bound:.0%}":
+             f"{'yes' if target.met else 'NO'} {target.value:.1%}"
+             for name, target in one.targets.items()}
+            for one in found
+        ],
+    }  # fmt: skip
+    for title, columns in tables.items():
+        rows = dict.fromkeys(name for column in columns for name in column)
+        cells = [(name, *(column.get(name, "") for column in columns)) for name in rows]
+        show_rows((title, *names), cells)
     for one in found:
         if one.model:
             refused = ", ".join(f"{why} {count}" for why, count in one.refused.items())

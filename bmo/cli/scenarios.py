@@ -40,7 +40,7 @@ def replay(
     ] = None,
 ) -> None:
     """Replay annotated conversations and report where behaviour differs."""
-    from bmo.replay import ReplayOutput, run_replay
+    from bmo.replay.command import ReplayOutput, run_replay
 
     output = ReplayOutput(
         as_json=as_json,
@@ -67,7 +67,7 @@ def export_turns_command(
     user: UserOption = None,
 ) -> None:
     """Write what was said and decided as a scenario; secrets and identifiers are masked."""
-    from bmo.replay import NothingToExport, export_turns
+    from bmo.replay.from_ledger import NothingToExport, export_turns
 
     settings = settings_for(user)
     if sum((session is not None, last is not None, every)) > 1:
@@ -98,7 +98,7 @@ def export_turns_command(
 
 def _scenario_name(file: Path) -> str:
     """The scenario's name, for a new file under which it can be played again."""
-    from bmo.replay import SUFFIX
+    from bmo.replay.scenario import SUFFIX
 
     name = file.name.removesuffix(SUFFIX)
     if not file.name.endswith(SUFFIX) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):

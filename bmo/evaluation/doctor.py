@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import platform
 import statistics
 import sys
 import time
@@ -31,9 +32,8 @@ from bmo.settings import (
 from bmo.turn import Turn
 
 DISTRIBUTION = "bmo-voice"
-PYTHONS = ((3, 11), (3, 13))
-"""Oldest and newest Python BMO is made for."""
-
+NEWEST_PYTHON = (3, 13)
+"""Newest Python that BMO is tested on; what is older than the oldest cannot even import it."""
 
 REINSTALL = "pip install --force-reinstall bmo-voice"
 SPOKEN = "my brother sam lives in leeds"
@@ -86,14 +86,10 @@ def _safely(look: Callable[[Settings], Iterator[Check]], settings: Settings) -> 
         yield Check(name, "fail", f"the check broke: {type(error).__name__}: {error}"[:300])
 
 
-def check_python(version: tuple[int, int] | None = None) -> Check:
-    """Whether this Python is one BMO is made for."""
-    found = version or (sys.version_info.major, sys.version_info.minor)
-    shown = sys.version.split()[0] if version is None else ".".join(map(str, version))
-    oldest, newest = PYTHONS
-    if found < oldest:
-        return Check("python", "fail", shown, "install Python 3.11, 3.12 or 3.13.")
-    if found > newest:
+def check_python() -> Check:
+    """Whether this Python is one BMO is tested on."""
+    shown = platform.python_version()
+    if sys.version_info[:2] > NEWEST_PYTHON:
         return Check("python", "warn", shown, "BMO is tested on Python 3.11 to 3.13.")
     return Check("python", "ok", shown)
 
@@ -124,7 +120,8 @@ def check_packages() -> Check:
             wrong.append(f"{requirement.name} {version} is not {requirement.specifier}")
     if wrong:
         return Check("packages", "fail", "; ".join(wrong), "pip install --upgrade bmo-voice")
-    return Check("packages", "ok", f"{count} packages, livekit-agents {_version('livekit-agents')}")
+    livekit = metadata.version("livekit-agents")
+    return Check("packages", "ok", f"{count} packages, livekit-agents {livekit}")
 
 
 OWN_PREFIXES = ("BMO_", "GATEKEEPER_", "GATEKEPER_", "MEM0_SETTING")
@@ -265,10 +262,3 @@ def _median_ms(call: Callable[[], object], rounds: int) -> float:
         call()
         times.append((time.perf_counter() - started) * 1000)
     return statistics.median(times)
-
-
-def _version(name: str) -> str:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return "?"

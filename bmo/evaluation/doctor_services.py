@@ -11,7 +11,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from bmo.evaluation.checks import Check
+from bmo.evaluation.checks import Check, Status
 from bmo.settings import OLLAMA_PREFIX, Settings
 
 if TYPE_CHECKING:
@@ -33,16 +33,11 @@ def check_keys(settings: Settings) -> Iterator[Check]:
         )
         if wants
     ]
-    yield _key(
-        "GOOGLE_API_KEY",
-        settings.google_api_key,
-        f"set it, or unset {' and '.join(w.partition('=')[0] for w in wanting)}."
-        if wanting
-        else "",
-        f"absent, and {' and '.join(wanting)} cannot work without it"
-        if wanting
-        else "absent: replies come from the offline responder",
-    )
+    fix, absent = "", "absent: replies come from the offline responder"
+    if wanting:
+        fix = f"set it, or unset {' and '.join(one.partition('=')[0] for one in wanting)}."
+        absent = f"absent, and {' and '.join(wanting)} cannot work without it"
+    yield _key("GOOGLE_API_KEY", settings.google_api_key, fix, absent)
     if settings.qdrant_url is not None:
         yield _key(
             "QDRANT_API_KEY", settings.qdrant_api_key, "", "absent: for a server without key"
@@ -57,27 +52,18 @@ def check_models_behind(settings: Settings) -> Iterator[Check]:
 
     mode = settings.effective_mode
     for name in settings.model_names:
-        if not name.startswith(OLLAMA_PREFIX):
-            absent = settings.google_api_key is None
-            yield Check(
-                "gate model",
-                "fail" if absent else "ok",
-                f"{name}: {'no key' if absent else 'a key is there; asked in the background'}",
-                f"set GOOGLE_API_KEY, or GATEKEEPER_MODE=local instead of {mode}."
-                if absent
-                else "",
-            )
-            continue
-        with closing(
-            OllamaClient(name.removeprefix(OLLAMA_PREFIX), settings.ollama_host)
-        ) as client:
-            there = client.is_available()
-            yield Check(
-                "gate model",
-                "ok" if there else "fail",
-                f"{name}: {f'{settings.ollama_host} has it' if there else client.problem}",
-                "" if there else "start Ollama and pull the model, or correct OLLAMA_HOST.",
-            )
+        if name.startswith(OLLAMA_PREFIX):
+            client = OllamaClient(name.removeprefix(OLLAMA_PREFIX), settings.ollama_host)
+            with closing(client):
+                there = client.is_available()
+            found = f"{settings.ollama_host} has it" if there else client.problem
+            fix = "start Ollama and pull the model, or correct OLLAMA_HOST."
+        else:
+            there = settings.google_api_key is not None
+            found = "a key is there; asked in the background" if there else "no key"
+            fix = f"set GOOGLE_API_KEY, or GATEKEEPER_MODE=local instead of {mode}."
+        status: Status = "ok" if there else "fail"
+        yield Check("gate model", status, f"{name}: {found}", "" if there else fix)
 
 
 def check_livekit(settings: Settings) -> Iterator[Check]:
@@ -118,12 +104,6 @@ def _key(name: str, key: SecretStr | None, needed: str, absent: str) -> Check:
 
 
 def without_password(url: str) -> str:
-    """A server's address as it may be shown."""
-    try:
-        parts = urlsplit(url)
-        port = f":{parts.port}" if parts.port else ""
-    except ValueError:
-        return url if "@" not in url else "(not readable)"
-    if not parts.hostname:
-        return url if "@" not in url else "(not readable)"
-    return f"{parts.scheme}://{parts.hostname}{port}"
+    """A server's address as it may be shown; the settings take none without a host."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"

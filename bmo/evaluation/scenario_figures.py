@@ -16,11 +16,12 @@ import numpy as np
 
 from bmo.evaluation.annotated import is_fact
 from bmo.evaluation.metrics import Share, share
-from bmo.replay import replay
 from bmo.replay.compare import has, in_one
 from bmo.replay.rows import RecordedScenario, TurnRow
+from bmo.replay.runner import replay
 from bmo.replay.scenario import Scenario, ScenarioTurn, find_scenarios, load_scenario
 from bmo.settings import Settings
+from bmo.turn import Fact
 
 if TYPE_CHECKING:
     from bmo.index.embedders import Embedder
@@ -206,19 +207,17 @@ def _play_words_alone(
                 figures,
             )
             stored = verdict == "allow"
+            told = Fact(words, "personal_facts", asked=asked)
             found = [
-                stored
-                and all(has(f"{asked} {words}", part) for part in wanted.contains)
-                and not any(has(words, part) for part in wanted.lacks)
-                for wanted in expected.facts
+                stored and is_fact(told, wanted, with_category=False) for wanted in expected.facts
             ]
             _score_stored(expected, found, stored, figures)
             if stored:
                 memory.append((asked, words))
             asked, before = expected.assistant, words
-    told = [f"{asked} {words}" for asked, words in memory]
+    kept = [f"{asked} {words}" for asked, words in memory]
     for wanted in scenario.ends.keeps:
-        figures.note("ends kept", in_one(wanted, told))
+        figures.note("ends kept", in_one(wanted, kept))
     for unwanted in scenario.ends.drops:
         figures.note("ends dropped", not any(has(words, unwanted) for _, words in memory))
 

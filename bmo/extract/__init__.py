@@ -3,9 +3,6 @@
 Never on the voice path. Client libraries are imported when a model is first asked.
 """
 
-from bmo.extract.acceptance import CONFIDENCE_CAP, accept
-from bmo.extract.answer import Candidate
-from bmo.extract.circuit import Circuit
 from bmo.extract.gemini import GeminiClient
 from bmo.extract.model import Answer, ExtractionFailed, ModelClient, Request
 from bmo.extract.ollama import OllamaClient
@@ -14,11 +11,8 @@ from bmo.extract.scripted import ScriptedClient
 from bmo.extract.settlement import Known, Settlement, TurnOutcome
 
 __all__ = [
-    "CONFIDENCE_CAP",
     "SPENT",
     "Answer",
-    "Candidate",
-    "Circuit",
     "ExtractionFailed",
     "GeminiClient",
     "Known",
@@ -29,5 +23,4 @@ __all__ = [
     "ScriptedClient",
     "Settlement",
     "TurnOutcome",
-    "accept",
 ]

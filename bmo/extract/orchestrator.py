@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from bmo.extract.acceptance import accept
@@ -32,6 +32,19 @@ SPENT = "the day's budget of this user is spent"
 
 NOTHING = 0.7
 """How much a model's "nothing to keep" counts."""
+
+
+Answered = dict[str, "TurnOutcome | None"]
+"""Turn id -> what a model made of it."""
+
+
+@dataclass(slots=True)
+class _Round:
+    """One request: what is known, what may be spent, and the calls that were made."""
+
+    known: Known
+    budget: Budget | None
+    calls: list[Call] = field(default_factory=list)
 
 
 class Orchestrator:
@@ -103,18 +116,18 @@ class Orchestrator:
         One outcome a turn, and every call that was made.
         """
         outcomes = {turn.id: self._barred(turn) for turn in turns}
-        calls: list[Call] = []
+        one = _Round(known, budget)
         problems: list[str] = []
         for client in self.clients:
             left = [turn for turn in turns if outcomes[turn.id] is None]
             if left:
-                answered, problem = self._ask(client, left, known, calls, budget)
+                answered, problem = self._ask(client, left, one)
                 outcomes |= answered
                 if len(answered) < len(left):
                     problems.append(problem or f"{client.name} left a turn out of its answer")
         reason = "; ".join(dict.fromkeys(problems)) or self.why_not() or "no model answered"
         settled = tuple(outcomes[turn.id] or self._failed(turn, reason) for turn in turns)
-        return Settlement(settled, tuple(calls))
+        return Settlement(settled, tuple(one.calls))
 
     def warm_up(self) -> None:
         """Loads what the models' clients need, so that no conversation waits for it. Blocking."""
@@ -127,14 +140,7 @@ class Orchestrator:
         for client in self.clients:
             client.close()
 
-    def _ask(
-        self,
-        client: ModelClient,
-        turns: Sequence[Turn],
-        known: Known,
-        calls: list[Call],
-        budget: Budget | None,
-    ) -> tuple[dict[str, TurnOutcome | None], str]:
+    def _ask(self, client: ModelClient, turns: Sequence[Turn], one: _Round) -> tuple[Answered, str]:
         """Asks one model; what it answered, and why turns are left.
 
         One turn may spoil the answer about all (a service's safety filter, a model that loses
@@ -142,15 +148,15 @@ class Orchestrator:
         the other one fares better.
         """
         try:
-            return self._call(client, turns, known, calls, budget), ""
+            return self._call(client, turns, one), ""
         except ExtractionFailed as error:
             problem, halved = str(error), error.content
-        answered: dict[str, TurnOutcome | None] = {}
+        answered: Answered = {}
         while halved and len(turns) > 1:
             spoilt: list[Sequence[Turn]] = []
             for half in (turns[: len(turns) // 2], turns[len(turns) // 2 :]):
                 try:
-                    answered |= self._call(client, half, known, calls, budget)
+                    answered |= self._call(client, half, one)
                 except ExtractionFailed as error:
                     problem = str(error)
                     spoilt.append(half)
@@ -158,15 +164,8 @@ class Orchestrator:
             turns = spoilt[0] if halved else ()
         return answered, problem
 
-    def _call(
-        self,
-        client: ModelClient,
-        turns: Sequence[Turn],
-        known: Known,
-        calls: list[Call],
-        budget: Budget | None,
-    ) -> dict[str, TurnOutcome | None]:
-        """One call, if circuit and budget allow it; noted in ``calls``.
+    def _call(self, client: ModelClient, turns: Sequence[Turn], one: _Round) -> Answered:
+        """One call, if circuit and budget allow it; noted in the round.
 
         Raises:
             ExtractionFailed: It was not made, or gave no usable answer.
@@ -178,19 +177,19 @@ class Orchestrator:
             away = f"{client.name} is not available"
             circuit.failed(away, retry_after_s=circuit.FIRST_S, lasting=False)
             raise ExtractionFailed(away)
-        if budget is not None and not budget.take():
+        if one.budget is not None and not one.budget.take():
             raise ExtractionFailed(SPENT)
         started, spent = time.perf_counter(), Answer("")
         failure: ExtractionFailed | None = None
-        found: dict[str, TurnOutcome | None] = {}
+        found: Answered = {}
         try:
-            request = build_request(turns, known, self._gate.settings.bmo_sensitive)
+            request = build_request(turns, one.known, self._gate.settings.bmo_sensitive)
             spent = client.ask(request, SCHEMA)
             proposed = read_answer(spent.text, request)
             for turn in turns:
                 if turn.id in proposed:
                     said = proposed[turn.id]
-                    found[turn.id] = self._answered(turn, said, known, request, client.name)
+                    found[turn.id] = self._answered(turn, said, one.known, request, client.name)
         except ExtractionFailed as error:
             failure, spent = error, error.spent or spent
         except Exception as error:  # a bug in a client must not lose a turn
@@ -198,9 +197,9 @@ class Orchestrator:
             failure = ExtractionFailed(f"{client.name} failed ({type(error).__name__})")
         read, wrote, why = spent.input_tokens, spent.output_tokens, str(failure or "")
         seconds = time.perf_counter() - started
-        calls.append(Call(client.name, seconds, read, wrote, spent.cost, why, len(turns)))
-        if budget is not None:
-            budget.spend(read + wrote)
+        one.calls.append(Call(client.name, seconds, read, wrote, spent.cost, why, len(turns)))
+        if one.budget is not None:
+            one.budget.spend(read + wrote)
         if failure is not None:
             circuit.failed(why, retry_after_s=failure.retry_after_s, lasting=failure.lasting)
             logger.warning("model failed", extra={"extractor": client.name, "error": why})
@@ -213,12 +212,12 @@ class Orchestrator:
         if attack(turn.text, turn.assistant_before) is not None:
             held = replace(self._held(turn, "injection"), signals=("injection",))
             return TurnOutcome(turn.id, "held", held)
+        policy, why = self._gate.settings.bmo_sensitive, ""
         if not turn.text.strip():
-            return TurnOutcome(turn.id, "held", self._held(turn, "no words are left"))
-        policy = self._gate.settings.bmo_sensitive
-        if is_masked(mask(turn.text, policy, turn.assistant_before)[0]):
-            return TurnOutcome(turn.id, "held", self._held(turn, "secret"))
-        return None
+            why = "no words are left"
+        elif is_masked(mask(turn.text, policy, turn.assistant_before)[0]):
+            why = "secret"
+        return TurnOutcome(turn.id, "held", self._held(turn, why)) if why else None
 
     def _failed(self, turn: Turn, reason: str) -> TurnOutcome:
         held = self._held(turn, f"model failed: {reason}")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bmo.replay import Scenario, load_scenario
+from bmo.replay.scenario import Scenario, load_scenario
 from bmo.turn import Fact
 from tests.cli import bmo
 from tests.seeding import Said, brother, home_in, opened, record, remember

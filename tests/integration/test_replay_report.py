@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from bmo.replay import compare_recordings, report_page
+from bmo.replay.diff import compare_recordings
+from bmo.replay.report import report_page
 from bmo.replay.rows import RecordedScenario, ScoredRow, TurnRow
 from tests.browser import Browser, Page, running_chromium
 from tests.unit.replay.rows import ended, recalled, said, scenario_of, stored

@@ -9,13 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from bmo.replay import (
-    ReplayOutput,
-    compare_recordings,
-    load_scenario,
-    run_replay,
-    run_scenario,
-)
+from bmo.replay.command import ReplayOutput, run_replay
+from bmo.replay.diff import compare_recordings
+from bmo.replay.runner import run_scenario
+from bmo.replay.scenario import load_scenario
 from bmo.settings import Settings
 
 pytestmark = pytest.mark.integration

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bmo.extract import CONFIDENCE_CAP, Candidate, Known, accept
+from bmo.extract import Known
+from bmo.extract.acceptance import CONFIDENCE_CAP, accept
+from bmo.extract.answer import Candidate
 from bmo.extract.grounding import Said, is_grounded, keeps_times, stance_of
 from bmo.extract.quoting import locate
 from bmo.settings import SensitivePolicy

@@ -12,12 +12,12 @@ import pytest
 from bmo.extract import (
     SPENT,
     Answer,
-    Circuit,
     ExtractionFailed,
     Known,
     Orchestrator,
     Request,
 )
+from bmo.extract.circuit import Circuit
 from bmo.gate import WriteGate
 from bmo.settings import load_settings
 from bmo.turn import Turn
