@@ -25,7 +25,9 @@ def usage_sentence(error: Any, given: Sequence[str]) -> str:
         said = _with_value(said, given)
     said = said.replace(". Did you mean", "; did you mean").replace("Value error, ", "")
     said = " ".join(said.split())
-    path = error.ctx.command_path if error.ctx is not None else "bmo"
+    # A value that is missing, or too much, is told without the command.
+    command = "bmo" if given[0].startswith("-") else f"bmo {given[0]}"
+    path = error.ctx.command_path if error.ctx is not None else command
     return f"{said[0].lower()}{said[1:]} (see {path} --help)."
 
 

@@ -214,7 +214,7 @@ def test_too_much_is_named(bmo: CommandLine, path: tuple[str, ...]) -> None:
 def test_an_option_without_its_value_is_named(
     bmo: CommandLine, path: tuple[str, ...], option: str
 ) -> None:
-    check(bmo(*path, option), says=[option])
+    check(bmo(*path, option), says=[option, f"see bmo {path[0]}"])
 
 
 @pytest.mark.parametrize(
