@@ -44,7 +44,9 @@ def held_command(
     settle: Annotated[
         bool, typer.Option("--settle", help="Ask the model of GATEKEEPER_LLM_MODEL about them now.")
     ] = False,
-    limit: Annotated[int, typer.Option(min=1, help="Turns shown, or settled, at most.")] = 50,
+    limit: Annotated[
+        int, typer.Option(min=1, max=100_000, help="Turns shown, or settled, at most.")
+    ] = 50,
     user: UserOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ParamSpec
@@ -29,6 +28,7 @@ from bmo.cli.options import (
     JsonOption,
     UserOption,
     VisibilityOption,
+    moment,
     user_option,
 )
 from bmo.cli.tables import fact_row, put_facts, quoted, screen, show_facts, show_pairs
@@ -150,10 +150,9 @@ def _read_receipt(number: int, line: str) -> Receipt:
     try:
         row = json.loads(line)
         ids = tuple(map(str, row["fact_ids"]))
-        moment = datetime.fromisoformat(row["at"])
-        owner = checked_user_id(row["user_id"])
-        return Receipt(str(row["id"])[:64], owner, str(row["scope"])[:16], moment, {}, False, ids)
-    except (ValueError, KeyError, TypeError, RecursionError):
+        at, owner = moment(row["at"]), checked_user_id(row["user_id"])
+        return Receipt(str(row["id"])[:64], owner, str(row["scope"])[:16], at, {}, False, ids)
+    except (ValueError, KeyError, TypeError, RecursionError, typer.BadParameter):
         raise CommandError(
             f"line {number} is no receipt as forget and wipe print it with --json: {line[:60]!r}."
         ) from None

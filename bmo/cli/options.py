@@ -16,14 +16,14 @@ _LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*")
 
 
 def moment(text: str) -> datetime:
-    """ISO 8601; without a zone it is read as UTC."""
+    """ISO 8601, as UTC; without a zone it is read as UTC."""
     try:
         found = datetime.fromisoformat(text)
-    except ValueError:
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
         raise typer.BadParameter(
             f"{text[:40]!r} must be ISO 8601 such as 2026-03-01 or 2026-03-01T09:00:00Z"
         ) from None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def _user(name: str) -> str:
