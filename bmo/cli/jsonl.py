@@ -22,6 +22,9 @@ LONGEST_LINE = 1 << 20
 _NEVER_IN_TEXT = frozenset(range(0x09)) | frozenset(range(0x0E, 0x1B))
 """Control characters, which no file of JSON lines has."""
 
+_WRONG_PLACE = (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
+"""Where nothing can be written; other errors, such as a full disk, are no wrong input."""
+
 
 class BadLine(ValueError):
     """A line is not what is expected; the message names line and fix."""
@@ -70,7 +73,8 @@ def write_private(file: Path, lines: Iterable[str], *, fresh: bool = False) -> i
                 out.write(line + "\n")
                 count += 1
     except OSError as error:
-        raise CommandError(f"{str(file)!r} cannot be written: {error.strerror}.", 1) from None
+        code = 2 if isinstance(error, _WRONG_PLACE) else 1
+        raise CommandError(f"{str(file)!r} cannot be written: {error.strerror}.", code) from None
     return count
 
 
