@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import fields
 from datetime import datetime, timedelta
 from typing import Any, get_args
@@ -12,15 +12,13 @@ import sqlalchemy as sa
 from bmo.ids import new_id
 from bmo.ledger import facts as rows
 from bmo.ledger import outbox
+from bmo.ledger.chunks import chunks, rows_among
 from bmo.ledger.records import LAST_RETRY, Backlog, OutboxItem, OutboxOp
 from bmo.ledger.schema import UtcDateTime, decisions, facts, meta, turns
 from bmo.ledger.schema import outbox as waiting
 from bmo.ledger.turn_queries import TurnQueries
 from bmo.settings import checked_user_id
 from bmo.turn import StoredFact, utc_now
-
-_CHUNK = 500
-"""Ids per statement; SQLite takes a limited number of parameters."""
 
 LEASE = timedelta(seconds=8)
 """How long an entry is its recorder's without a sign of life (``renew_leases``); then another takes
@@ -216,10 +214,6 @@ class IndexSide(TurnQueries):
         with self.reading() as connection:
             return Backlog(*connection.execute(_BACKLOG, {"ops": list(ops or OPS)}).one())
 
-    def next_due(self, *, ops: Collection[OutboxOp] | None = None) -> datetime | None:
-        """When the next entry (of these operations) is due, or None when there is none."""
-        return self.backlog(ops=ops).first_due
-
     def outbox_depth(self) -> tuple[int, datetime | None]:
         """Number of entries, and when the oldest was put in."""
         found = self.backlog()
@@ -245,7 +239,8 @@ class IndexSide(TurnQueries):
     def live_among(self, fact_ids: Iterable[str]) -> set[str]:
         """Which of some facts are live."""
         query = sa.select(facts.c.id).where(rows.is_live())
-        return {found.id for found in self._chunks(query, facts.c.id, fact_ids)}
+        with self.reading() as connection:
+            return {found.id for found in rows_among(connection, query, facts.c.id, fact_ids)}
 
     def is_live(self, user_id: str, fact_id: str) -> bool:
         """Whether a fact of a user belongs into the index."""
@@ -277,13 +272,10 @@ class IndexSide(TurnQueries):
             "write_gate_fallback": False,
         }
         made = dict.fromkeys(turn_ids, by_hand)
-        known = [turn_id for turn_id in turn_ids if turn_id is not None]
-        if not known:
-            return made
         checked_user_id(user_id)
         with self.reading() as connection:
-            for chunk in (known[n : n + _CHUNK] for n in range(0, len(known), _CHUNK)):
-                for said in connection.execute(_SAID, {"user": user_id, "turns": chunk}):
+            for some in chunks(turn_id for turn_id in turn_ids if turn_id is not None):
+                for said in connection.execute(_SAID, {"user": user_id, "turns": some}):
                     made[said.id] = {
                         "write_confidence": said.confidence,
                         "write_reason": said.reason,
@@ -307,16 +299,8 @@ class IndexSide(TurnQueries):
     def knows(self, ids: Collection[str]) -> bool:
         """Whether one of some facts or turns is here, live, ended, or being erased."""
         columns = (facts.c.id, turns.c.id, waiting.c.fact_id)
-        return any(any(self._chunks(sa.select(one), one, ids)) for one in columns)
-
-    def _chunks(
-        self, query: sa.Select[Any], column: sa.Column[Any], wanted: Iterable[str]
-    ) -> Iterator[sa.Row[Any]]:
-        """Rows of a query whose column is one of some ids."""
-        ids = list(wanted)
         with self.reading() as connection:
-            for start in range(0, len(ids), _CHUNK):
-                yield from connection.execute(query.where(column.in_(ids[start : start + _CHUNK])))
+            return any(any(rows_among(connection, sa.select(one), one, ids)) for one in columns)
 
     def remembered(self, key: str) -> str | None:
         """A small fact about the ledger itself (table ``meta``)."""

@@ -8,6 +8,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from bmo.ledger.chunks import chunks
 from bmo.ledger.records import Aim
 from bmo.ledger.schema import model_queue, turns
 from bmo.ledger.turn_log import logged
@@ -16,9 +17,6 @@ from bmo.turn import Decision, Fact, StoredFact, Turn, is_masked
 
 NEVER_SHOWN = frozenset({"injection", "sensitive", "forget"})
 """Signals of turns that no model gets to read: attacks, secrets, what was to be forgotten."""
-
-_CHUNK = 500
-"""Ids per statement; SQLite takes a limited number of parameters."""
 
 _BY_ENCODER = ("encoder:", "judge:")
 _BY_WORDS = (*_BY_ENCODER, "raw", "pattern:order.remember", "pattern:published.")
@@ -99,9 +97,8 @@ def queue_held(
     connection: Connection, user_id: str, turn_ids: Sequence[str], now: datetime
 ) -> None:
     """Lets those of some turns wait that are held: turns that came with an import."""
-    for start in range(0, len(turn_ids), _CHUNK):
-        chunk = turn_ids[start : start + _CHUNK]
-        held = logged(connection, user_id, verdict="hold", resolution="", turn_ids=chunk)
+    for some in chunks(turn_ids):
+        held = logged(connection, user_id, verdict="hold", resolution="", turn_ids=some)
         rows = [
             {
                 "turn_id": said.id,

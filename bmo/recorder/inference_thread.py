@@ -110,7 +110,6 @@ class InferenceThread:
 
     def _due(self) -> bool:
         try:
-            due = self._ledger.next_due(ops=_RAW)
+            return self._ledger.backlog(ops=_RAW).is_due(utc_now())
         except DBAPIError:
             return False
-        return due is not None and due <= utc_now()
