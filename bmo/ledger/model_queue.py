@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from bmo.ledger.chunks import chunks
-from bmo.ledger.records import Aim
+from bmo.ledger.records import Aim, LoggedTurn
 from bmo.ledger.schema import model_queue, turns
 from bmo.ledger.turn_log import logged
 from bmo.settings import GatekeeperMode
@@ -79,18 +79,22 @@ def note(
         remove(connection, [turn.id])
     if aim is None or known == aim:
         return
-    connection.execute(
-        _INSERT,
-        {
-            "turn_id": turn.id,
-            "user_id": turn.user_id,
-            "aim": aim,
-            "promise": decision.assessment.allow if decision.assessment is not None else None,
-            "attempts": 0,
-            "next_at": now,
-            "last_error": "",
-        },
-    )
+    promise = decision.assessment.allow if decision.assessment is not None else None
+    connection.execute(_INSERT, _row(turn, aim, promise, now))
+
+
+def _row(
+    turn: Turn | LoggedTurn, aim: Aim, promise: float | None, now: datetime
+) -> dict[str, object]:
+    return {
+        "turn_id": turn.id,
+        "user_id": turn.user_id,
+        "aim": aim,
+        "promise": promise,
+        "attempts": 0,
+        "next_at": now,
+        "last_error": "",
+    }
 
 
 def queue_held(
@@ -100,15 +104,7 @@ def queue_held(
     for some in chunks(turn_ids):
         held = logged(connection, user_id, verdict="hold", resolution="", turn_ids=some)
         rows = [
-            {
-                "turn_id": said.id,
-                "user_id": user_id,
-                "aim": "held",
-                "promise": None,
-                "attempts": 0,
-                "next_at": now,
-                "last_error": "",
-            }
+            _row(said, "held", None, now)
             for said in held
             if said.text
             and not said.redacted

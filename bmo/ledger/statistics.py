@@ -264,17 +264,11 @@ def recall_counts(connection: Connection, span: Span) -> RecallCounts:
         if row.recalled:
             recalled += 1
             elapsed.append(row.elapsed_ms)
-    given = (
-        sa.select(sa.func.count())
-        .select_from(recall_items)
-        .join(recalls, recalls.c.id == recall_items.c.recall_id)
-        .where(recall_items.c.given.is_(True), *span.conditions(recalls))
-    )
     return RecallCounts(
         turns=triggers.total(),
         recalled=recalled,
         fallbacks=fallbacks,
-        given=int(connection.execute(given).scalar_one()),
+        given=int(connection.execute(_given(span)).scalar_one()),
         tokens=tokens,
         triggers=_ranked(triggers),
         elapsed_ms=tuple(sorted(elapsed)),
@@ -292,13 +286,7 @@ def feedback_counts(connection: Connection, span: Span) -> FeedbackCounts:
     for helpful, source, count in connection.execute(judged):
         found[bool(helpful)][source] += count
     is_rule = facts.c.kind.in_(("hard_rule", "policy"))
-    given = (
-        sa.select(sa.func.count())
-        .select_from(recall_items)
-        .join(recalls, recalls.c.id == recall_items.c.recall_id)
-        .join(facts, facts.c.id == recall_items.c.fact_id)
-        .where(recall_items.c.given.is_(True), is_rule, *span.conditions(recalls))
-    )
+    rules_given = _given(span).join(facts, facts.c.id == recall_items.c.fact_id).where(is_rule)
     broken = (
         sa.select(sa.func.count())
         .select_from(feedback)
@@ -308,8 +296,18 @@ def feedback_counts(connection: Connection, span: Span) -> FeedbackCounts:
     return FeedbackCounts(
         helpful=_ranked(found[True]),
         unhelpful=_ranked(found[False]),
-        rules_given=int(connection.execute(given).scalar_one()),
+        rules_given=int(connection.execute(rules_given).scalar_one()),
         rules_broken=int(connection.execute(broken).scalar_one()),
+    )
+
+
+def _given(span: Span) -> sa.Select[int]:
+    """How many memories were given."""
+    return (
+        sa.select(sa.func.count())
+        .select_from(recall_items)
+        .join(recalls, recalls.c.id == recall_items.c.recall_id)
+        .where(recall_items.c.given.is_(True), *span.conditions(recalls))
     )
 
 

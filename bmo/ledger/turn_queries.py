@@ -119,7 +119,7 @@ class TurnQueries(Database):
             ValueError: No such turn of this user is held.
         """
         held = self._held_turn(user_id, turn_id)
-        told = list(facts) if facts is not None else [_as_said(held)]
+        told = facts if facts is not None else [_as_said(held)]
         decision = Decision(
             verdict="allow",
             signals=held.signals,
