@@ -95,9 +95,7 @@ _NOTE_INDEX_ID = (
     .where(facts.c.id == sa.bindparam("fact"))
     .values(index_id=sa.bindparam("new_index_id"))
 )
-_LIVE = sa.select(facts.c.id).where(
-    facts.c.id == sa.bindparam("fact"), facts.c.user_id == sa.bindparam("user"), rows.is_live()
-)
+_LIVE = sa.select(facts.c.id).where(rows.is_live())
 _COUNT_LIVE = sa.select(sa.func.count()).select_from(facts).where(rows.is_live())
 _LIVE_AFTER = (
     rows.select_facts()
@@ -238,14 +236,8 @@ class IndexSide(TurnQueries):
 
     def live_among(self, fact_ids: Iterable[str]) -> set[str]:
         """Which of some facts are live."""
-        query = sa.select(facts.c.id).where(rows.is_live())
         with self.reading() as connection:
-            return {found.id for found in rows_among(connection, query, facts.c.id, fact_ids)}
-
-    def is_live(self, user_id: str, fact_id: str) -> bool:
-        """Whether a fact of a user belongs into the index."""
-        with self.reading() as connection:
-            return connection.execute(_LIVE, {"fact": fact_id, "user": user_id}).first() is not None
+            return {found.id for found in rows_among(connection, _LIVE, facts.c.id, fact_ids)}
 
     def live_by_ids(self, user_id: str, ids: Collection[str]) -> list[StoredFact]:
         """Which of some facts of a user belong into the index, as they stand in the ledger."""
@@ -287,14 +279,11 @@ class IndexSide(TurnQueries):
     def identity(self) -> str:
         """The ledger's own id, made when first asked for: its index carries it."""
         found = self.remembered(_IDENTITY)
-        if found is not None:
-            return found
-        with self.writing(_IDENTITY) as connection:
-            found = connection.execute(_META, {"key": _IDENTITY}).scalar()
-            if found is None:
-                found = new_id()
-                connection.execute(sa.insert(meta).values(key=_IDENTITY, value=found))
-            return found
+        if found is None:
+            made = new_id()
+            found = made if self.exchange(_IDENTITY, None, made) else self.remembered(_IDENTITY)
+        assert found is not None  # another process may have been quicker, and none takes it away
+        return found
 
     def knows(self, ids: Collection[str]) -> bool:
         """Whether one of some facts or turns is here, live, ended, or being erased."""

@@ -88,16 +88,13 @@ class InferenceThread:
                 if self._closed:
                     break
                 self._working = True
-            done = self._step()
+            done = self._guarded(lambda: self._worker.apply(limit=1))
             with self._changed:
                 self._working = False
                 self._changed.notify_all()
                 if not done and not self._closed:
                     self._changed.wait(POLL_S)
         self._guarded(self._worker.release)
-
-    def _step(self) -> int:
-        return self._guarded(lambda: self._worker.apply(limit=1)) or 0
 
     def _guarded(self, step: Callable[[], int | None]) -> int | None:
         try:
