@@ -93,7 +93,7 @@ class Stores(Reader):
         done = self.recorder.flush(FLUSH_S)
         self.show_notices()
         if not done and not self.notices:
-            problem = self.recorder.stats().index_problem or "the index did not follow in time"
+            problem = self.recorder.index_problem or "the index did not follow in time"
             said = f"bmo: {problem} It is brought up to date at the next start."
             typer.echo(said, err=True)
 

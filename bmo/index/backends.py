@@ -7,7 +7,7 @@ import re
 import ssl
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from bmo.index.embedders import Embedder
@@ -17,6 +17,9 @@ from bmo.settings import Settings
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient
+
+Backend = Literal["edge", "local", "server"]
+"""Qdrant Edge, qdrant-client's local mode where Edge has no wheel, or a server."""
 
 SERVER_TIMEOUT_S = 2
 """Longest a request to a Qdrant server may take, in seconds."""
@@ -32,40 +35,36 @@ def collection_name(embedder: Embedder) -> str:
     return f"bmo-{slug}-{embedder.dims}"
 
 
-def has_edge() -> bool:
-    """Whether Qdrant Edge has a wheel for this platform."""
+def backend_of(settings: Settings) -> Backend:
+    """Where the settings keep the index: on a server, or in the store that this platform has."""
+    if settings.qdrant_url is not None:
+        return "server"
     try:
         import qdrant_edge  # noqa: F401  # only whether there is a wheel for this platform
     except ImportError:
-        return False
-    return True
+        return "local"
+    return "edge"
 
 
-def open_edge(directory: Path, _collection: str, dims: int) -> EntryStore:
-    """Qdrant Edge in a directory of its own."""
-    from bmo.index.edge_store import EdgeStore
+def open_store(settings: Settings, backend: Backend, collection: str, dims: int) -> EntryStore:
+    """A collection of the server that ``QDRANT_URL`` names, or in a directory of its own."""
+    store: EntryStore
+    directory = settings.bmo_home / f"qdrant-{backend}" / collection
+    if backend == "edge":
+        from bmo.index.edge_store import EdgeStore
 
-    return EdgeStore(directory, dims)
+        return EdgeStore(directory, dims)
+    from bmo.index.qdrant_store import LocalStore, ServerStore
 
+    if backend == "local":
+        from qdrant_client import QdrantClient
 
-def open_local(directory: Path, collection: str, dims: int) -> EntryStore:
-    """qdrant-client's local mode in a directory of its own."""
-    from qdrant_client import QdrantClient
-
-    from bmo.index.qdrant_store import LocalStore
-
-    store: EntryStore = LocalStore(QdrantClient(path=str(directory)), collection, dims, directory)
-    return store
-
-
-def open_server(settings: Settings, collection: str, dims: int) -> EntryStore:
-    """A collection of the server that ``QDRANT_URL`` names."""
-    from bmo.index.qdrant_store import ServerStore
-
+        store = LocalStore(QdrantClient(path=str(directory)), collection, dims, directory)
+        return store
     client = server_client(settings)
     try:
         on_disk = settings.qdrant_vectors_on_disk
-        store: EntryStore = ServerStore(collection, dims, client=client, on_disk=on_disk)
+        store = ServerStore(collection, dims, client=client, on_disk=on_disk)
     except BaseException:
         client.close()
         raise

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
-from pathlib import Path
 
 from bmo.index.access import storable
-from bmo.index.backends import collection_name, has_edge, open_edge, open_local, open_server
+from bmo.index.backends import backend_of, collection_name, open_store
 from bmo.index.connection import Connection
 from bmo.index.embedded_files import StoreLock, drop_stale_stores
 from bmo.index.embedders import Embedder, EmbedderUnavailable, UnopenedEmbedder, open_embedder
-from bmo.index.entries import EntryStore, point_of
+from bmo.index.entries import point_of
 from bmo.index.errors import IndexDamaged, IndexUnavailable
 from bmo.index.fact_search import FactSearch
 from bmo.index.hits import IndexHit, Metadata, agrees, fact_metadata, hit_of
-from bmo.index.inference import Inference, inference_of
-from bmo.index.mem0_history import remove_history_files
+from bmo.index.inference import inference_of
 from bmo.index.ownership import IndexOwner, is_owner
 from bmo.index.raw_turns import RawTurns
 from bmo.settings import Settings, checked_user_id, quiet_third_parties
 from bmo.turn import StoredFact
+
+LOCAL_MODE = (
+    "Qdrant Edge has no wheel for this platform; using qdrant-client's local mode, "
+    "which is slow from some thousand memories on: set QDRANT_URL then."
+)
 
 
 class MemoryIndex(FactSearch, RawTurns):
@@ -41,18 +44,16 @@ class MemoryIndex(FactSearch, RawTurns):
 
     def __init__(
         self,
+        settings: Settings,
         embedder: Embedder,
-        backend: str,
-        home: Path,
-        open_store: Callable[[], EntryStore],
         lock: StoreLock | None,
-        collection: str,
-        inference: Inference | None = None,
-        owner: IndexOwner | None = None,
+        owner: IndexOwner | None,
     ) -> None:
         """Use ``open``."""
+        backend, inference = backend_of(settings), inference_of(settings)
+        collection = collection_name(embedder)
         connection = Connection(
-            open_store,
+            lambda: open_store(settings, backend, collection, embedder.dims),
             embedder,
             collection,
             server=backend == "server",
@@ -61,8 +62,8 @@ class MemoryIndex(FactSearch, RawTurns):
         )
         super().__init__(connection, backend, embedder, inference)
         self.collection = collection
-        self.notice = ""
-        self._home = home
+        self.notice = LOCAL_MODE if backend == "local" else ""
+        self._home = settings.bmo_home
         self._store_lock = lock
         self._own_embedder: Embedder | None = None
         self._dropping = threading.Lock()
@@ -98,7 +99,6 @@ class MemoryIndex(FactSearch, RawTurns):
             EmbedderUnavailable: There is none of the name in the settings.
         """
         quiet_third_parties(settings.bmo_home)
-        remove_history_files(settings.bmo_home / "mem0")
         if embedder is not None:
             return cls._open(settings, embedder, owner)
         own = open_embedder(settings)
@@ -112,59 +112,17 @@ class MemoryIndex(FactSearch, RawTurns):
 
     @classmethod
     def _open(cls, settings: Settings, embedder: Embedder, owner: IndexOwner | None) -> MemoryIndex:
-        collection = collection_name(embedder)
-        if settings.qdrant_url is not None:
-            return cls._open_server(settings, embedder, collection, owner)
-        return cls._open_embedded(settings, embedder, collection, owner)
-
-    @classmethod
-    def _open_server(
-        cls, settings: Settings, embedder: Embedder, collection: str, owner: IndexOwner | None
-    ) -> MemoryIndex:
-        index = cls(
-            embedder,
-            "server",
-            settings.bmo_home,
-            lambda: open_server(settings, collection, embedder.dims),
-            None,
-            collection,
-            inference_of(settings),
-            owner,
-        )
+        backend = backend_of(settings)
+        embedded = backend != "server"
+        lock = StoreLock(settings.bmo_home / f"qdrant-{backend}") if embedded else None
+        index = cls(settings, embedder, lock, owner)
         try:
             index._connection.connected()
-        except IndexUnavailable as error:
-            index.notice = str(error)
-        return index
-
-    @classmethod
-    def _open_embedded(
-        cls, settings: Settings, embedder: Embedder, collection: str, owner: IndexOwner | None
-    ) -> MemoryIndex:
-        backend = "edge" if has_edge() else "local"
-        directory = settings.bmo_home / f"qdrant-{backend}"
-        lock = StoreLock(directory)
-        opener = open_edge if backend == "edge" else open_local
-        index = cls(
-            embedder,
-            backend,
-            settings.bmo_home,
-            lambda: opener(directory / collection, collection, embedder.dims),
-            lock,
-            collection,
-            inference_of(settings),
-            owner,
-        )
-        if backend == "local":
-            index.notice = (
-                "Qdrant Edge has no wheel for this platform; using qdrant-client's local mode, "
-                "which is slow from some thousand memories on: set QDRANT_URL then."
-            )
-        try:
-            index._connection.connected()
-        except BaseException:
-            index._connection.close()
-            lock.close()
+        except BaseException as error:
+            if lock is None and isinstance(error, IndexUnavailable):
+                index.notice = str(error)  # a server is tried again
+                return index
+            index.close()
             raise
         return index
 

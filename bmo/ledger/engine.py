@@ -16,6 +16,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from bmo.giving_way import YieldingConnection
 from bmo.ledger.connections import reading
 from bmo.ledger.errors import LedgerUnavailable
+from bmo.ledger.inspection import damage_of, first_line, with_driver
 from bmo.ledger.migrating import migrate
 from bmo.ledger.schema import metadata
 
@@ -134,8 +135,7 @@ def _open_sqlite(url: URL, *, check: bool) -> Engine:
 
 
 def _open_postgres(url: URL, connections: int) -> Engine:
-    if url.drivername == "postgresql":
-        url = url.set(drivername="postgresql+psycopg")
+    url = with_driver(url)
     shown = url.render_as_string(hide_password=True)
     try:
         engine = sa.create_engine(
@@ -155,9 +155,8 @@ def _open_postgres(url: URL, connections: int) -> Engine:
         migrate(engine)
     except DBAPIError as error:
         engine.dispose()
-        first_line = str(error.orig).strip().splitlines()[0]
         raise LedgerUnavailable(
-            f"The ledger at {shown} does not answer ({first_line}); "
+            f"The ledger at {shown} does not answer ({first_line(error)}); "
             "start the server or correct BMO_LEDGER_URL."
         ) from None
     except BaseException:
@@ -173,9 +172,9 @@ def _check_sqlite(engine: Engine) -> None:
         DBAPIError: There is some.
     """
     with reading(engine) as connection:
-        found = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar())
-    if found != "ok":
-        problem = f"database disk image is malformed: {found.splitlines()[-1]}"
+        damage = damage_of(connection)
+    if damage:
+        problem = f"database disk image is malformed: {damage}"
         raise DBAPIError("PRAGMA quick_check", None, sqlite3.DatabaseError(problem))
 
 

@@ -20,6 +20,7 @@ from sqlalchemy.engine import Connection
 from bmo.ids import new_id
 from bmo.ledger import fact_writing
 from bmo.ledger import outbox as outbox_ops
+from bmo.ledger.chunks import count_changed
 from bmo.ledger.records import Receipt
 from bmo.ledger.redaction import forgettable, redact_facts, redact_turns
 from bmo.ledger.schema import (
@@ -53,7 +54,6 @@ _BURIED = (
     .limit(1)
 )
 _LIFT = sa.delete(tombstones).where(tombstones.c.digest == sa.bindparam("grave"))
-_CHUNK = 400
 
 
 def erase_facts(
@@ -93,37 +93,19 @@ def erase_facts(
     for changed in redact_facts(connection, user_id, ids, words):
         places["facts_masked"] = places.get("facts_masked", 0) + 1
         if changed.valid_until is None:
-            outbox_ops.put(
-                connection,
-                "update",
-                user_id,
-                changed.id,
-                now,
-                erasure_id=receipt_id,
-            )
+            outbox_ops.put(connection, "update", user_id, changed.id, now, erasure_id=receipt_id)
     salt = _made_salt(connection)
     for fact in gone:
-        _bury(
-            connection,
-            _digest(salt, user_id, fact.subject, fact.slot, fact.value, fact.text),
-            user_id,
-            at,
-        )
+        _bury(connection, _digest(salt, user_id, fact), user_id, at)
         places["outbox"] += outbox_ops.drop_for_fact(connection, fact.id)
-        outbox_ops.put(
-            connection,
-            "purge",
-            user_id,
-            fact.id,
-            now,
-            erasure_id=receipt_id,
-        )
-    places["recalls"] = _delete_in(connection, recall_items, recall_items.c.fact_id, ids)
-    places["feedback"] = _delete_in(connection, feedback, feedback.c.fact_id, ids)
-    places["words"] = _delete_in(connection, fact_words, fact_words.c.fact_id, ids)
-    _delete_in(connection, fact_turns, fact_turns.c.fact_id, ids)
-    _forget_links(connection, ids)
-    places["facts"] = _delete_in(connection, facts, facts.c.id, ids)
+        outbox_ops.put(connection, "purge", user_id, fact.id, now, erasure_id=receipt_id)
+    for place, table in (("recalls", recall_items), ("feedback", feedback), ("words", fact_words)):
+        places[place] = count_changed(connection, sa.delete(table), table.c.fact_id, ids)
+    count_changed(connection, sa.delete(fact_turns), fact_turns.c.fact_id, ids)
+    # What was superseded by an erased fact stays ended, but no longer points at it.
+    unlink = sa.update(facts).values(superseded_by=None)
+    count_changed(connection, unlink, facts.c.superseded_by, ids)
+    places["facts"] = count_changed(connection, sa.delete(facts), facts.c.id, ids)
     for fact in gone:
         fact_writing.settle_conflict(connection, fact)
     raise_version(connection, user_id)
@@ -171,7 +153,7 @@ def erase_user(
     connection.execute(sa.update(erasures).where(asked).values(user_id=hashed, turn_id=None))
     # Once for everything of the user: his facts, and raw turns (MEM0_SETTING=NORMAL).
     outbox_ops.put(connection, "purge", user_id, "*", now, erasure_id=erasure_id)
-    _bury(connection, _digest(salt, user_id, "*", None, "*", ""), hashed, at)
+    _bury(connection, _digest(salt, user_id), hashed, at)
     drop_version(connection, user_id)
     receipt = _write_receipt(connection, erasure_id, hashed, "all", at, None, places)
     return replace(receipt, user_id=user_id)
@@ -180,24 +162,13 @@ def erase_user(
 def is_buried(connection: Connection, user_id: str, fact: Fact, at: datetime) -> bool:
     """Whether a fact said at ``at`` was erased since. What is said after an erasure is not."""
     salt = _salt(connection)
-    return salt is not None and _is_buried(connection, salt, user_id, fact, at)
-
-
-def _is_buried(connection: Connection, salt: bytes, user_id: str, fact: Fact, at: datetime) -> bool:
-    digests = [
-        _digest(salt, user_id, fact.subject, fact.slot, fact.value, fact.text),
-        _digest(salt, user_id, "*", None, "*", ""),
-    ]
-    return connection.execute(_BURIED, {"digests": digests, "at": at}).first() is not None
+    return salt is not None and _is_buried(connection, salt, user_id, at, fact)
 
 
 def is_wiped(connection: Connection, user_id: str, at: datetime) -> bool:
     """Whether everything of a user was erased since ``at``."""
     salt = _salt(connection)
-    if salt is None:
-        return False
-    everything = {"digests": [_digest(salt, user_id, "*", None, "*", "")], "at": at}
-    return connection.execute(_BURIED, everything).first() is not None
+    return salt is not None and _is_buried(connection, salt, user_id, at)
 
 
 def said_anew(connection: Connection, user_id: str, fact: Fact, at: datetime) -> bool:
@@ -209,11 +180,18 @@ def said_anew(connection: Connection, user_id: str, fact: Fact, at: datetime) ->
     salt = _salt(connection)
     if salt is None:
         return True
-    if _is_buried(connection, salt, user_id, fact, at):
+    if _is_buried(connection, salt, user_id, at, fact):
         return False
-    digest = _digest(salt, user_id, fact.subject, fact.slot, fact.value, fact.text)
-    connection.execute(_LIFT, {"grave": digest})
+    connection.execute(_LIFT, {"grave": _digest(salt, user_id, fact)})
     return True
+
+
+def _is_buried(
+    connection: Connection, salt: bytes, user_id: str, at: datetime, *told: Fact
+) -> bool:
+    """Whether the whole user, or one of some facts, was erased since ``at``."""
+    digests = [_digest(salt, user_id), *(_digest(salt, user_id, fact) for fact in told)]
+    return connection.execute(_BURIED, {"digests": digests, "at": at}).first() is not None
 
 
 def _write_receipt(
@@ -248,26 +226,6 @@ def _write_receipt(
     return Receipt(erasure_id, user_id, scope, at, counted, False, tuple(ids))
 
 
-def _forget_links(connection: Connection, ids: Sequence[str]) -> None:
-    """What was superseded by an erased fact stays ended, but no longer points at it."""
-    for start in range(0, len(ids), _CHUNK):
-        connection.execute(
-            sa.update(facts)
-            .where(facts.c.superseded_by.in_(ids[start : start + _CHUNK]))
-            .values(superseded_by=None)
-        )
-
-
-def _delete_in(
-    connection: Connection, table: sa.Table, column: sa.Column[str], ids: Sequence[str]
-) -> int:
-    count = 0
-    for start in range(0, len(ids), _CHUNK):
-        chunk = ids[start : start + _CHUNK]
-        count += connection.execute(sa.delete(table).where(column.in_(chunk))).rowcount
-    return count
-
-
 def _bury(connection: Connection, digest: str, user_id: str, at: datetime) -> None:
     connection.execute(_LIFT, {"grave": digest})
     connection.execute(sa.insert(tombstones).values(digest=digest, user_id=user_id, at=at))
@@ -299,9 +257,10 @@ def _hashed_user(salt: bytes, user_id: str) -> str:
     return "#" + hashlib.blake2b(user_id.encode(), key=salt, digest_size=24).hexdigest()
 
 
-def _digest(
-    salt: bytes, user_id: str, subject: str, slot: str | None, value: str, text: str
-) -> str:
-    what = value_key(value) if value else value_key(text)
-    content = "\x1f".join((user_id, subject, slot or "", what))
+def _digest(salt: bytes, user_id: str, fact: Fact | StoredFact | None = None) -> str:
+    """The keyed hash of a fact, or of all of a user."""
+    told = ("*", "", "")
+    if fact is not None:
+        told = (fact.subject, fact.slot or "", value_key(fact.value or fact.text))
+    content = "\x1f".join((user_id, *told))
     return hashlib.blake2b(content.encode("utf-8", "replace"), key=salt, digest_size=24).hexdigest()

@@ -10,6 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
+from bmo.ledger.chunks import chunks
 from bmo.ledger.reconcile import slots_of_family
 from bmo.ledger.records import EndReason
 from bmo.ledger.schema import facts
@@ -22,9 +23,6 @@ ENTITIES = [column.key for column in COLUMNS].index("entities")
 
 NEVER_TRUE: tuple[EndReason, ...] = ("corrected", "edited", "merged")
 """Ended facts that no question about the past should see."""
-
-_CHUNK = 500
-"""Ids per statement; SQLite takes a limited number of parameters."""
 
 
 def stored(row: Row[Any]) -> StoredFact:
@@ -111,30 +109,23 @@ _SLOT_ROWS = select_facts().where(
 _OF_SLOTS = _SLOT_ROWS.order_by(facts.c.valid_from.desc(), facts.c.id)
 _SAME_VALUE = _SLOT_ROWS.where(facts.c.value_key == sa.bindparam("key"))
 
-_ALIVE_THEN = select_facts().where(
-    facts.c.user_id == sa.bindparam("user"),
-    facts.c.id.in_(sa.bindparam("ids", expanding=True)),
-    was_live(sa.bindparam("at", type_=facts.c.recorded_at.type)),
-)
+_ALIVE_THEN = _BY_IDS.where(was_live(sa.bindparam("at", type_=facts.c.recorded_at.type)))
 
 
 def by_ids_live_at(
     connection: Connection, user_id: str, ids: Collection[str], at: datetime
 ) -> list[StoredFact]:
     """The same as :func:`by_ids` for facts known and true at ``at``; few ids."""
-    rows = connection.execute(_ALIVE_THEN, {"user": user_id, "ids": list(ids), "at": at})
-    found = {fact.id: fact for fact in map(stored, rows.all())}
+    alive = fetch(connection, _ALIVE_THEN, {"user": user_id, "ids": list(ids), "at": at})
+    found = {fact.id: fact for fact in alive}
     return [found[fact_id] for fact_id in ids if fact_id in found]
 
 
 def by_ids(connection: Connection, user_id: str, ids: Collection[str]) -> list[StoredFact]:
     """Facts of a user by id, in the order of ``ids``; unknown and others' ids are left out."""
-    found: dict[str, StoredFact] = {}
     wanted = list(dict.fromkeys(ids))
-    for start in range(0, len(wanted), _CHUNK):
-        chunk = wanted[start : start + _CHUNK]
-        given = {"user": user_id, "ids": chunk}
-        found.update((row.id, row) for row in fetch(connection, _BY_IDS, given))
+    given = ({"user": user_id, "ids": some} for some in chunks(wanted))
+    found = {row.id: row for one in given for row in fetch(connection, _BY_IDS, one)}
     return [found[fact_id] for fact_id in wanted if fact_id in found]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import fields
 from datetime import datetime, timedelta
 from typing import Any, get_args
@@ -12,15 +12,13 @@ import sqlalchemy as sa
 from bmo.ids import new_id
 from bmo.ledger import facts as rows
 from bmo.ledger import outbox
+from bmo.ledger.chunks import chunks, rows_among
 from bmo.ledger.records import LAST_RETRY, Backlog, OutboxItem, OutboxOp
 from bmo.ledger.schema import UtcDateTime, decisions, facts, meta, turns
 from bmo.ledger.schema import outbox as waiting
 from bmo.ledger.turn_queries import TurnQueries
 from bmo.settings import checked_user_id
 from bmo.turn import StoredFact, utc_now
-
-_CHUNK = 500
-"""Ids per statement; SQLite takes a limited number of parameters."""
 
 LEASE = timedelta(seconds=8)
 """How long an entry is its recorder's without a sign of life (``renew_leases``); then another takes
@@ -97,9 +95,7 @@ _NOTE_INDEX_ID = (
     .where(facts.c.id == sa.bindparam("fact"))
     .values(index_id=sa.bindparam("new_index_id"))
 )
-_LIVE = sa.select(facts.c.id).where(
-    facts.c.id == sa.bindparam("fact"), facts.c.user_id == sa.bindparam("user"), rows.is_live()
-)
+_LIVE = sa.select(facts.c.id).where(rows.is_live())
 _COUNT_LIVE = sa.select(sa.func.count()).select_from(facts).where(rows.is_live())
 _LIVE_AFTER = (
     rows.select_facts()
@@ -216,10 +212,6 @@ class IndexSide(TurnQueries):
         with self.reading() as connection:
             return Backlog(*connection.execute(_BACKLOG, {"ops": list(ops or OPS)}).one())
 
-    def next_due(self, *, ops: Collection[OutboxOp] | None = None) -> datetime | None:
-        """When the next entry (of these operations) is due, or None when there is none."""
-        return self.backlog(ops=ops).first_due
-
     def outbox_depth(self) -> tuple[int, datetime | None]:
         """Number of entries, and when the oldest was put in."""
         found = self.backlog()
@@ -244,13 +236,8 @@ class IndexSide(TurnQueries):
 
     def live_among(self, fact_ids: Iterable[str]) -> set[str]:
         """Which of some facts are live."""
-        query = sa.select(facts.c.id).where(rows.is_live())
-        return {found.id for found in self._chunks(query, facts.c.id, fact_ids)}
-
-    def is_live(self, user_id: str, fact_id: str) -> bool:
-        """Whether a fact of a user belongs into the index."""
         with self.reading() as connection:
-            return connection.execute(_LIVE, {"fact": fact_id, "user": user_id}).first() is not None
+            return {found.id for found in rows_among(connection, _LIVE, facts.c.id, fact_ids)}
 
     def live_by_ids(self, user_id: str, ids: Collection[str]) -> list[StoredFact]:
         """Which of some facts of a user belong into the index, as they stand in the ledger."""
@@ -277,13 +264,10 @@ class IndexSide(TurnQueries):
             "write_gate_fallback": False,
         }
         made = dict.fromkeys(turn_ids, by_hand)
-        known = [turn_id for turn_id in turn_ids if turn_id is not None]
-        if not known:
-            return made
         checked_user_id(user_id)
         with self.reading() as connection:
-            for chunk in (known[n : n + _CHUNK] for n in range(0, len(known), _CHUNK)):
-                for said in connection.execute(_SAID, {"user": user_id, "turns": chunk}):
+            for some in chunks(turn_id for turn_id in turn_ids if turn_id is not None):
+                for said in connection.execute(_SAID, {"user": user_id, "turns": some}):
                     made[said.id] = {
                         "write_confidence": said.confidence,
                         "write_reason": said.reason,
@@ -295,28 +279,17 @@ class IndexSide(TurnQueries):
     def identity(self) -> str:
         """The ledger's own id, made when first asked for: its index carries it."""
         found = self.remembered(_IDENTITY)
-        if found is not None:
-            return found
-        with self.writing(_IDENTITY) as connection:
-            found = connection.execute(_META, {"key": _IDENTITY}).scalar()
-            if found is None:
-                found = new_id()
-                connection.execute(sa.insert(meta).values(key=_IDENTITY, value=found))
-            return found
+        if found is None:
+            made = new_id()
+            found = made if self.exchange(_IDENTITY, None, made) else self.remembered(_IDENTITY)
+        assert found is not None  # another process may have been quicker, and none takes it away
+        return found
 
     def knows(self, ids: Collection[str]) -> bool:
         """Whether one of some facts or turns is here, live, ended, or being erased."""
         columns = (facts.c.id, turns.c.id, waiting.c.fact_id)
-        return any(any(self._chunks(sa.select(one), one, ids)) for one in columns)
-
-    def _chunks(
-        self, query: sa.Select[Any], column: sa.Column[Any], wanted: Iterable[str]
-    ) -> Iterator[sa.Row[Any]]:
-        """Rows of a query whose column is one of some ids."""
-        ids = list(wanted)
         with self.reading() as connection:
-            for start in range(0, len(ids), _CHUNK):
-                yield from connection.execute(query.where(column.in_(ids[start : start + _CHUNK])))
+            return any(any(rows_among(connection, sa.select(one), one, ids)) for one in columns)
 
     def remembered(self, key: str) -> str | None:
         """A small fact about the ledger itself (table ``meta``)."""

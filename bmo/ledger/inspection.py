@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import sqlalchemy as sa
-from sqlalchemy.engine import URL, make_url
+from sqlalchemy.engine import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from bmo.ledger.migrating import SCHEMA, SchemaVersion, schema_of
@@ -54,9 +54,24 @@ def inspect_ledger(url: str) -> Inspection:
         read_only = URL.create("sqlite", database=path.absolute().as_uri())
         return _look(str(path), read_only.update_query_dict({"mode": "ro", "uri": "true"}), size)
     shown = parsed.render_as_string(hide_password=True)
-    if parsed.drivername == "postgresql":
-        parsed = parsed.set(drivername="postgresql+psycopg")
-    return _look(shown, parsed.update_query_dict({"connect_timeout": str(CONNECT_TIMEOUT_S)}), 0)
+    wait = {"connect_timeout": str(CONNECT_TIMEOUT_S)}
+    return _look(shown, with_driver(parsed).update_query_dict(wait), 0)
+
+
+def with_driver(url: URL) -> URL:
+    """A PostgreSQL server's URL with the driver that is used, where it names none."""
+    return url.set(drivername="postgresql+psycopg") if url.drivername == "postgresql" else url
+
+
+def damage_of(connection: Connection) -> str:
+    """What is damaged inside of a SQLite file, or ""; it reads the file."""
+    found = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar())
+    return "" if found == "ok" else found.splitlines()[-1]
+
+
+def first_line(error: DBAPIError) -> str:
+    """The first line of what a driver says."""
+    return str(error.orig).strip().splitlines()[0]
 
 
 def _look(place: str, url: URL, size: int) -> Inspection:
@@ -64,15 +79,13 @@ def _look(place: str, url: URL, size: int) -> Inspection:
     try:
         engine = sa.create_engine(url, poolclass=sa.NullPool)
         with engine.connect() as connection:
-            problem = ""
-            if is_file:
-                whole = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
-                problem = "" if whole == "ok" else f"it is damaged ({str(whole).splitlines()[-1]})"
+            damage = damage_of(connection) if is_file else ""
+            problem = f"it is damaged ({damage})" if damage else ""
             found = schema_of(connection)
             return Inspection(place, is_file or found is not None, found, SCHEMA, size, problem)
     except (ImportError, NoSuchModuleError) as error:
         return Inspection(place, False, problem=f"no driver for it ({error})")
     except DBAPIError as error:
-        why = str(error.orig).strip().splitlines()[0]
+        why = first_line(error)
         problem = why if is_file else f"it does not answer ({why})"
         return Inspection(place, is_file, size_bytes=size, problem=problem)

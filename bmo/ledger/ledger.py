@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from bmo.ledger import fact_writing
@@ -13,7 +13,7 @@ from bmo.ledger.forgetting import Forgetting
 from bmo.ledger.index_side import IndexSide
 from bmo.ledger.model_side import ModelSide
 from bmo.ledger.recall_log import RecallLog
-from bmo.ledger.recording import record_turn, store_fact, wants_near
+from bmo.ledger.recording import record_turn, similar_facts, store_fact, wants_near
 from bmo.ledger.records import NearDuplicates, Recorded
 from bmo.settings import CONNECTIONS, GatekeeperMode, checked_user_id
 from bmo.turn import Decision, Fact, Turn, utc_now
@@ -70,7 +70,7 @@ class Ledger(FactQueries, Forgetting, IndexSide, ModelSide, RecallLog):
             ValueError: The user id is not allowed, or the turn's id is another user's.
         """
         checked_user_id(turn.user_id)
-        similar = self._similar(turn, decision, near)
+        similar = similar_facts(turn.user_id, decision, near)
         with self.writing(turn.user_id) as connection:
             return record_turn(
                 connection,
@@ -135,16 +135,3 @@ class Ledger(FactQueries, Forgetting, IndexSide, ModelSide, RecallLog):
         """
         with self.writing() as connection:
             return import_lines(connection, lines, utc_now(), user_id=user_id, inspect=inspect)
-
-    @staticmethod
-    def _similar(
-        turn: Turn, decision: Decision, near: NearDuplicates | None
-    ) -> dict[int, Mapping[str, float]]:
-        """Asks for similar facts before the transaction begins: that takes milliseconds."""
-        if near is None or decision.verdict != "allow":
-            return {}
-        return {
-            position: dict(near(turn.user_id, fact.text))
-            for position, fact in enumerate(decision.facts)
-            if wants_near(fact) and fact.text.strip()
-        }

@@ -138,10 +138,9 @@ def _upgrade(connection: Connection, found: SchemaVersion) -> None:
     """Applies migrations; whoever could work with the ledger before still can, if they allow it."""
     if found.newest not in (FIRST, *STEPS):
         raise _refusal(found)
-    moment = "DATETIME" if connection.dialect.name == "sqlite" else "TIMESTAMP WITH TIME ZONE"
     for schema, statements in STEPS.items():
         for statement in statements if schema > found.newest else ():
-            connection.execute(sa.text(statement.replace("{moment}", moment)))
+            connection.execute(sa.text(statement))
     connection.execute(sa.update(_VERSION).values(version_num=max(OLDEST, found.oldest)))
     _tell(connection, _NEWEST, SCHEMA)
     if found.newest < KEYS_SINCE:

@@ -8,7 +8,8 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from bmo.ledger.records import Aim
+from bmo.ledger.chunks import chunks
+from bmo.ledger.records import Aim, LoggedTurn
 from bmo.ledger.schema import model_queue, turns
 from bmo.ledger.turn_log import logged
 from bmo.settings import GatekeeperMode
@@ -16,9 +17,6 @@ from bmo.turn import Decision, Fact, StoredFact, Turn, is_masked
 
 NEVER_SHOWN = frozenset({"injection", "sensitive", "forget"})
 """Signals of turns that no model gets to read: attacks, secrets, what was to be forgotten."""
-
-_CHUNK = 500
-"""Ids per statement; SQLite takes a limited number of parameters."""
 
 _BY_ENCODER = ("encoder:", "judge:")
 _BY_WORDS = (*_BY_ENCODER, "raw", "pattern:order.remember", "pattern:published.")
@@ -81,37 +79,32 @@ def note(
         remove(connection, [turn.id])
     if aim is None or known == aim:
         return
-    connection.execute(
-        _INSERT,
-        {
-            "turn_id": turn.id,
-            "user_id": turn.user_id,
-            "aim": aim,
-            "promise": decision.assessment.allow if decision.assessment is not None else None,
-            "attempts": 0,
-            "next_at": now,
-            "last_error": "",
-        },
-    )
+    promise = decision.assessment.allow if decision.assessment is not None else None
+    connection.execute(_INSERT, _row(turn, aim, promise, now))
+
+
+def _row(
+    turn: Turn | LoggedTurn, aim: Aim, promise: float | None, now: datetime
+) -> dict[str, object]:
+    return {
+        "turn_id": turn.id,
+        "user_id": turn.user_id,
+        "aim": aim,
+        "promise": promise,
+        "attempts": 0,
+        "next_at": now,
+        "last_error": "",
+    }
 
 
 def queue_held(
     connection: Connection, user_id: str, turn_ids: Sequence[str], now: datetime
 ) -> None:
     """Lets those of some turns wait that are held: turns that came with an import."""
-    for start in range(0, len(turn_ids), _CHUNK):
-        chunk = turn_ids[start : start + _CHUNK]
-        held = logged(connection, user_id, verdict="hold", resolution="", turn_ids=chunk)
+    for some in chunks(turn_ids):
+        held = logged(connection, user_id, verdict="hold", resolution="", turn_ids=some)
         rows = [
-            {
-                "turn_id": said.id,
-                "user_id": user_id,
-                "aim": "held",
-                "promise": None,
-                "attempts": 0,
-                "next_at": now,
-                "last_error": "",
-            }
+            _row(said, "held", None, now)
             for said in held
             if said.text
             and not said.redacted

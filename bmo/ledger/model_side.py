@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection
 
 from bmo.ledger import model_queue, turn_log
 from bmo.ledger.canonical import write_allowed
-from bmo.ledger.recording import wants_near
+from bmo.ledger.recording import similar_facts
 from bmo.ledger.records import Aim, NearDuplicates, Recorded, WaitingTurn
 from bmo.ledger.schema import decisions, model_days, turns
 from bmo.ledger.schema import model_queue as queue
@@ -200,11 +200,7 @@ class ModelSide(TurnQueries):
             or its words were erased meanwhile: nothing is written then.
         """
         checked_user_id(user_id)
-        similar = {
-            position: dict(near(user_id, fact.text))
-            for position, fact in enumerate(decision.facts)
-            if near is not None and decision.verdict == "allow" and wants_near(fact)
-        }
+        similar = similar_facts(user_id, decision, near)
         with self.writing(user_id) as connection:
             if not model_queue.waits(connection, user_id, turn_id):
                 model_queue.remove(connection, [turn_id])

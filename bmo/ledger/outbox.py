@@ -5,7 +5,6 @@ What the recorder does with it is in ``index_side``.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from datetime import datetime
 
 import sqlalchemy as sa
@@ -17,15 +16,15 @@ from bmo.ledger.schema import outbox
 # Built once: building a statement takes as long as running it.
 _INSERT = sa.insert(outbox)
 _DONE = sa.delete(outbox).where(outbox.c.id == sa.bindparam("item"))
-_WAITS = (
+_IS_TO_BE_WRITTEN = (
     sa.select(outbox.c.id)
     .where(
         outbox.c.fact_id == sa.bindparam("fact"),
-        outbox.c.op.in_(sa.bindparam("ops", expanding=True)),
+        outbox.c.op.in_(["add", "update"]),
+        outbox.c.leased_by.is_(None),
     )
     .limit(1)
 )
-_WAITS_FREE = _WAITS.where(outbox.c.leased_by.is_(None))
 
 
 def put(
@@ -42,8 +41,7 @@ def put(
     What somebody works on now may have been read before it changed: that does not count.
     """
     if op == "update" and erasure_id is None:
-        given = {"fact": fact_id, "ops": ["add", "update"]}
-        if connection.execute(_WAITS_FREE, given).first() is not None:
+        if connection.execute(_IS_TO_BE_WRITTEN, {"fact": fact_id}).first() is not None:
             return
     connection.execute(
         _INSERT,
@@ -70,8 +68,3 @@ def drop_for_fact(connection: Connection, fact_id: str) -> int:
     return connection.execute(
         sa.delete(outbox).where(outbox.c.fact_id == fact_id, outbox.c.op != "purge")
     ).rowcount
-
-
-def waits(connection: Connection, fact_id: str, ops: Collection[OutboxOp]) -> bool:
-    """Whether one of some operations waits for a fact."""
-    return connection.execute(_WAITS, {"fact": fact_id, "ops": list(ops)}).first() is not None

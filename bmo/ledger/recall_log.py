@@ -107,6 +107,8 @@ class RecallLog(Database):
             Number of facts noted.
         """
         checked_user_id(user_id)
+        if not ids:
+            return 0
         with self.writing() as connection:
             left = sorted(_own(connection, user_id, ids))
             if left:

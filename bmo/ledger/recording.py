@@ -15,7 +15,7 @@ from bmo.ledger import facts as rows
 from bmo.ledger.fact_writing import Stamp
 from bmo.ledger.outcome import Outcome
 from bmo.ledger.reconcile import Plan, plan_fact, statement_key
-from bmo.ledger.records import Recorded
+from bmo.ledger.records import NearDuplicates, Recorded
 from bmo.ledger.retracting import retract
 from bmo.ledger.schema import facts
 from bmo.settings import GatekeeperMode
@@ -127,6 +127,23 @@ def store_fact(
 def wants_near(fact: Fact) -> bool:
     """Whether reconciling a fact takes similar facts from the index."""
     return fact.op == "assert" and (fact.slot is None or fact.cardinality == "many")
+
+
+def similar_facts(
+    user_id: str, decision: Decision, near: NearDuplicates | None
+) -> dict[int, Mapping[str, float]]:
+    """What each fact may double, asked before the transaction begins: that takes milliseconds.
+
+    Returns:
+        Position of a fact in ``decision.facts`` -> fact id -> cosine similarity.
+    """
+    if near is None or decision.verdict != "allow":
+        return {}
+    return {
+        position: dict(near(user_id, fact.text))
+        for position, fact in enumerate(decision.facts)
+        if wants_near(fact) and fact.text.strip()
+    }
 
 
 def stands_for(row: StoredFact, fact: Fact, source_type: str = "gate") -> bool:

@@ -9,7 +9,8 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from bmo.ledger import fact_writing
-from bmo.ledger.facts import fetch, select_facts, stored
+from bmo.ledger.chunks import count_changed, rows_among
+from bmo.ledger.facts import by_ids, select_facts, stored
 from bmo.ledger.schema import fact_turns, fact_words, facts, turns
 from bmo.ledger.subjects import name_of
 from bmo.ledger.values import content_words, mask_words, spelt_with
@@ -18,7 +19,12 @@ from bmo.turn import StoredFact
 MASK = "[forgotten]"
 """Stands in a text where erased words stood."""
 
-_CHUNK = 400
+EMPTIED = {"text": "", "assistant_before": "", "assistant_after": "", "redacted": True}
+"""Columns of a turn of which no words are left."""
+
+_AT_ONCE = 400
+"""Facts that are read at a time while others may be enough."""
+
 _MOST_SPELLINGS = 60
 """Pieces of words looked for at a time; SQLite takes expressions of limited depth."""
 
@@ -67,13 +73,8 @@ def forgettable(
 
 def empty_turns(connection: Connection, user_id: str, turn_ids: Collection[str]) -> None:
     """Takes all words out of turns; their decisions stay."""
-    wanted = sorted(turn_ids)
-    for start in range(0, len(wanted), _CHUNK):
-        connection.execute(
-            sa.update(turns)
-            .where(turns.c.user_id == user_id, turns.c.id.in_(wanted[start : start + _CHUNK]))
-            .values(text="", assistant_before="", assistant_after="", redacted=True)
-        )
+    empty = sa.update(turns).where(turns.c.user_id == user_id).values(EMPTIED)
+    count_changed(connection, empty, turns.c.id, sorted(turn_ids))
 
 
 def redact_turns(
@@ -87,8 +88,11 @@ def redact_turns(
     """
     columns = (turns.c.text, turns.c.assistant_before, turns.c.assistant_after)
     holding = _holding(connection, turns, columns, user_id, words.all)
-    linked = _linked_turns(connection, ids)
-    kept = _turns_with_other_facts(connection, {*linked, *(row.id for row in holding)}, ids)
+    links = sa.select(fact_turns.c.turn_id, fact_turns.c.fact_id)
+    linked = {row.turn_id for row in rows_among(connection, links, fact_turns.c.fact_id, ids)}
+    telling = sorted({*linked, *(row.id for row in holding)})
+    found, gone = rows_among(connection, links, fact_turns.c.turn_id, telling), {*ids}
+    kept = {row.turn_id for row in found if row.fact_id not in gone}
     emptied = (linked - kept) | ({turn_id} if turn_id is not None else set())
     masked = 0
     for reworded in sorted(_reworded(connection, ids) & kept):
@@ -127,35 +131,27 @@ def redact_facts(
         The facts that changed.
     """
     changed: list[StoredFact] = []
-    gone = set(ids)
     held = _holding(connection, facts, (facts.c.said, facts.c.asked), user_id, words.all)
-    query = select_facts().where(facts.c.user_id == user_id)
     reworded = _reworded(connection, ids)
     beside = sa.select(facts.c.id).where(facts.c.turn_id.in_(reworded))
-    touched = [row.id for row in held] + [str(one) for one in connection.execute(beside).scalars()]
-    touched = [fact_id for fact_id in dict.fromkeys(touched) if fact_id not in gone]
-    for start in range(0, len(touched), _CHUNK):
-        chunk = touched[start : start + _CHUNK]
-        for fact in fetch(connection, query.where(facts.c.id.in_(chunk))):
-            said = _without(fact.said, words, fact.text)
-            said = fact.text if fact.turn_id in reworded else said
-            asked = "" if words.all & content_words([fact.asked]) else fact.asked
-            new = replace(fact, said=said, asked=asked)
-            fact_writing.change(connection, fact.id, {"said": said, "asked": asked})
-            fact_writing.write_words(connection, new)
-            changed.append(new)
+    touched = {row.id for row in held} | {*connection.execute(beside).scalars()}
+    for fact in by_ids(connection, user_id, sorted(touched.difference(ids))):
+        said = _without(fact.said, words, fact.text)
+        said = fact.text if fact.turn_id in reworded else said
+        asked = "" if words.all & content_words([fact.asked]) else fact.asked
+        new = replace(fact, said=said, asked=asked)
+        fact_writing.change(connection, fact.id, {"said": said, "asked": asked})
+        fact_writing.write_words(connection, new)
+        changed.append(new)
     return changed
 
 
 def _reworded(connection: Connection, ids: Sequence[str]) -> set[str]:
     """The turns of which a model wrote some facts: their words are not those of the facts."""
-    found: set[str] = set()
-    for start in range(0, len(ids), _CHUNK):
-        query = sa.select(facts.c.turn_id).where(
-            facts.c.id.in_(ids[start : start + _CHUNK]), facts.c.source_type == "model"
-        )
-        found |= {str(one) for one in connection.execute(query).scalars() if one is not None}
-    return found
+    query = sa.select(facts.c.turn_id).where(
+        facts.c.source_type == "model", facts.c.turn_id.is_not(None)
+    )
+    return {row.turn_id for row in rows_among(connection, query, facts.c.id, ids)}
 
 
 def _kept_text(connection: Connection, turn_id: str, ids: Sequence[str]) -> str:
@@ -183,7 +179,7 @@ def _is_held(connection: Connection, user_id: str, word: str, gone: Collection[s
         .join(fact_words, fact_words.c.fact_id == facts.c.id)
         .where(fact_words.c.user_id == user_id, fact_words.c.word == word)
     )
-    with connection.execute(query, execution_options={"yield_per": _CHUNK}) as found:
+    with connection.execute(query, execution_options={"yield_per": _AT_ONCE}) as found:
         others = (fact for fact in map(stored, found) if fact.id not in gone)
         return any(word in fact_writing.own_words(fact) for fact in others)
 
@@ -227,26 +223,3 @@ def _bytes_of(connection: Connection, column: sa.Column[str]) -> sa.ColumnElemen
     if connection.dialect.name == "sqlite":
         return sa.func.length(sa.cast(column, sa.LargeBinary))
     return sa.func.octet_length(column)
-
-
-def _linked_turns(connection: Connection, ids: Sequence[str]) -> set[str]:
-    found: set[str] = set()
-    for start in range(0, len(ids), _CHUNK):
-        chunk = ids[start : start + _CHUNK]
-        query = sa.select(fact_turns.c.turn_id).where(fact_turns.c.fact_id.in_(chunk))
-        found.update(str(turn_id) for turn_id in connection.execute(query).scalars())
-    return found
-
-
-def _turns_with_other_facts(
-    connection: Connection, turn_ids: Collection[str], ids: Sequence[str]
-) -> set[str]:
-    gone = set(ids)
-    kept: set[str] = set()
-    wanted = sorted(turn_ids)
-    for start in range(0, len(wanted), _CHUNK):
-        query = sa.select(fact_turns.c.turn_id, fact_turns.c.fact_id).where(
-            fact_turns.c.turn_id.in_(wanted[start : start + _CHUNK])
-        )
-        kept.update(row.turn_id for row in connection.execute(query) if row.fact_id not in gone)
-    return kept

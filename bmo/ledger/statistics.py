@@ -264,17 +264,11 @@ def recall_counts(connection: Connection, span: Span) -> RecallCounts:
         if row.recalled:
             recalled += 1
             elapsed.append(row.elapsed_ms)
-    given = (
-        sa.select(sa.func.count())
-        .select_from(recall_items)
-        .join(recalls, recalls.c.id == recall_items.c.recall_id)
-        .where(recall_items.c.given.is_(True), *span.conditions(recalls))
-    )
     return RecallCounts(
         turns=triggers.total(),
         recalled=recalled,
         fallbacks=fallbacks,
-        given=int(connection.execute(given).scalar_one()),
+        given=int(connection.execute(_given(span)).scalar_one()),
         tokens=tokens,
         triggers=_ranked(triggers),
         elapsed_ms=tuple(sorted(elapsed)),
@@ -292,13 +286,7 @@ def feedback_counts(connection: Connection, span: Span) -> FeedbackCounts:
     for helpful, source, count in connection.execute(judged):
         found[bool(helpful)][source] += count
     is_rule = facts.c.kind.in_(("hard_rule", "policy"))
-    given = (
-        sa.select(sa.func.count())
-        .select_from(recall_items)
-        .join(recalls, recalls.c.id == recall_items.c.recall_id)
-        .join(facts, facts.c.id == recall_items.c.fact_id)
-        .where(recall_items.c.given.is_(True), is_rule, *span.conditions(recalls))
-    )
+    rules_given = _given(span).join(facts, facts.c.id == recall_items.c.fact_id).where(is_rule)
     broken = (
         sa.select(sa.func.count())
         .select_from(feedback)
@@ -308,8 +296,18 @@ def feedback_counts(connection: Connection, span: Span) -> FeedbackCounts:
     return FeedbackCounts(
         helpful=_ranked(found[True]),
         unhelpful=_ranked(found[False]),
-        rules_given=int(connection.execute(given).scalar_one()),
+        rules_given=int(connection.execute(rules_given).scalar_one()),
         rules_broken=int(connection.execute(broken).scalar_one()),
+    )
+
+
+def _given(span: Span) -> sa.Select[int]:
+    """How many memories were given."""
+    return (
+        sa.select(sa.func.count())
+        .select_from(recall_items)
+        .join(recalls, recalls.c.id == recall_items.c.recall_id)
+        .where(recall_items.c.given.is_(True), *span.conditions(recalls))
     )
 
 
@@ -331,7 +329,7 @@ def live_by_category(connection: Connection, user_id: str | None) -> dict[str, i
         rows.is_live(), *Span(user_id).conditions(facts, "valid_from")
     )
     found = connection.execute(query.group_by(facts.c.category))
-    return dict(sorted(((row[0], row[1]) for row in found), key=lambda pair: (-pair[1], pair[0])))
+    return _ranked({row.category: row[1] for row in found})
 
 
 def rule_records(connection: Connection, span: Span) -> list[RuleRecord]:
@@ -379,26 +377,31 @@ def held_backlog(connection: Connection, user_id: str | None) -> tuple[int, date
 
 def duplicates(connection: Connection, user_id: str | None) -> int:
     """Live memories of one user that say the same as another one, in words or in slot and value."""
-    mine = [rows.is_live(), *Span(user_id).conditions(facts, "valid_from")]
-    extra: Any = sa.func.count() - 1
-    by_text = (
-        sa.select(extra.label("extra"))
-        .where(*mine)
-        .group_by(facts.c.user_id, facts.c.text_key)
-        .having(sa.func.count() > 1)
-    )
-    by_value = (
-        sa.select(extra.label("extra"))
-        .where(*mine, facts.c.slot.is_not(None), facts.c.value_key != "")
-        .group_by(
-            facts.c.user_id, facts.c.subject, facts.c.slot, facts.c.value_key, facts.c.polarity
-        )
-        .having(sa.func.count() > 1)
-    )
+    span = Span(user_id)
+    by_value = (facts.c.subject, facts.c.slot, facts.c.polarity)
     return max(
-        int(connection.execute(sa.select(sa.func.sum(q.subquery().c.extra))).scalar() or 0)
-        for q in (by_text, by_value)
+        _said_again(connection, span, facts.c.text_key),
+        _said_again(connection, span, facts.c.value_key, *by_value),
     )
+
+
+def _said_again(
+    connection: Connection, span: Span, key: sa.Column[str], *same: sa.Column[Any]
+) -> int:
+    """Live memories that share a key, and other columns, with another one of their user."""
+    # Which keys stand twice the index tells alone, in a quarter of the time of reading the rows.
+    twice = sa.select(facts.c.user_id, key).where(key != "", *span.conditions(facts, "valid_from"))
+    twice = twice.group_by(facts.c.user_id, key).having(sa.func.count() > 1)
+    found = twice.subquery()
+    told = [rows.is_live(), *(column.is_not(None) for column in same if column.nullable)]
+    groups = (
+        sa.select((sa.func.count() - 1).label("again"))
+        .select_from(found)
+        .join(facts, sa.and_(facts.c.user_id == found.c.user_id, key == found.c[key.name]))
+        .where(*told)
+        .group_by(facts.c.user_id, key, *same)
+    )
+    return int(connection.execute(sa.select(sa.func.sum(groups.subquery().c.again))).scalar() or 0)
 
 
 def conflicting(connection: Connection, user_id: str | None) -> int:
@@ -408,7 +411,7 @@ def conflicting(connection: Connection, user_id: str | None) -> int:
     return int(connection.execute(query).scalar_one())
 
 
-def _ranked(counts: Counter[str]) -> dict[str, int]:
+def _ranked(counts: Mapping[str, int]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 

@@ -11,18 +11,17 @@ import sqlalchemy as sa
 
 from bmo.ledger import facts as rows
 from bmo.ledger import turn_log
+from bmo.ledger.chunks import chunks
 from bmo.ledger.database import Database
 from bmo.ledger.recording import record_turn
 from bmo.ledger.records import LoggedTurn, Recorded, TurnOutcome
+from bmo.ledger.redaction import EMPTIED
 from bmo.ledger.restating import Restated, compare_pass, write_pass
 from bmo.ledger.schema import decisions, fact_turns, recall_items, recalls, turns
 from bmo.ledger.turn_log import Narrowed, as_turn
 from bmo.ledger.values import content_words
 from bmo.settings import checked_user_id
 from bmo.turn import Decision, Fact, Turn, utc_now
-
-_CHUNK = 500
-"""Ids per statement; SQLite takes a limited number of parameters."""
 
 
 class TurnQueries(Database):
@@ -66,14 +65,13 @@ class TurnQueries(Database):
         given: defaultdict[str, list[str]] = defaultdict(list)
         asked: set[str] = set()
         with self.reading() as connection:
-            for start in range(0, len(turn_ids), _CHUNK):
-                chunk = list(turn_ids[start : start + _CHUNK])
+            for some in chunks(turn_ids):
                 stated = sa.select(fact_turns.c.turn_id, fact_turns.c.fact_id).where(
-                    fact_turns.c.turn_id.in_(chunk), fact_turns.c.role.in_(["stated", "confirmed"])
+                    fact_turns.c.turn_id.in_(some), fact_turns.c.role.in_(["stated", "confirmed"])
                 )
                 for row in connection.execute(stated.order_by(fact_turns.c.fact_id)):
                     told[row.turn_id].append(row.fact_id)
-                mine = sa.and_(recalls.c.turn_id.in_(chunk), recalls.c.user_id == user_id)
+                mine = sa.and_(recalls.c.turn_id.in_(some), recalls.c.user_id == user_id)
                 asking = sa.select(recalls.c.turn_id).where(mine, recalls.c.recalled)
                 asked.update(connection.execute(asking).scalars())
                 items = (
@@ -95,17 +93,13 @@ class TurnQueries(Database):
 
     def held(self, user_id: str, *, limit: int | None = None) -> list[LoggedTurn]:
         """Turns the gate held and nobody has decided on, newest first."""
-        checked_user_id(user_id)
         return self.turns(user_id, verdict="hold", resolution="", newest_first=True, limit=limit)
 
     def search_held(self, user_id: str, query: str, limit: int) -> list[tuple[LoggedTurn, float]]:
         """Held turns that share words with ``query``, best first, with the share 0..1."""
-        checked_user_id(user_id)
         wanted = content_words([query])
-        if not wanted:
-            return []
         found = [
-            (turn, len(wanted & content_words([turn.text])) / len(wanted))
+            (turn, len(wanted & content_words([turn.text])) / max(len(wanted), 1))
             for turn in self.held(user_id)
         ]
         ranked = sorted(found, key=lambda pair: pair[1], reverse=True)
@@ -125,7 +119,7 @@ class TurnQueries(Database):
             ValueError: No such turn of this user is held.
         """
         held = self._held_turn(user_id, turn_id)
-        told = list(facts) if facts is not None else [_as_said(held)]
+        told = facts if facts is not None else [_as_said(held)]
         decision = Decision(
             verdict="allow",
             signals=held.signals,
@@ -153,12 +147,7 @@ class TurnQueries(Database):
             turn_log.resolve(connection, user_id, turn_id, "discarded")
 
     def _held_turn(self, user_id: str, turn_id: str) -> LoggedTurn:
-        checked_user_id(user_id)
-        found = [
-            turn
-            for turn in self.turns(user_id, turn_ids=[turn_id], verdict="hold")
-            if not turn.resolution
-        ]
+        found = self.turns(user_id, turn_ids=[turn_id], verdict="hold", resolution="")
         if not found:
             raise ValueError(f"user {user_id!r} has no held turn {turn_id!r}")
         return found[0]
@@ -197,9 +186,8 @@ class TurnQueries(Database):
             turns.c.id.in_(told_nothing),
             turns.c.id.not_in(sa.select(fact_turns.c.turn_id)),
         )
-        emptied = {"text": "", "assistant_before": "", "assistant_after": "", "redacted": True}
         with self.writing() as connection:
-            return connection.execute(old.values(emptied)).rowcount
+            return connection.execute(old.values(EMPTIED)).rowcount
 
 
 def _as_said(logged: LoggedTurn) -> Fact:

@@ -4,7 +4,7 @@ from bmo.recorder.comparing import Comparison, comparison_of
 from bmo.recorder.mem0_import import MemoryImport, import_mem0
 from bmo.recorder.outbox_worker import OutboxWorker
 from bmo.recorder.rebuild import Progress, rebuild
-from bmo.recorder.recorder import Recorder, RecorderStats
+from bmo.recorder.recorder import Recorder
 
 __all__ = [
     "Comparison",
@@ -12,7 +12,6 @@ __all__ = [
     "OutboxWorker",
     "Progress",
     "Recorder",
-    "RecorderStats",
     "comparison_of",
     "import_mem0",
     "rebuild",

@@ -88,16 +88,13 @@ class InferenceThread:
                 if self._closed:
                     break
                 self._working = True
-            done = self._step()
+            done = self._guarded(lambda: self._worker.apply(limit=1))
             with self._changed:
                 self._working = False
                 self._changed.notify_all()
                 if not done and not self._closed:
                     self._changed.wait(POLL_S)
         self._guarded(self._worker.release)
-
-    def _step(self) -> int:
-        return self._guarded(lambda: self._worker.apply(limit=1)) or 0
 
     def _guarded(self, step: Callable[[], int | None]) -> int | None:
         try:
@@ -110,7 +107,6 @@ class InferenceThread:
 
     def _due(self) -> bool:
         try:
-            due = self._ledger.next_due(ops=_RAW)
+            return self._ledger.backlog(ops=_RAW).is_due(utc_now())
         except DBAPIError:
             return False
-        return due is not None and due <= utc_now()

@@ -154,7 +154,7 @@ class OutboxWorker:
             self._write_raw(item)
             self._ledger.applied(item)
         elif item.op == "delete":
-            if not self._ledger.is_live(item.user_id, item.fact_id):
+            if not self._ledger.live_among([item.fact_id]):
                 self._index.delete_fact(item.user_id, item.fact_id)
             self._ledger.applied(item)
         else:

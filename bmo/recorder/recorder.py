@@ -7,7 +7,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
@@ -44,27 +43,6 @@ _KNOWN_TURNS = 1000
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True, slots=True)
-class RecorderStats:
-    """How far the recorder is behind.
-
-    Attributes:
-        queued: Jobs that wait for the thread.
-        deferred: Turns the database would not take yet.
-        outbox: Entries the index has not learnt yet.
-        oldest_s: Age of the oldest of them, in seconds.
-        recorded: Turns recorded since it was opened.
-        index_problem: Why the index cannot be used now, or "".
-    """
-
-    queued: int
-    deferred: int
-    outbox: int
-    oldest_s: float
-    recorded: int
-    index_problem: str
 
 
 class Recorder:
@@ -106,7 +84,6 @@ class Recorder:
         self._writer = WriterThread(upkeep, round_of_it)
         self._turn_users: OrderedDict[str, str] = OrderedDict()
         self._lock = threading.Lock()
-        self._recorded = 0
 
     @classmethod
     def open(
@@ -181,21 +158,18 @@ class Recorder:
                 used, and as helpful.
             at: The session's moment; None is now.
         """
-        with self._lock:
-            user_id = self._turn_users.get(turn_id)
+        user_id = self._user_of(turn_id)
         if user_id is None:
             return
         self._put(lambda: self._ledger.note_reply(user_id, turn_id, text))
         shown = tuple(memory.fact for memory in given.memories) if given is not None else ()
+
+        def used() -> list[str]:
+            """Found out on the thread: this is called from event loops."""
+            return [fact.id for fact in shown if words_used(fact, text)]
+
         if shown:
-            # Which words were used is found out on the thread: this is called from event loops.
-            self._note_helpfulness(
-                user_id,
-                turn_id,
-                lambda: [fact.id for fact in shown if words_used(fact, text)],
-                True,
-                at,
-            )
+            self._note_helpfulness(user_id, turn_id, used, True, at, "reply")
 
     def note_wrong(
         self, turn_id: str, fact_ids: Sequence[str], *, at: datetime | None = None
@@ -207,16 +181,15 @@ class Recorder:
             fact_ids: The memories.
             at: The session's moment; None is now.
         """
-        with self._lock:
-            user_id = self._turn_users.get(turn_id)
+        user_id = self._user_of(turn_id)
         if user_id is not None and fact_ids:
-            self._note_helpfulness(user_id, turn_id, lambda: fact_ids, False, at)
+            self._note_helpfulness(user_id, turn_id, lambda: fact_ids, False, at, "correction")
 
     def note_judged(
         self, user_id: str, turn_id: str, fact_ids: Sequence[str], helpful: bool, at: datetime
     ) -> None:
         """Writes what the user said when asked whether memories helped with a turn."""
-        self._note_helpfulness(user_id, turn_id, lambda: fact_ids, helpful, at, source="user")
+        self._note_helpfulness(user_id, turn_id, lambda: fact_ids, helpful, at, "user")
 
     def _note_helpfulness(
         self,
@@ -225,25 +198,19 @@ class Recorder:
         which: Callable[[], Sequence[str]],
         helpful: bool,
         at: datetime | None,
-        *,
-        source: str = "",
+        source: str,
     ) -> None:
         moment = at or utc_now()
-
-        def note() -> int:
-            fact_ids = which()
-            if not fact_ids:
-                return 0
-            return self._ledger.note_helpfulness(
-                user_id,
-                fact_ids,
-                turn_id=turn_id,
-                helpful=helpful,
-                at=moment,
-                source=source or ("reply" if helpful else "correction"),
+        self._put(
+            lambda: self._ledger.note_helpfulness(
+                user_id, which(), turn_id=turn_id, helpful=helpful, at=moment, source=source
             )
+        )
 
-        self._put(note)
+    def _user_of(self, turn_id: str) -> str | None:
+        """Whose a turn is that was submitted here lately."""
+        with self._lock:
+            return self._turn_users.get(turn_id)
 
     def note_recall(self, turn: Turn, recall: Recall) -> None:
         """Writes what was recalled for a turn."""
@@ -269,18 +236,10 @@ class Recorder:
         self._inference.flush(min(deadline, time.monotonic() + INFERENCE_FLUSH_S))
         return not self._writer.deferred and self._ledger.outbox_depth()[0] == 0
 
-    def stats(self) -> RecorderStats:
-        """How far it is behind."""
-        depth, oldest = self._ledger.outbox_depth()
-        age_s = (utc_now() - oldest).total_seconds() if oldest is not None else 0.0
-        return RecorderStats(
-            queued=self._writer.queued,
-            deferred=self._writer.deferred,
-            outbox=depth,
-            oldest_s=max(age_s, 0.0),
-            recorded=self._recorded,
-            index_problem=self._index.unavailable if self._index is not None else "no index",
-        )
+    @property
+    def index_problem(self) -> str:
+        """Why the index cannot be used now, or ""."""
+        return self._index.unavailable if self._index is not None else "no index"
 
     def close(self, timeout_s: float = 30.0) -> None:
         """Does what was submitted, brings the index up to date if it is up, and stops.
@@ -325,7 +284,6 @@ class Recorder:
             failed = False
         finally:
             telemetry.note_write("ledger", time.perf_counter() - began, failed=failed)
-        self._recorded += 1
         if self._inference is not None:
             self._inference.wake()
         return recorded

@@ -71,11 +71,6 @@ class WriterThread:
         self._thread = threading.Thread(target=self._run, name="bmo-recorder", daemon=True)
 
     @property
-    def queued(self) -> int:
-        """Jobs that wait."""
-        return self._queue.qsize()
-
-    @property
     def deferred(self) -> int:
         """Turns the database would not take yet."""
         return len(self._deferred)

@@ -31,7 +31,7 @@ class Parts:
         return self.recorder.submit(turn, decision).result(30)
 
     def settled(self) -> None:
-        assert self.recorder.flush(60.0), self.recorder.stats()
+        assert self.recorder.flush(60.0), self.ledger.backlog()
 
     def mended(self) -> None:
         """Waits until the index holds what the ledger says."""

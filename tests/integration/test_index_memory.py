@@ -327,15 +327,15 @@ def test_what_the_store_is_rewritten_into_is_not_stale(
         if not dropped:
             dropped.append(index.drop_stale())
 
-    for number in range(60):  # more than a page: it pauses between two
+    for number in range(90):  # more than a page: it pauses between two
         index.add(stored(f"Collects item {number}"), {})
     monkeypatch.setattr("bmo.index.edge_store.time.sleep", dropping)
     assert index.compact()
     assert dropped == [0]
-    assert index.count() == 61
+    assert index.count() == 91
     index.close()
     again = MemoryIndex.open(settings(tmp_path), HashingEmbedder())
-    assert again.count() == 61
+    assert again.count() == 91
     again.close()
 
 

@@ -489,31 +489,6 @@ def test_neighbours_are_of_the_visit_and_may_be_shown(ledger: Ledger) -> None:
     assert attack.text not in around
 
 
-def test_turns_held_before_there_was_a_queue_wait_too(ledger_url: str) -> None:
-    first = Ledger.open(ledger_url)
-    held = hold(first, "held long ago")
-    hold(first, "an old attack", signals=("injection",))
-    done = hold(first, "done by hand")
-    first.discard_held("ana", done.id)
-    with first.writing() as connection:
-        connection.execute(sa.text("ALTER TABLE decisions DROP COLUMN mode"))
-        for name in ("model_queue", "user_versions", "model_days"):
-            connection.execute(sa.text(f"DROP TABLE {name}"))
-        for name in ("people", "live_slot", "newest", "superseded_by"):
-            connection.execute(sa.text(f"DROP INDEX ix_facts_{name}"))
-        for name in ("said", "asked"):
-            connection.execute(sa.text(f"ALTER TABLE facts DROP COLUMN {name}"))
-        for table in ("turns", "facts"):
-            for name in ("agent_id", "visibility"):
-                connection.execute(sa.text(f"ALTER TABLE {table} DROP COLUMN {name}"))
-        connection.execute(sa.text("UPDATE alembic_version SET version_num = '0002'"))
-        connection.execute(sa.text("DELETE FROM meta WHERE key = 'schema'"))
-    first.close()
-    second = Ledger.open(ledger_url)
-    assert [one.turn.id for one in second.waiting("ana")] == [held.id]
-    second.close()
-
-
 def test_held_turns_of_an_import_wait_as_well(ledger: Ledger, tmp_path: Path) -> None:
     held = hold(ledger, "held here")
     hold(ledger, "an attack", signals=("injection",))

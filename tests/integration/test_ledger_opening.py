@@ -19,7 +19,7 @@ from tests.integration.memory_parts import rows_of
 
 pytestmark = pytest.mark.integration
 
-FIRST_SCHEMA = Path(__file__).parent / "ledgers" / "schema_0001.sql"
+FIRST_SCHEMA = Path(__file__).parent / "ledgers" / "schema_0005.sql"
 
 
 def differences(ledger: Ledger) -> list[object]:

@@ -41,7 +41,7 @@ def test_what_a_dead_worker_leased_is_taken_over_within_ten_seconds(ledger: Ledg
     tell(ledger)
     assert len(ledger.claim_outbox("dead", 5)) == 1
     assert ledger.claim_outbox("living", 5) == []
-    due = ledger.next_due()
+    due = ledger.backlog().first_due
     assert due is not None and due > utc_now()  # nobody looks for it before
     time_passes(ledger, LEASE)
     assert len(ledger.claim_outbox("living", 5)) == 1

@@ -18,7 +18,7 @@ from tests.fakes.speaker import allowed, day, likes, live, turn
 
 pytestmark = pytest.mark.integration
 
-FIRST_SCHEMA = Path(__file__).parent / "ledgers" / "schema_0001.sql"
+FIRST_SCHEMA = Path(__file__).parent / "ledgers" / "schema_0005.sql"
 OURS = migrating.SCHEMA
 
 EXPANDS = "ALTER TABLE facts ADD COLUMN mood TEXT DEFAULT '' NOT NULL"
@@ -165,7 +165,7 @@ def first_ledger(folder: Path, schema: str) -> Path:
     with engine.begin() as opened:
         for name, statements in STEPS.items():
             for statement in statements if name <= schema else ():
-                opened.execute(sa.text(statement.replace("{moment}", "DATETIME")))
+                opened.execute(sa.text(statement))
         opened.execute(sa.text("UPDATE alembic_version SET version_num = :now"), {"now": schema})
     engine.dispose()
     return path

@@ -135,11 +135,9 @@ CREATE TABLE facts (
 	CONSTRAINT fk_facts_turn_id FOREIGN KEY(turn_id) REFERENCES turns (id) ON DELETE SET NULL
 );
 CREATE INDEX ix_facts_live ON facts (user_id, valid_until, valid_from);
-CREATE INDEX ix_facts_slot ON facts (user_id, subject, slot, valid_until);
 CREATE INDEX ix_facts_text_key ON facts (user_id, text_key);
 CREATE INDEX ix_facts_turn ON facts (turn_id);
 CREATE INDEX ix_facts_value_key ON facts (user_id, value_key);
-CREATE INDEX ix_facts_withdrawn ON facts (withdrawn_by);
 CREATE TABLE fact_turns (
 	fact_id VARCHAR(64) NOT NULL, 
 	turn_id VARCHAR(64) NOT NULL, 
@@ -156,7 +154,6 @@ CREATE TABLE fact_words (
 	CONSTRAINT pk_fact_words PRIMARY KEY (fact_id, word), 
 	CONSTRAINT fk_fact_words_fact_id FOREIGN KEY(fact_id) REFERENCES facts (id) ON DELETE CASCADE
 );
-CREATE INDEX ix_fact_words_word ON fact_words (user_id, word);
 CREATE TABLE feedback (
 	id INTEGER NOT NULL, 
 	user_id VARCHAR(128) NOT NULL, 
@@ -188,4 +185,14 @@ CREATE TABLE recall_items (
 	CONSTRAINT fk_recall_items_recall_id FOREIGN KEY(recall_id) REFERENCES recalls (id) ON DELETE CASCADE
 );
 CREATE INDEX ix_recall_items_fact_id ON recall_items (fact_id);
-INSERT INTO alembic_version VALUES ('0001');
+CREATE INDEX ix_facts_user_id ON facts (user_id, id);
+CREATE INDEX ix_facts_slot ON facts (user_id, subject, slot, valid_from);
+CREATE INDEX ix_fact_words_word ON fact_words (user_id, word, fact_id);
+CREATE INDEX ix_facts_withdrawn ON facts (withdrawn_by) WHERE withdrawn_by IS NOT NULL;
+CREATE TABLE model_queue (turn_id VARCHAR(64) NOT NULL, user_id VARCHAR(128) NOT NULL, aim VARCHAR(8) NOT NULL, promise FLOAT, attempts INTEGER NOT NULL, next_at DATETIME NOT NULL, last_error TEXT NOT NULL, CONSTRAINT pk_model_queue PRIMARY KEY (turn_id), CONSTRAINT fk_model_queue_turn_id FOREIGN KEY(turn_id) REFERENCES turns (id) ON DELETE CASCADE);
+CREATE INDEX ix_model_queue_next ON model_queue (next_at, user_id);
+CREATE INDEX ix_facts_people ON facts (user_id, subject, valid_from) WHERE valid_until IS NULL AND withdrawn_by IS NULL AND subject <> 'user' AND subject <> 'team';
+CREATE INDEX ix_facts_live_slot ON facts (user_id, slot, valid_from) WHERE valid_until IS NULL AND withdrawn_by IS NULL;
+CREATE INDEX ix_facts_newest ON facts (user_id, valid_from);
+CREATE INDEX ix_facts_superseded_by ON facts (superseded_by) WHERE superseded_by IS NOT NULL;
+INSERT INTO alembic_version VALUES('0005');
