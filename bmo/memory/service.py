@@ -145,8 +145,8 @@ class MemoryService(MemoryParts):
         return self.settler
 
     def _candidates(self, turn: Turn) -> tuple[StoredFact, ...]:
-        """Live memories that a turn may end, found when nobody who speaks waits for a thread."""
-        found, _ = self.turnstile.behind(find_candidates)(self.ledger, self.index, turn)
+        """Live memories that a turn may end, for who is not on the event loop."""
+        found, _ = self.turnstile.through(find_candidates)(self.ledger, self.index, turn)
         return found
 
     def _model_notices(self) -> tuple[ServiceNotice, ...]:

@@ -80,7 +80,7 @@ class MemoryParts:
         self.recaller = Recaller(ledger, index, settings, judge)
         self.clock = SteadyClock(ledger.latest_moment())
         self.turnstile = Turnstile()
-        self.recorder = Recorder.open(ledger, index, settings, one_by_one=self.turnstile)
+        self.recorder = Recorder.open(ledger, index, settings, one_by_one=self.turnstile.through)
         self.settler: Settler | None = None
         self.gate_pool = ThreadPoolExecutor(1, thread_name_prefix="bmo-gate")
         self.judge_pool = JudgeQueue(settings.bmo_judge_queue)
