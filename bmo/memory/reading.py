@@ -16,7 +16,7 @@ from bmo.turn import Recall, RecallPlan, StoredFact, Turn
 
 if TYPE_CHECKING:
     from bmo.ledger import Version
-    from bmo.recall import Weights
+    from bmo.recall import Looked, Weights
 
 logger = logging.getLogger("bmo.memory")
 
@@ -176,26 +176,25 @@ class Reading:
             return raw_recall(self._service.index, turn, settings.bmo_recall_top_k, visit.clock())
         if self._needs_nothing(ruled):
             return Recall(plan=ruled)
-        known: dict[str, float] = {}
+        if self._weights is None:
+            # Once a visit: what a conversation is given does not change under it.
+            self._weights = recaller.weights_of(visit.user_id)
+        weights = self._weights
+        looked: Looked | None = None
 
-        def chances() -> Mapping[str, float] | None:
-            told = recaller.chances(turn.text, visit.user_id, visit.clock())
-            known.update(told or {})
-            return told
+        def chances(wanted: RecallPlan) -> Mapping[str, float] | None:
+            nonlocal looked
+            looked = recaller.look(wanted, visit.user_id, visit.clock(), weights=weights)
+            return looked.chances
 
         with telemetry.memory_span("bmo.recall.plan"):
             plan = ruled if ruled.trigger != "open" else self._planned(turn, talk, chances)
         if not plan.recall:
             return Recall(plan=plan)
-        if self._weights is None:
-            # Once a visit: what a conversation is given does not change under it.
-            self._weights = recaller.weights_of(visit.user_id)
-        return recaller.recall(
-            plan, visit.user_id, visit.clock(), weights=self._weights, chances=known
-        )
+        return recaller.recall(plan, visit.user_id, visit.clock(), weights=weights, looked=looked)
 
     def _planned(
-        self, turn: Turn, talk: _Talk, chances: Callable[[], Mapping[str, float] | None]
+        self, turn: Turn, talk: _Talk, chances: Callable[[RecallPlan], Mapping[str, float] | None]
     ) -> RecallPlan:
         """The judge's word, where the rules have none."""
         return self._service.read_gate.plan(

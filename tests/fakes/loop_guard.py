@@ -23,7 +23,7 @@ AUDITED = {"open", "sqlite3.connect", "socket.connect", "os.remove", "import"}
 METHODS = {
     "write_gate": ("decide", "decide_by_rules", "rule", "decide_ruled"),
     "read_gate": ("plan", "plan_by_rules"),
-    "recaller": ("recall", "profile", "chances", "weights_of"),
+    "recaller": ("recall", "look", "profile", "weights_of"),
     "judge": ("assess",),
     "index": ("near", "search", "add", "delete_fact", "count", "compact"),
     "ledger": (

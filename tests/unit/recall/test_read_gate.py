@@ -157,7 +157,7 @@ def test_the_need_moved_by_the_best_answer_decides_what_rules_leave_open(
     turn = Turn(OPEN_TEXT, assistant_before="Hm?")
     planned = gate.plan(
         turn,
-        chances=lambda: None if best is None else {"1": best, "2": 0.01},
+        chances=lambda _: None if best is None else {"1": best, "2": 0.01},
         before="my arm hurts",
     )
     assert (planned.recall, planned.read_need) == (recall, read_need)
