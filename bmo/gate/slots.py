@@ -85,6 +85,7 @@ _MONTHS = (
     r"dezember|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|"
     r"enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)"
 )
+_MONTH = re.compile(_MONTHS)
 _CAPTURES = {
     "name": r"(?P<name>[^\W\d_][\w'-]*(?:\s[^\W\d_][\w'-]*)?)",
     "called": r"(?P<called>[^\W\d_][\w'-]*(?:\s[^\W\d_][\w'-]*)?)",
@@ -250,7 +251,7 @@ def _is_name(value: str) -> str | None:
         return None
     if not _NO_NAMES.isdisjoint(lower := value.lower().split()):
         return None
-    if any(re.fullmatch(_MONTHS, part) and part not in known for part in lower):
+    if any(_MONTH.fullmatch(part) and part not in known for part in lower):
         return None
     return " ".join(part if part[0].isupper() else part[0].upper() + part[1:] for part in parts)
 

@@ -9,8 +9,6 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from sqlalchemy.exc import DBAPIError
-
 from bmo import telemetry
 from bmo.memory.deciding import decide, decide_afterwards
 from bmo.memory.requests import Requests, own_word
@@ -176,6 +174,8 @@ class Gating:
         self._visit.start(self._after_record(turn, future))
 
     async def _after_record(self, turn: Turn, future: Future[Recorded]) -> None:
+        from sqlalchemy.exc import DBAPIError
+
         from bmo.ledger import Recorded
 
         recorded: Recorded | None = None

@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING
 
 from bmo.ids import as_user_id, new_id
 from bmo.memory.batches import AIMS
-from bmo.memory.candidates import find_candidates
 from bmo.memory.mode_choice import choose_mode
 from bmo.memory.opening import ServiceNotice, open_index, open_judge, open_ledger
 from bmo.memory.session import MemorySession
 from bmo.memory.settling import Settler
 from bmo.memory.visit import MemoryParts
-from bmo.memory.warming import warm_up
 from bmo.settings import OLLAMA_PREFIX, Settings, load_settings
 
 if TYPE_CHECKING:
@@ -146,7 +144,7 @@ class MemoryService(MemoryParts):
 
     def _candidates(self, turn: Turn) -> tuple[StoredFact, ...]:
         """Live memories that a turn may end, for who is not on the event loop."""
-        found, _ = self.turnstile.through(find_candidates)(self.ledger, self.index, turn)
+        found, _ = self.turnstile.through(self.find_candidates)(turn)
         return found
 
     def _model_notices(self) -> tuple[ServiceNotice, ...]:
@@ -159,6 +157,8 @@ class MemoryService(MemoryParts):
 
     def warm_up(self) -> None:
         """Runs every part once, so that no turn pays for lazy loading. Blocking."""
+        from bmo.memory.warming import warm_up
+
         warm_up(self)
         _freeze_what_stays()
 
