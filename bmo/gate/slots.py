@@ -35,7 +35,9 @@ _OPENING = re.compile(
 _TRAILING = re.compile(
     r"\s+(?:(?:last|this|next) (?:week|weekend|month|year|spring|summer|autumn|fall|winter)|"
     r"yesterday|today|recently|(?:a|two|three|few|couple of) (?:days?|weeks?|months?|years?) ago|"
-    r"letzte woche|letzten monat|gestern|la semaine dernière|hier|la semana pasada|ayer|"
+    r"letzte[snr]? (?:woche|wochenende|monat|jahr|sommer|winter)|gestern|hier|ayer|"
+    r"(?:l['’]|la |le )?(?:semaine|mois|année|an|week-end|été|hiver) derni(?:er|ère)|"
+    r"(?:el|la) (?:semana|mes|año|fin de semana|verano|invierno) pasad[oa]|"
     r"by the way|btw|bmo|too|as well|now|these days|at the moment|currently|you know|"
     r"actually|übrigens|jetzt|maintenant|ahora|también|aussi|auch)$",
     re.IGNORECASE,
