@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
-import sys
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -24,16 +23,6 @@ if TYPE_CHECKING:
     from bmo.judge import Judge
     from bmo.ledger import Ledger
     from bmo.turn import StoredFact, Turn
-
-SWITCH_INTERVAL_S = 0.001
-"""Longest a thread keeps the interpreter while another waits for it, in seconds. Python's own 5 ms
-add up: recall, judge and the index's threads may each keep it once before the event loop's turn
-comes. With half of it the loop loses it twice as often while it works itself, to whoever waits."""
-
-PYTHONS_THRESHOLDS = (10, 10)
-MIDDLE_AFTER = 1
-"""Beyond how many young collections the middle generation's turn comes, and beyond how many of
-those a full one's; and beyond how many young ones here, unless the application chose otherwise."""
 
 CLOCK_BEHIND = timedelta(minutes=1)
 """How far the clock may be behind the last turn before somebody is told."""
@@ -101,8 +90,6 @@ class MemoryService(MemoryParts):
             service.settling().start()
             service.notices += service._model_notices()
         _freeze_what_stays()
-        sys.setswitchinterval(min(sys.getswitchinterval(), SWITCH_INTERVAL_S))
-        _collect_less_at_a_time()
         return service
 
     def session(
@@ -199,19 +186,6 @@ def _freeze_what_stays() -> None:
     """
     gc.collect()
     gc.freeze()
-
-
-def _collect_less_at_a_time() -> None:
-    """Lets the garbage collector look through its middle generation more often.
-
-    What eight conversations make between two of them took 3 to 6 ms, in which every thread stands
-    still; a fifth of it takes one. Full collections stay as rare as they were. An application's own
-    choice stands.
-    """
-    young, middle, old = gc.get_threshold()
-    if (middle, old) == PYTHONS_THRESHOLDS:
-        often = (old + 1) * (middle + 1) // (MIDDLE_AFTER + 1) - 1
-        gc.set_threshold(young, MIDDLE_AFTER, often)
 
 
 def _with_mode(settings: Settings) -> tuple[Settings, list[ServiceNotice]]:
