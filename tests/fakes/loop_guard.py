@@ -33,7 +33,7 @@ METHODS = {
     ),
 }  # fmt: skip
 
-FUNCTIONS = ("bmo.memory.visit.find_candidates", "bmo.recorder.recorder.words_used")
+FUNCTIONS = ("bmo.memory.candidates.find_candidates", "bmo.recorder.recorder.words_used")
 """Work on every fact of a user: nothing for a loop either."""
 
 _watching: list[LoopGuard] = []
