@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import sys
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
     from bmo.judge import Judge
     from bmo.ledger import Ledger
     from bmo.turn import StoredFact, Turn
+
+SWITCH_INTERVAL_S = 0.001
+"""Longest a thread keeps the interpreter while another waits for it, in seconds. Python's own 5 ms
+add up: recall, judge and the index's threads may each keep it once before the event loop's turn
+comes. With half of it the loop loses it twice as often while it works itself, to whoever waits."""
 
 CLOCK_BEHIND = timedelta(minutes=1)
 """How far the clock may be behind the last turn before somebody is told."""
@@ -90,6 +96,7 @@ class MemoryService(MemoryParts):
             service.settling().start()
             service.notices += service._model_notices()
         _freeze_what_stays()
+        sys.setswitchinterval(min(sys.getswitchinterval(), SWITCH_INTERVAL_S))
         return service
 
     def session(

@@ -2,9 +2,9 @@
 
 Python runs one thread at a time, and one that waits gets its turn only when those before it had
 theirs: with ten threads of memory at work, the event loop waits for up to ten of them, each for as
-long as ``sys.getswitchinterval``. More of them do not compute faster either, so rules, recall, what
-is read of the ledger and what is written to it go through here one by one. Without it the loop
-stalls three times as long (``bmo bench``), and without ``giving_way`` seven times.
+long as ``SWITCH_INTERVAL_S``. More of them do not compute faster either, so rules, recall, what is
+read of the ledger and what is written to it go through here one by one. Without it the loop stalls
+three times as long (``bmo bench``), and without ``giving_way`` seven times.
 """
 
 from __future__ import annotations
