@@ -125,8 +125,7 @@ class ContextInjection:
         memory = self._guests.memory_of(heard.speaker)
         if memory is None:
             return Recall(plan=RecallPlan(recall=False, trigger="guest"))
-        recall = await memory.recall(heard.turn)
-        return await memory.with_owed_notice(heard.turn.id, recall)
+        return await memory.recall(heard.turn)
 
     async def _profile(self) -> Recall | None:
         version = self._memory.profile_version

@@ -208,7 +208,6 @@ class ConversationMemory:
                     "hook", self._gating.gate, heard, parts, new_message.text_content or "", "hook"
                 )
                 memory_s += time.perf_counter() - began
-                heard.hook_ms = memory_s * 1000
                 telemetry.note("bmo_hook_duration_seconds", memory_s)
 
     async def before_model(self, agent: Agent, chat_ctx: llm.ChatContext) -> None:

@@ -47,7 +47,6 @@ class HeardTurn:
         recall: The recall that was started for it, or None.
         given: What was put before the model for it, or None.
         reply: The assistant's words after it.
-        hook_ms: Milliseconds memory's part of the hook took, 0 when there was no hook.
         error: "" or what failed.
     """
 
@@ -60,7 +59,6 @@ class HeardTurn:
     recall: asyncio.Task[Recall] | None = None
     given: Recall | None = None
     reply: str = ""
-    hook_ms: float = 0.0
     error: str = ""
 
 

@@ -156,10 +156,6 @@ class LateSession:
         """Whether a turn could ask to forget so much that the assistant must ask back."""
         return self._session is not None and self._session.may_ask_back(turn)
 
-    async def with_owed_notice(self, turn_id: str, recall: Recall) -> Recall:
-        """What was recalled for a turn, with a question that is owed."""
-        return await self._session.with_owed_notice(turn_id, recall) if self._session else recall
-
     def prefetch(self, interim_text: str) -> None:
         """Starts recall on an interim transcript."""
         if self._session:

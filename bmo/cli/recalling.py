@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -61,7 +60,7 @@ def recall_command(
         plan = gate.plan(
             turn,
             subjects=reader.ledger.known_subjects(user_id),
-            chances=partial(recaller.chances, question, user_id, now),
+            chances=lambda wanted: recaller.look(wanted, user_id, now).chances,
         )
         searched = plan
         if explain and not plan.recall:

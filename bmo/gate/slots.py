@@ -35,7 +35,9 @@ _OPENING = re.compile(
 _TRAILING = re.compile(
     r"\s+(?:(?:last|this|next) (?:week|weekend|month|year|spring|summer|autumn|fall|winter)|"
     r"yesterday|today|recently|(?:a|two|three|few|couple of) (?:days?|weeks?|months?|years?) ago|"
-    r"letzte woche|letzten monat|gestern|la semaine dernière|hier|la semana pasada|ayer|"
+    r"letzte[snr]? (?:woche|wochenende|monat|jahr|sommer|winter)|gestern|hier|ayer|"
+    r"(?:l['’]|la |le )?(?:semaine|mois|année|an|week-end|été|hiver) derni(?:er|ère)|"
+    r"(?:el|la) (?:semana|mes|año|fin de semana|verano|invierno) pasad[oa]|"
     r"by the way|btw|bmo|too|as well|now|these days|at the moment|currently|you know|"
     r"actually|übrigens|jetzt|maintenant|ahora|también|aussi|auch)$",
     re.IGNORECASE,
@@ -85,6 +87,7 @@ _MONTHS = (
     r"dezember|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|"
     r"enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)"
 )
+_MONTH = re.compile(_MONTHS)
 _CAPTURES = {
     "name": r"(?P<name>[^\W\d_][\w'-]*(?:\s[^\W\d_][\w'-]*)?)",
     "called": r"(?P<called>[^\W\d_][\w'-]*(?:\s[^\W\d_][\w'-]*)?)",
@@ -250,7 +253,7 @@ def _is_name(value: str) -> str | None:
         return None
     if not _NO_NAMES.isdisjoint(lower := value.lower().split()):
         return None
-    if any(re.fullmatch(_MONTHS, part) and part not in known for part in lower):
+    if any(_MONTH.fullmatch(part) and part not in known for part in lower):
         return None
     return " ".join(part if part[0].isupper() else part[0].upper() + part[1:] for part in parts)
 

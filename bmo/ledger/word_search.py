@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
+from datetime import datetime
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from bmo.ledger.facts import live_by_ids
-from bmo.ledger.schema import fact_words
+from bmo.ledger.facts import by_ids, is_live
+from bmo.ledger.schema import fact_words, facts
 from bmo.turn import StoredFact
 
 COUNTED = 4000
@@ -31,6 +32,12 @@ _HOLDING = sa.select(fact_words.c.fact_id).where(
 _FIRST = _HOLDING.order_by(fact_words.c.fact_id).limit(sa.bindparam("most", type_=sa.Integer()))
 _COUNT = sa.select(sa.func.count()).select_from(
     _HOLDING.limit(sa.bindparam("most", type_=sa.Integer())).subquery()
+)
+
+_LIVE_SINCE = sa.select(facts.c.id, facts.c.valid_from).where(
+    facts.c.user_id == sa.bindparam("user"),
+    facts.c.id.in_(sa.bindparam("ids", expanding=True)),
+    is_live(),
 )
 
 
@@ -78,15 +85,16 @@ def by_words(
         for fact_id in connection.execute(_FIRST, given).scalars():
             weights[fact_id] += 1.0 / counts[word]
     best = sorted(weights, key=lambda fact_id: (-weights[fact_id], fact_id))
-    found: list[StoredFact] = []
+    since: dict[str, datetime] = {}  # of many that are live only the few that are given are read
     step = max(1, min(4 * limit, _MOST_IDS))
     for start in range(0, len(best), step):
-        if len(found) >= limit:
+        if len(since) >= limit:
             break
-        found += live_by_ids(connection, user_id, best[start : start + step])
-    found.sort(key=lambda fact: (-weights[fact.id], -fact.valid_from.timestamp(), fact.id))
+        some = {"user": user_id, "ids": best[start : start + step]}
+        since |= {row.id: row.valid_from for row in connection.execute(_LIVE_SINCE, some).all()}
+    first = sorted(since, key=lambda one: (-weights[one], -since[one].timestamp(), one))[:limit]
     total = sum(1.0 / count for count in counts.values()) + len(wanted) - len(counts)
-    return [(fact, weights[fact.id] / total) for fact in found[:limit]]
+    return [(fact, weights[fact.id] / total) for fact in by_ids(connection, user_id, first)]
 
 
 def _telling(counts: Mapping[str, int]) -> list[str]:

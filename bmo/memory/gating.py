@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
-
-from sqlalchemy.exc import DBAPIError
 
 from bmo import telemetry
 from bmo.memory.deciding import decide, decide_afterwards
@@ -35,7 +32,6 @@ class Gating:
         self._visit = visit
         self._requests = requests
         self._one_by_one = asyncio.Lock()
-        self._recent_ids: deque[str] = deque(maxlen=RECORDED_KEPT)
         self._answered: tuple[str, Recall, str] | None = None
         self._hides_reply = False
         self._undecided: set[str] = set()
@@ -169,13 +165,15 @@ class Gating:
         future = self._visit.service.recorder.submit(turn, decision)
         if self._visit.service.settler is not None:
             self._visit.service.settler.spoke(self._visit.user_id)
-        if len(self._recent_ids) == RECORDED_KEPT:
-            self._visit.recorded.pop(self._recent_ids[0], None)
-        self._recent_ids.append(turn.id)
-        self._visit.recorded[turn.id] = future
+        latest = self._visit.recorded
+        if len(latest) == RECORDED_KEPT:
+            del latest[next(iter(latest))]
+        latest[turn.id] = future
         self._visit.start(self._after_record(turn, future))
 
     async def _after_record(self, turn: Turn, future: Future[Recorded]) -> None:
+        from sqlalchemy.exc import DBAPIError
+
         from bmo.ledger import Recorded
 
         recorded: Recorded | None = None

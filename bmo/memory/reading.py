@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, TypedDict
 
 from bmo import telemetry
 from bmo.language import spoken
@@ -16,7 +15,7 @@ from bmo.turn import Recall, RecallPlan, StoredFact, Turn
 
 if TYPE_CHECKING:
     from bmo.ledger import Version
-    from bmo.recall import Weights
+    from bmo.recall import Looked, Weights
 
 logger = logging.getLogger("bmo.memory")
 
@@ -25,14 +24,12 @@ WRITES_SHARE = 0.5
 the disk is slow, a reply without the last turn is better than one without memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Talk:
-    """What the read gate may know before a turn: the plan and the words of the one before ..."""
+class _Talk(TypedDict):
+    """What the read gate may know before a turn, as ``ReadGate.plan`` takes it."""
 
     previous: RecallPlan | None
-    turns: int
+    conversation_turns: int
     subjects: Mapping[str, str]
-    before: str
 
 
 class Reading:
@@ -140,72 +137,66 @@ class Reading:
             # As it is before this turn is gated, whichever of the two is faster: who is named
             # for the first time here is nobody to ask about.
             said = visit.dialogue
-            talk = _Talk(self.plan, said.turns, said.subjects, said.words_before(turn.id))
+            talk = _Talk(previous=self.plan, conversation_turns=said.turns, subjects=said.subjects)
+            before = said.words_before(turn.id)
             if not visit.is_behind(turn.id):
                 # In one go: each way to another thread and back waits for the event loop.
-                return await run(pool, self._recall_blocking, turn, talk)
+                return await run(pool, self._recall_blocking, turn, talk, before)
             ruled = await run(pool, self._plan_by_rules, turn, talk)
             if ruled is not None and self._needs_nothing(ruled):
                 return Recall(plan=ruled)
             with telemetry.memory_span("bmo.recall.wait_for_writes"):
                 deadline_s = self._service.settings.bmo_recall_deadline_ms / 1000
                 await visit.catch_up(turn.id, deadline_s * WRITES_SHARE)
-            return await run(pool, self._recall_blocking, turn, talk, ruled)
+            return await run(pool, self._recall_blocking, turn, talk, before, ruled)
 
     def _plan_by_rules(self, turn: Turn, talk: _Talk) -> RecallPlan | None:
         """The rules' word on a turn; None where the gates do not decide."""
         if not self._service.is_gated:
             return None
         with telemetry.memory_span("bmo.recall.plan_by_rules"):
-            return self._service.read_gate.plan_by_rules(
-                turn,
-                previous=talk.previous,
-                conversation_turns=talk.turns,
-                subjects=talk.subjects,
-            )
+            return self._service.read_gate.plan_by_rules(turn, **talk)
 
     def _needs_nothing(self, ruled: RecallPlan) -> bool:
         """Whether the rules' word stands and nothing is to be recalled."""
         return not ruled.recall and (ruled.trigger != "open" or self._service.judge is None)
 
-    def _recall_blocking(self, turn: Turn, talk: _Talk, ruled: RecallPlan | None = None) -> Recall:
-        """Plans and recalls; ``ruled`` is the rules' word where they were asked already."""
+    def _recall_blocking(
+        self, turn: Turn, talk: _Talk, before: str, ruled: RecallPlan | None = None
+    ) -> Recall:
+        """Plans and recalls.
+
+        Args:
+            turn: What was said.
+            talk: What was known before it.
+            before: The user's words of the turn before.
+            ruled: The rules' word, where they were asked already.
+        """
         visit, recaller, settings = self._visit, self._service.recaller, self._service.settings
         ruled = ruled or self._plan_by_rules(turn, talk)
         if ruled is None:
             return raw_recall(self._service.index, turn, settings.bmo_recall_top_k, visit.clock())
         if self._needs_nothing(ruled):
             return Recall(plan=ruled)
-        known: dict[str, float] = {}
-
-        def chances() -> Mapping[str, float] | None:
-            told = recaller.chances(turn.text, visit.user_id, visit.clock())
-            known.update(told or {})
-            return told
-
-        with telemetry.memory_span("bmo.recall.plan"):
-            plan = ruled if ruled.trigger != "open" else self._planned(turn, talk, chances)
-        if not plan.recall:
-            return Recall(plan=plan)
         if self._weights is None:
             # Once a visit: what a conversation is given does not change under it.
             self._weights = recaller.weights_of(visit.user_id)
-        return recaller.recall(
-            plan, visit.user_id, visit.clock(), weights=self._weights, chances=known
-        )
+        weights = self._weights
+        looked: Looked | None = None
 
-    def _planned(
-        self, turn: Turn, talk: _Talk, chances: Callable[[], Mapping[str, float] | None]
-    ) -> RecallPlan:
-        """The judge's word, where the rules have none."""
-        return self._service.read_gate.plan(
-            turn,
-            previous=talk.previous,
-            conversation_turns=talk.turns,
-            subjects=talk.subjects,
-            chances=chances,
-            before=talk.before,
-        )
+        def chances(wanted: RecallPlan) -> Mapping[str, float] | None:
+            nonlocal looked
+            looked = recaller.look(wanted, visit.user_id, visit.clock(), weights=weights)
+            return looked.chances
+
+        with telemetry.memory_span("bmo.recall.plan"):
+            plan = ruled
+            if ruled.trigger == "open":
+                gate = self._service.read_gate
+                plan = gate.plan(turn, chances=chances, before=before, **talk)
+        if not plan.recall:
+            return Recall(plan=plan)
+        return recaller.recall(plan, visit.user_id, visit.clock(), weights=weights, looked=looked)
 
     async def _load_profile(self) -> Recall:
         empty = RecallPlan(recall=False, trigger="profile")

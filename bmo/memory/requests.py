@@ -47,7 +47,6 @@ class Requests:
         self._on_disk: dict[str, asyncio.Event] = {}
         self._wide: deque[str] = deque(maxlen=WRITTEN_KEPT)
         self._written: deque[str] = deque(maxlen=WRITTEN_KEPT)
-        self._asking: dict[str, asyncio.Task[str]] = {}
 
     def switched(self, wish: Wish | None) -> bool:
         """Goes off the record or back on it, where that is wished; says whether it did."""
@@ -88,23 +87,18 @@ class Requests:
         if asked is not None:
             asked.set()
 
-    async def notice(self, turn: Turn, pending: PendingErasure | None, remaining_s: float) -> str:
+    async def notice(self, turn: Turn, pending: PendingErasure | None) -> str:
         """What the assistant must say about memory itself with this reply, or "".
 
-        Whether it must ask back may take longer than a recall may: see ``owed``.
+        A turn that may ask to forget much takes longer than a recall may: a model that is not told
+        what was asked of memory would say that it is done.
         """
         wish = wish_of(turn.text)
         if wish in ("off_record", "on_record"):
             return OFF_THE_RECORD if wish == "off_record" else ON_THE_RECORD
         if pending is not None and wish in ("yes", "no"):
             return answered(pending, yes=wish == "yes")
-        if not self.may_ask_back(turn):
-            return ""
-        asking = self._visit.start(self._ask_back(turn))
-        self._asking[turn.id] = asking
-        asking.add_done_callback(lambda _: self._asking.pop(turn.id, None))
-        await asyncio.wait({asking}, timeout=max(remaining_s, 0.01))
-        return asking.result() if asking.done() else ""
+        return await self._ask_back(turn) if self.may_ask_back(turn) else ""
 
     def may_ask_back(self, turn: Turn) -> bool:
         """Whether a turn could be a wish to forget much: the words decide, in microseconds."""
@@ -112,13 +106,6 @@ class Requests:
 
         kept = self._visit.service.is_gated and not self._visit.off_record
         return kept and may_ask_to_forget(turn.text)
-
-    def owed(self, turn_id: str) -> asyncio.Task[str] | None:
-        """What is still found out for a turn's reply: the task that ends with the notice, or None.
-
-        A model that is not told that something wide was asked for would say that it is done.
-        """
-        return self._asking.get(turn_id)
 
     async def _ask_back(self, turn: Turn) -> str:
         """The question to ask when a turn wants much forgotten; "" when it does not."""

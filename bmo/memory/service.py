@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING
 
 from bmo.ids import as_user_id, new_id
 from bmo.memory.batches import AIMS
-from bmo.memory.candidates import find_candidates
 from bmo.memory.mode_choice import choose_mode
 from bmo.memory.opening import ServiceNotice, open_index, open_judge, open_ledger
 from bmo.memory.session import MemorySession
 from bmo.memory.settling import Settler
 from bmo.memory.visit import MemoryParts
-from bmo.memory.warming import warm_up
 from bmo.settings import OLLAMA_PREFIX, Settings, load_settings
 
 if TYPE_CHECKING:
@@ -31,11 +29,6 @@ SWITCH_INTERVAL_S = 0.001
 """Longest a thread keeps the interpreter while another waits for it, in seconds. Python's own 5 ms
 add up: recall, judge and the index's threads may each keep it once before the event loop's turn
 comes. With half of it the loop loses it twice as often while it works itself, to whoever waits."""
-
-PYTHONS_THRESHOLDS = (10, 10)
-MIDDLE_AFTER = 1
-"""Beyond how many young collections the middle generation's turn comes, and beyond how many of
-those a full one's; and beyond how many young ones here, unless the application chose otherwise."""
 
 CLOCK_BEHIND = timedelta(minutes=1)
 """How far the clock may be behind the last turn before somebody is told."""
@@ -104,7 +97,6 @@ class MemoryService(MemoryParts):
             service.notices += service._model_notices()
         _freeze_what_stays()
         sys.setswitchinterval(min(sys.getswitchinterval(), SWITCH_INTERVAL_S))
-        _collect_less_at_a_time()
         return service
 
     def session(
@@ -145,8 +137,8 @@ class MemoryService(MemoryParts):
         return self.settler
 
     def _candidates(self, turn: Turn) -> tuple[StoredFact, ...]:
-        """Live memories that a turn may end, found when nobody who speaks waits for a thread."""
-        found, _ = self.turnstile.behind(find_candidates)(self.ledger, self.index, turn)
+        """Live memories that a turn may end, for who is not on the event loop."""
+        found, _ = self.turnstile.through(self.find_candidates)(turn)
         return found
 
     def _model_notices(self) -> tuple[ServiceNotice, ...]:
@@ -159,6 +151,8 @@ class MemoryService(MemoryParts):
 
     def warm_up(self) -> None:
         """Runs every part once, so that no turn pays for lazy loading. Blocking."""
+        from bmo.memory.warming import warm_up
+
         warm_up(self)
         _freeze_what_stays()
 
@@ -199,19 +193,6 @@ def _freeze_what_stays() -> None:
     """
     gc.collect()
     gc.freeze()
-
-
-def _collect_less_at_a_time() -> None:
-    """Lets the garbage collector look through its middle generation more often.
-
-    What eight conversations make between two of them took 3 to 6 ms, in which every thread stands
-    still; a fifth of it takes one. Full collections stay as rare as they were. An application's own
-    choice stands.
-    """
-    young, middle, old = gc.get_threshold()
-    if (middle, old) == PYTHONS_THRESHOLDS:
-        often = (old + 1) * (middle + 1) // (MIDDLE_AFTER + 1) - 1
-        gc.set_threshold(young, MIDDLE_AFTER, often)
 
 
 def _with_mode(settings: Settings) -> tuple[Settings, list[ServiceNotice]]:

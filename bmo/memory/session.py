@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from bmo import telemetry
 from bmo.memory.gating import Gating
 from bmo.memory.reading import Reading
-from bmo.memory.requests import ASK_BACK_DEADLINE_S, Requests
+from bmo.memory.requests import Requests
 from bmo.memory.visit import MemoryParts, Visit
 from bmo.memory.wishes import keeps_nothing
 from bmo.turn import Decision, Recall, Turn
@@ -154,6 +154,9 @@ class MemorySession:
     async def recall(self, turn: Turn) -> Recall:
         """What memory has for this turn, within the deadline. Never raises.
 
+        Only a turn that may ask to forget much (``may_ask_back``) takes longer: until it is known
+        what is to be erased, or that it cannot be known in time.
+
         Returns:
             The plan, the selected memories and the block to put before the model. When the
             deadline passes or a part fails the block is empty and ``fallback`` is true.
@@ -177,13 +180,13 @@ class MemorySession:
         deadline_s = self.settings.bmo_recall_deadline_ms / 1000
         recall = await self._reading.recall(turn, deadline_s)
         try:
-            remaining_s = deadline_s - (time.perf_counter() - started)
-            notice = await self._requests.notice(turn, pending, remaining_s)
+            notice = await self._requests.notice(turn, pending)
         except Exception as error:  # a pool that is closed, say; the reply goes out without
             logger.warning("notice failed", extra={"error": repr(error)})
             notice = ""
-        recall = _with_notice(recall, notice)
-        return replace(recall, elapsed_ms=(time.perf_counter() - started) * 1000)
+        # The block for the model, with what it must say of memory itself behind it.
+        context = "\n".join(filter(None, (recall.context, notice)))
+        return replace(recall, context=context, elapsed_ms=(time.perf_counter() - started) * 1000)
 
     async def notice(self, turn: Turn) -> str:
         """What the assistant must say of memory itself after a turn, for a model without context.
@@ -191,22 +194,11 @@ class MemorySession:
         To be started before the turn is submitted, which may answer what was asked before it. ""
         when there is nothing to say.
         """
-        own, pending = self._own(turn), self._requests.pending
-        return await self._requests.notice(own, pending, ASK_BACK_DEADLINE_S + 1.0)
+        return await self._requests.notice(self._own(turn), self._requests.pending)
 
     def may_ask_back(self, turn: Turn) -> bool:
         """Whether a turn could ask to forget so much that the assistant must ask back."""
         return self._requests.may_ask_back(turn)
-
-    async def with_owed_notice(self, turn_id: str, recall: Recall) -> Recall:
-        """What was recalled for a turn, with a question that was not known within the deadline.
-
-        Returns:
-            At once the same, unless the turn asks to forget much: then as soon as it is known
-            what is to be erased, or that it cannot be known in time.
-        """
-        owed = self._requests.owed(turn_id)
-        return recall if owed is None else _with_notice(recall, await asyncio.shield(owed))
 
     def prefetch(self, interim_text: str) -> None:
         """Starts recall on an interim transcript; it is used if the final words agree."""
@@ -236,10 +228,3 @@ class MemorySession:
             agent_id=turn.agent_id or settings.bmo_agent_id,
             visibility=turn.visibility if own else settings.bmo_visibility,
         )
-
-
-def _with_notice(recall: Recall, notice: str) -> Recall:
-    """The block for the model, with what it must say of memory itself behind it."""
-    if not notice:
-        return recall
-    return replace(recall, context="\n".join(filter(None, (recall.context, notice))))

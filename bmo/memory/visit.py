@@ -5,18 +5,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from bmo import telemetry
-from bmo.memory.candidates import find_candidates
 from bmo.memory.dialogue import Dialogue
 from bmo.memory.settling import Settler
 from bmo.memory.steady_clock import SteadyClock
 from bmo.memory.turnstile import Turnstile
-from bmo.turn import Decision, DialogueContext, Recall, Turn
+from bmo.turn import Decision, DialogueContext, Recall, StoredFact, Turn
 
 if TYPE_CHECKING:
     from bmo.gate import WriteGate
@@ -80,7 +79,7 @@ class MemoryParts:
         self.recaller = Recaller(ledger, index, settings, judge)
         self.clock = SteadyClock(ledger.latest_moment())
         self.turnstile = Turnstile()
-        self.recorder = Recorder.open(ledger, index, settings, one_by_one=self.turnstile)
+        self.recorder = Recorder.open(ledger, index, settings, one_by_one=self.turnstile.through)
         self.settler: Settler | None = None
         self.gate_pool = ThreadPoolExecutor(1, thread_name_prefix="bmo-gate")
         self.judge_pool = JudgeQueue(settings.bmo_judge_queue)
@@ -111,6 +110,12 @@ class MemoryParts:
             if visit.user_id == user_id:
                 visit.reads.clear()
                 visit.renew_profile(gone)
+
+    def find_candidates(self, turn: Turn) -> tuple[tuple[StoredFact, ...], Mapping[str, float]]:
+        """The live memories that a turn may restate or end, and how near they are. Blocking."""
+        from bmo.memory.candidates import find_candidates
+
+        return find_candidates(self.ledger, self.index, turn)
 
     async def run(
         self, pool: Executor, call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs
@@ -257,7 +262,7 @@ class Visit:
         try:
             async with asyncio.timeout(self.deadline_s(DIALOGUE_DEADLINE_S)):
                 candidates, near = await service.run(
-                    service.dialogue_pool, find_candidates, service.ledger, service.index, turn
+                    service.dialogue_pool, service.find_candidates, turn
                 )
         except Exception as error:  # a turn is gated whatever the ledger or the index does
             logger.warning("candidates not found", extra={"error": repr(error)})

@@ -18,7 +18,6 @@ from bmo.gate import mask
 from bmo.gate.secrets import load as load_secrets
 from bmo.language import LanguageCode
 from bmo.language.identification import warm_up as load_identification
-from bmo.memory.candidates import find_candidates
 from bmo.memory.visit import RECALL_THREADS, MemoryParts
 from bmo.memory.wishes import wish_of
 from bmo.turn import Turn
@@ -93,7 +92,7 @@ def _ledger(service: MemoryParts) -> None:
     try:
         for text in (TELLS, FORGETS):
             told = Turn(text, user_id=WHO)
-            find_candidates(service.ledger, service.index, told)
+            service.find_candidates(told)
             service.ledger.rehearse(told, service.write_gate.decide(told))
     except Exception as error:  # the first real turn will say so again
         logger.warning("ledger not warmed up", extra={"error": type(error).__name__})

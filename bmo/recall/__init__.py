@@ -5,7 +5,7 @@ from bmo.recall.budget import tokens_of
 from bmo.recall.calibration import Calibration, calibration_for
 from bmo.recall.feedback import Judgement, adjusted, counts_against
 from bmo.recall.gate import OPEN, ReadGate
-from bmo.recall.recaller import PROFILE_PLAN, Recaller
+from bmo.recall.recaller import PROFILE_PLAN, Looked, Recaller
 from bmo.recall.scoring import DEFAULT_WEIGHTS, Weights, score
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "PROFILE_PLAN",
     "Calibration",
     "Judgement",
+    "Looked",
     "ReadGate",
     "Recaller",
     "Weights",

@@ -97,7 +97,7 @@ class ReadGate:
         previous: RecallPlan | None = None,
         conversation_turns: int = 0,
         subjects: Mapping[str, str] | None = None,
-        chances: Callable[[], Mapping[str, float] | None] | None = None,
+        chances: Callable[[RecallPlan], Mapping[str, float] | None] | None = None,
         assessment: Assessment | None = None,
         before: str = "",
     ) -> RecallPlan:
@@ -108,8 +108,8 @@ class ReadGate:
             previous: The plan of the turn before, which a follow-up inherits.
             conversation_turns: User turns so far.
             subjects: Lower-case name -> subject of the people memory knows.
-            chances: ``Recaller.chances`` for this turn and user; asked only for open turns that may
-                need memory.
+            chances: P(answers) of what memory holds for a plan (``Recaller.look``); asked only for
+                open turns that may need memory.
             assessment: The encoder's word on the turn, where it was asked already.
             before: The user's words of the turn before in the visit.
         """
@@ -195,7 +195,7 @@ class ReadGate:
         self,
         ask: _Ask,
         assessment: Assessment | None,
-        chances: Callable[[], Mapping[str, float] | None] | None,
+        chances: Callable[[RecallPlan], Mapping[str, float] | None] | None,
         before: str,
     ) -> RecallPlan:
         """The encoder's word on an open turn, moved by what memory holds."""
@@ -206,14 +206,15 @@ class ReadGate:
         if assessment is None:
             return silent
         need = assessment.read_need
-        told = chances() if chances is not None and need >= HOPELESS else None
+        wanted = replace(self._wanted(ask, "judge"), read_need=need)
+        told = chances(wanted) if chances is not None and need >= HOPELESS else None
         moved = 0.0
         if told is not None:
             best = max(told.values(), default=0.0)
             moved = _log_odds(best) - _log_odds(ANSWER_USUAL)
         if _log_odds(need) + moved < _log_odds(self._threshold()):
             return replace(silent, read_need=need)
-        return replace(self._wanted(ask, "judge"), read_need=need)
+        return wanted
 
     def _threshold(self) -> float:
         chosen = self._settings.bmo_judge_read

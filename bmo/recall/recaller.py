@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -36,8 +36,9 @@ if TYPE_CHECKING:
 PROFILE_PLAN = RecallPlan(recall=True, trigger="profile", include_all=True)
 """The plan that a profile is shown under."""
 
-DOZEN: Final = 8
-"""Memories that the pair head weighs for a turn, 3 ms each."""
+WEIGHED: Final = 6
+"""Memories that the pair head weighs for a turn, 3 to 5 ms each. Of 253 wanted memories of
+``tests/scenarios`` six and eight give 211 by recall, five 209."""
 
 ANSWERS: Final = 0.08
 """P(answers) below which a memory is not given: a model can pass over a line that it does not need,
@@ -51,6 +52,24 @@ _PROFILE_READ: Final = 2000
 
 _COUNT_LARGE, _COUNT_S = 500, 600.0
 """A count of at least so many live facts is believed for so many seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What memory holds for a plan: looked up, scored and weighed; nothing is chosen yet.
+
+    Attributes:
+        memories: Those that may be given.
+        left_out: Those that may not, with the reason in ``why``.
+        chances: Fact id -> P(answers) of those that the pair head weighed, or None where nothing
+            did.
+        failure: Why index or encoder failed, or "".
+    """
+
+    memories: Sequence[RecalledMemory] = ()
+    left_out: Sequence[RecalledMemory] = ()
+    chances: Mapping[str, float] | None = None
+    failure: str = ""
 
 
 class Recaller:
@@ -84,7 +103,7 @@ class Recaller:
         now: datetime,
         *,
         weights: Weights = DEFAULT_WEIGHTS,
-        chances: Mapping[str, float] | None = None,
+        looked: Looked | None = None,
     ) -> Recall:
         """Selects memories for ``plan``.
 
@@ -93,7 +112,7 @@ class Recaller:
             user_id: Whose memory; nothing of anybody else is read.
             now: The session's moment.
             weights: The user's weights (``weights_of``).
-            chances: Fact id -> P(answers), where ``chances`` asked for the turn already.
+            looked: What ``look`` found for the plan, where it was asked already.
 
         Returns:
             Memories, what was left out and why, and the block for the model. Where index or
@@ -102,42 +121,59 @@ class Recaller:
         started = time.perf_counter()
         if not plan.recall or plan.budget_tokens <= 0:
             return Recall(plan)
-        with self._ledger.one_view():
-            live = self._live(user_id)
-            if not live and not plan.include_past:
-                return replace(Recall(plan, reason="no memories"), elapsed_ms=_since(started))
-            with memory_span("bmo.recall.retrieve"):
-                found, hidden, failure = self._looked_up(plan, user_id, now, live)
-        with memory_span("bmo.recall.score"):
-            unlikely: list[RecalledMemory] = []
-            shown = [_scored(c, plan, now, weights) for c in found if c.fact.id not in hidden]
-            if plan.include_all:
-                ranks = {f.id: n for n, f in enumerate(by_importance(m.fact for m in shown))}
-                shown = [replace(m, score=1.0 - ranks[m.fact.id] * 1e-6) for m in shown]
-            elif (judge := self._judge) is not None and judge.has_pairs:
-                shown, unlikely, doubt = _weighed(judge, shown, plan, weights, chances or {})
-                failure = failure or doubt
-            shown, past = _of_now(shown, plan)
+        looked = looked or self.look(plan, user_id, now, weights=weights)
         with memory_span("bmo.recall.select"):
-            given, left = select(shown, plan, self._settings.bmo_recall_threshold)
-            left += [*unlikely, *past]
-            left += [
-                RecalledMemory(c.fact, 0.0, ScoreParts(), "withheld")
-                for c in found
-                if c.fact.id in hidden
-            ]
+            given, left = select(looked.memories, plan, self._settings.bmo_recall_threshold)
         with memory_span("bmo.recall.assemble"):
             context = assemble([memory.fact for memory in given])
         return Recall(
             plan=plan,
             memories=tuple(given),
-            left_out=tuple(left),
+            left_out=(*left, *looked.left_out),
             context=context,
             tokens=tokens_of(context),
             elapsed_ms=_since(started),
-            fallback=bool(failure),
-            reason=failure,
+            fallback=bool(looked.failure),
+            reason=looked.failure or ("" if given or left or looked.left_out else "no memories"),
         )
+
+    def look(
+        self,
+        plan: RecallPlan,
+        user_id: str,
+        now: datetime,
+        *,
+        weights: Weights = DEFAULT_WEIGHTS,
+    ) -> Looked:
+        """What memory holds for a plan; see ``recall``. The read gate decides by it too."""
+        with self._ledger.one_view(), memory_span("bmo.recall.retrieve"):
+            live = self._live(user_id)
+            if live or plan.include_past:
+                found, failure = self._retriever.candidates(plan, user_id, now, live)
+            else:
+                found, failure = [], ""
+            found = [one for one in found if one.fact.is_for(self._settings.bmo_agent_id)]
+            facts = [candidate.fact for candidate in found]
+            hidden = withheld(facts, self._orders(user_id, now, facts, live), plan.query)
+        with memory_span("bmo.recall.score"):
+            shown = [_scored(c, plan, now, weights) for c in found if c.fact.id not in hidden]
+            unlikely: list[RecalledMemory] = []
+            chances: Mapping[str, float] | None = None
+            if plan.include_all:
+                ranks = {f.id: n for n, f in enumerate(by_importance(m.fact for m in shown))}
+                shown = [replace(m, score=1.0 - ranks[m.fact.id] * 1e-6) for m in shown]
+            elif (judge := self._judge) is not None and judge.has_pairs:
+                chances, doubt = _answers(judge, shown, plan)
+                failure = failure or doubt
+            if chances is not None:
+                shown, unlikely = _weighed(shown, chances, weights)
+            shown, past = _of_now(shown, plan)
+            kept_back = [
+                RecalledMemory(fact, 0.0, ScoreParts(), "withheld")
+                for fact in facts
+                if fact.id in hidden
+            ]
+        return Looked(shown, [*unlikely, *past, *kept_back], chances, failure)
 
     def profile(self, user_id: str, now: datetime) -> Recall:
         """The once-per-session profile of a user, at the session's start."""
@@ -167,24 +203,6 @@ class Recaller:
         found, _ = self._retriever.candidates(asked, user_id, now, self._live(user_id))
         return [candidate.fact for candidate in found]
 
-    def chances(self, text: str, user_id: str, now: datetime) -> Mapping[str, float] | None:
-        """Fact id -> P(answers) of the memories nearest to a turn; None without a pair head."""
-        from bmo.judge import JudgeUnavailable
-
-        judge = self._judge
-        if judge is None or not judge.has_pairs:
-            return None
-        plan = RecallPlan(recall=True, trigger="judge", query=" ".join(text.split()))
-        with self._ledger.one_view():
-            found, hidden, _ = self._looked_up(plan, user_id, now, self._live(user_id))
-        may = [one.fact for one in found if one.fact.id not in hidden]
-        shown = [fact for fact in may if fact.kind != "hard_rule"][:DOZEN]
-        try:
-            told = judge.answers(("", plan.query), [(fact.asked, fact.text) for fact in shown])
-        except JudgeUnavailable:
-            return None
-        return {fact.id: chance for fact, chance in zip(shown, told, strict=True)}
-
     def weights_of(self, user_id: str) -> Weights:
         """The user's weights: the defaults, moved by what helped and what was wrong so far."""
         judged = self._ledger.judged_items(user_id, limit=REMEMBERED)
@@ -201,15 +219,6 @@ class Recaller:
     def close(self) -> None:
         """Lets go of the encoder; safe to call twice."""
         self._judge = None
-
-    def _looked_up(
-        self, plan: RecallPlan, user_id: str, now: datetime, live: int
-    ) -> tuple[list[Candidate], set[str], str]:
-        """What may serve a plan, nearest first; ids that are withheld; why the index failed."""
-        found, failure = self._retriever.candidates(plan, user_id, now, live)
-        found = [one for one in found if one.fact.is_for(self._settings.bmo_agent_id)]
-        facts = [candidate.fact for candidate in found]
-        return found, withheld(facts, self._orders(user_id, now, facts, live), plan.query), failure
 
     def _orders(
         self, user_id: str, now: datetime, facts: Iterable[StoredFact], live: int
@@ -256,39 +265,41 @@ def _of_now(
     return [m for m in memories if m.fact.id not in past], left
 
 
-def _weighed(
-    judge: Judge,
-    memories: list[RecalledMemory],
-    plan: RecallPlan,
-    weights: Weights,
-    known: Mapping[str, float],
-) -> tuple[list[RecalledMemory], list[RecalledMemory], str]:
-    """Those of the first few that may answer, P(answers) in their score; the others; a failure."""
+def _answers(
+    judge: Judge, memories: Sequence[RecalledMemory], plan: RecallPlan
+) -> tuple[Mapping[str, float] | None, str]:
+    """Fact id -> P(answers) of the first few that are no rules; None and why if that failed."""
     from bmo.judge import JudgeUnavailable
 
     ranked = sorted(memories, key=lambda m: (-m.score, m.fact.text, m.fact.id))
-    rules = [memory for memory in ranked if memory.fact.kind == "hard_rule"]
-    ranked = [memory for memory in ranked if memory.fact.kind != "hard_rule"]
-    first, others = ranked[:DOZEN], ranked[DOZEN:]
-    unknown = [memory.fact for memory in first if memory.fact.id not in known]
+    first = [memory.fact for memory in ranked if memory.fact.kind != "hard_rule"][:WEIGHED]
     try:
-        told = judge.answers(("", plan.query), [(fact.asked, fact.text) for fact in unknown])
+        told = judge.answers(("", plan.query), [(fact.asked, fact.text) for fact in first])
     except JudgeUnavailable as error:
-        return memories, [], f"encoder: {error}"
+        return None, f"encoder: {error}"
+    return {fact.id: chance for fact, chance in zip(first, told, strict=True)}, ""
+
+
+def _weighed(
+    memories: Sequence[RecalledMemory], chances: Mapping[str, float], weights: Weights
+) -> tuple[list[RecalledMemory], list[RecalledMemory]]:
+    """Those that may answer, P(answers) in their score, and hard rules as they are; the others."""
     weighed: list[RecalledMemory] = []
-    left = [replace(memory, why=f"not among the {DOZEN} nearest") for memory in others]
-    chances = {**known, **dict(zip((fact.id for fact in unknown), told, strict=True))}
-    for memory in first:
-        chance = chances[memory.fact.id]
-        certain = memory.why in CERTAIN
-        if not certain and chance < ANSWERS:
+    left: list[RecalledMemory] = []
+    for memory in memories:
+        chance = chances.get(memory.fact.id)
+        if memory.fact.kind == "hard_rule" or (chance is not None and memory.why in CERTAIN):
+            weighed.append(memory)
+        elif chance is None:
+            left.append(replace(memory, why=f"not among the {WEIGHED} nearest"))
+        elif chance < ANSWERS:
             left.append(replace(memory, why=f"P(answers) {chance:.2f} under {ANSWERS:.2f}"))
-            continue
-        nearness = ANSWERS_SHARE * weights.semantic * chance
-        nearness += (1.0 - ANSWERS_SHARE) * memory.parts.semantic
-        parts = replace(memory.parts, semantic=nearness)
-        weighed.append(memory if certain else replace(memory, parts=parts, score=parts.total))
-    return [*rules, *weighed], left, ""
+        else:
+            nearness = ANSWERS_SHARE * weights.semantic * chance
+            nearness += (1.0 - ANSWERS_SHARE) * memory.parts.semantic
+            parts = replace(memory.parts, semantic=nearness)
+            weighed.append(replace(memory, parts=parts, score=parts.total))
+    return weighed, left
 
 
 def _listed(facts: Iterable[StoredFact], why: str) -> tuple[RecalledMemory, ...]:

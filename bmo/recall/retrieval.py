@@ -112,7 +112,7 @@ class Retriever:
         worded = self._ledger.search_words(user_id, plan.query, self._top_k * FETCH)
         shares = {fact.id: share for fact, share in worded}
         known = {fact.id: fact for fact, _ in worded}
-        for fact in self._read(plan, user_id, now, None if whole else known.keys() | cosines):
+        for fact in self._read(plan, user_id, now, None if whole else cosines.keys() - known):
             known[fact.id] = fact
         if plan.include_past:
             past = self._ended(user_id, now)

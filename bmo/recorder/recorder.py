@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from bmo import telemetry
 from bmo.index import MemoryIndex
@@ -25,15 +25,8 @@ if TYPE_CHECKING:
     from opentelemetry.context import Context
 
 
-class OneByOne(Protocol):
-    """Lets one thread of memory compute at a time (``bmo.memory.Turnstile``)."""
-
-    def through(self, call: Callable[[], Any], /) -> Callable[[], Any]:
-        """The same call, made when its turn comes."""
-
-    def behind(self, call: Callable[[], Any], /) -> Callable[[], Any]:
-        """The same, behind whoever waits to go ``through``."""
-
+OneByOne = Callable[[Callable[[], Any]], Callable[[], Any]]
+"""Makes a call one that waits while another thread of memory computes (``Turnstile.through``)."""
 
 INFERENCE_FLUSH_S = 6.0
 INFERENCE_CLOSE_S = 2.0
@@ -80,7 +73,7 @@ class Recorder:
             raw_elsewhere=self._inference is not None,
         )
         self._upkeep = upkeep
-        round_of_it = one_by_one.behind(upkeep.catch_up) if one_by_one is not None else None
+        round_of_it = one_by_one(upkeep.catch_up) if one_by_one is not None else None
         self._writer = WriterThread(upkeep, round_of_it)
         self._turn_users: OrderedDict[str, str] = OrderedDict()
         self._lock = threading.Lock()
@@ -257,12 +250,9 @@ class Recorder:
         self._upkeep.join()
 
     def _put(self, write: Callable[[], Any], *, keep: bool = False) -> Future[Any]:
-        """Hands what is written of a turn to the thread.
-
-        A turn itself (``keep``) goes in line with what is read: the next recall waits for it.
-        """
+        """Hands what is written of a turn to the thread."""
         if self._one_by_one is not None:
-            write = (self._one_by_one.through if keep else self._one_by_one.behind)(write)
+            write = self._one_by_one(write)
         return self._writer.put(Job(write, Future(), keep=keep))
 
     # -- on the thread -------------------------------------------------------------------------

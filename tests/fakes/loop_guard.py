@@ -23,7 +23,7 @@ AUDITED = {"open", "sqlite3.connect", "socket.connect", "os.remove", "import"}
 METHODS = {
     "write_gate": ("decide", "decide_by_rules", "rule", "decide_ruled"),
     "read_gate": ("plan", "plan_by_rules"),
-    "recaller": ("recall", "profile", "chances", "weights_of"),
+    "recaller": ("recall", "look", "profile", "weights_of"),
     "judge": ("assess",),
     "index": ("near", "search", "add", "delete_fact", "count", "compact"),
     "ledger": (
@@ -33,7 +33,7 @@ METHODS = {
     ),
 }  # fmt: skip
 
-FUNCTIONS = ("bmo.memory.visit.find_candidates", "bmo.recorder.recorder.words_used")
+FUNCTIONS = ("bmo.memory.candidates.find_candidates", "bmo.recorder.recorder.words_used")
 """Work on every fact of a user: nothing for a loop either."""
 
 _watching: list[LoopGuard] = []

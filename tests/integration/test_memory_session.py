@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import subprocess
 import sys
 import threading
@@ -398,22 +397,6 @@ class TestNormal:
         for part in ("4012 8888", "8888 8888", "8888 1881"):
             assert part.encode() not in written
             assert part.replace(" ", "").encode() not in written
-
-
-@pytest.mark.parametrize(
-    ("chosen", "then"), [((700, 10, 10), (700, 1, 59)), ((5000, 20, 5), (5000, 20, 5))]
-)
-async def test_garbage_is_collected_less_at_a_time_unless_the_application_chose(
-    tmp_path: Path, chosen: tuple[int, int, int], then: tuple[int, int, int]
-) -> None:
-    before = gc.get_threshold()
-    try:
-        gc.set_threshold(*chosen)
-        opened = await MemoryService.open(load_settings(bmo_home=tmp_path))
-        await opened.aclose()
-        assert gc.get_threshold() == then
-    finally:
-        gc.set_threshold(*before)
 
 
 async def test_a_told_secret_is_masked_wherever_the_assistant_repeats_it(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -187,16 +187,21 @@ def test_no_memories_no_search_no_tokens(memory: Memory) -> None:
 
 def test_the_best_answer_tells_whether_a_turn_is_about_what_is_known(household: Memory) -> None:
     recaller = Recaller(household.ledger, household.index, household.settings, Judge.open())
-    near = recaller.chances("where is my spare key", "ana", NOW)
-    far = recaller.chances("convert nine pounds to euros", "ana", NOW)
-    assert near and far and max(near.values()) > 0.4 > max(far.values())
-    assert recaller.chances("where is my spare key", "eve", NOW) == {}
-    plan = household.gate.plan(Turn("do you remember where my spare key is", user_id="ana"))
-    sure = dict.fromkeys(near, 0.0)
-    given = recaller.recall(plan, "ana", NOW, chances=sure).memories
-    assert near.keys().isdisjoint(memory.fact.id for memory in given)
+
+    def chances(question: str, user_id: str = "ana") -> Mapping[str, float]:
+        plan = RecallPlan(recall=True, trigger="judge", budget_tokens=500, query=question)
+        found = recaller.look(plan, user_id, NOW)
+        given = recaller.recall(plan, user_id, NOW, looked=found).memories
+        assert given == recaller.recall(plan, user_id, NOW).memories
+        assert found.chances is not None
+        return found.chances
+
+    near, far = chances("where is my spare key"), chances("convert nine pounds to euros")
+    assert max(near.values()) > 0.4 > max(far.values())
+    assert chances("where is my spare key", "eve") == {}
     none = Recaller(household.ledger, household.index, household.settings)
-    assert none.chances("where is my spare key", "ana", NOW) is None
+    plan = RecallPlan(recall=True, trigger="judge", query="where is my spare key")
+    assert none.look(plan, "ana", NOW).chances is None
 
 
 def test_a_wide_question_lists_by_importance(household: Memory) -> None:

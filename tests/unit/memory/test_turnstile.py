@@ -1,9 +1,11 @@
-"""One call at a time, readers first, and what hangs holds up nobody for long."""
+"""One call at a time, and what hangs holds up nobody for long."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -14,112 +16,56 @@ pytestmark = pytest.mark.unit
 LONG_S = 30.0
 
 
-def begun(call: Callable[[], object]) -> threading.Thread:
-    thread = threading.Thread(target=call, daemon=True)
-    thread.start()
-    return thread
-
-
-def waiting(turnstile: Turnstile, number: int) -> None:
-    """Until so many calls stand before it."""
-    while len(turnstile._first) + len(turnstile._behind) < number:
-        threading.Event().wait(0.001)
-
-
-def test_calls_go_one_by_one_and_readers_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bmo.memory.turnstile.BEHIND_S", LONG_S)
-    turnstile = Turnstile(LONG_S, LONG_S)
+@contextmanager
+def one_inside(turnstile: Turnstile) -> Iterator[None]:
+    """Somebody is inside until the end."""
     entered, go = threading.Event(), threading.Event()
-    order: list[str] = []
-    inside: list[int] = []
 
-    def hold() -> None:
+    def stay() -> None:
         entered.set()
         go.wait(LONG_S)
 
-    def say(word: str) -> None:
+    inside = threading.Thread(target=turnstile.through(stay), daemon=True)
+    inside.start()
+    assert entered.wait(LONG_S)
+    try:
+        yield
+    finally:
+        go.set()
+        inside.join(LONG_S)
+
+
+def test_calls_go_one_by_one() -> None:
+    turnstile = Turnstile(LONG_S, LONG_S)
+    inside: list[int] = []
+    most: list[int] = []
+
+    def stay() -> None:
         inside.append(1)
-        assert len(inside) == 1
-        order.append(word)
+        time.sleep(0)  # whoever else could come in now would
+        most.append(len(inside))
         inside.pop()
 
-    threads = [begun(turnstile.through(hold))]
-    assert entered.wait(LONG_S)
-    for number, (word, kind) in enumerate(
-        (
-            ("write", turnstile.behind),
-            ("read", turnstile.through),
-            ("write again", turnstile.behind),
-            ("read again", turnstile.through),
-        )
-    ):
-        passed = kind(say)
-        threads.append(begun(lambda passed=passed, word=word: passed(word)))  # type: ignore[misc]
-        waiting(turnstile, number + 1)
-    go.set()
+    def come_often() -> None:
+        for _ in range(50):
+            turnstile.through(stay)()
+
+    threads = [threading.Thread(target=come_often, daemon=True) for _ in range(8)]
+    for thread in threads:
+        thread.start()
     for thread in threads:
         thread.join(LONG_S)
-    assert order == ["read", "read again", "write", "write again"]
+    assert most == [1] * 400
 
 
-def test_what_hangs_inside_is_passed() -> None:
-    turnstile = Turnstile(0.01, LONG_S)
-    entered, go = threading.Event(), threading.Event()
-
-    def hang() -> None:
-        entered.set()
-        go.wait(LONG_S)
-
-    hanging = begun(turnstile.through(hang))
-    assert entered.wait(LONG_S)
-    assert turnstile.through(lambda: "past")() == "past"
-    hangs: list[bool] = [turnstile._hangs]
-    assert turnstile.behind(lambda: "past too")() == "past too"
-    go.set()
-    hanging.join(LONG_S)
-    hangs.append(turnstile._hangs)
-    assert hangs == [True, False], "who came while it hung must not wait again"
-    assert turnstile.behind(lambda: "in turn")() == "in turn"
-    assert not turnstile._inside
-
-
-def test_who_waited_for_long_goes_past_alone() -> None:
-    turnstile = Turnstile(hangs_s=LONG_S, patience_s=0.01)
-    entered, go = threading.Event(), threading.Event()
-
-    def hold() -> None:
-        entered.set()
-        go.wait(LONG_S)
-
-    holding = begun(turnstile.through(hold))
-    assert entered.wait(LONG_S)
-    assert turnstile.through(lambda: "past")() == "past"
-    assert not turnstile._hangs, "the one inside is slow, and the line is for others still"
-    go.set()
-    holding.join(LONG_S)
-    assert not turnstile._inside
-
-
-def test_who_waited_behind_for_long_goes_in_line() -> None:
-    turnstile = Turnstile(LONG_S, LONG_S)
-    entered, go = threading.Event(), threading.Event()
-    order: list[str] = []
-
-    def hold() -> None:
-        entered.set()
-        go.wait(LONG_S)
-
-    threads = [begun(turnstile.through(hold))]
-    assert entered.wait(LONG_S)
-    threads.append(begun(turnstile.behind(lambda: order.append("write"))))
-    while not turnstile._first:  # it has moved there
-        threading.Event().wait(0.001)
-    threads.append(begun(turnstile.through(lambda: order.append("read"))))
-    waiting(turnstile, 2)
-    go.set()
-    for thread in threads:
-        thread.join(LONG_S)
-    assert order == ["write", "read"]
+@pytest.mark.parametrize(("patience_s", "hangs_s"), [(0.01, LONG_S), (LONG_S, 0.01)])
+def test_nobody_waits_for_long(patience_s: float, hangs_s: float) -> None:
+    turnstile = Turnstile(patience_s, hangs_s)
+    with one_inside(turnstile):
+        started = time.monotonic()
+        assert turnstile.through(lambda: "past")() == "past"
+        assert time.monotonic() - started < LONG_S
+    assert turnstile.through(lambda: "in turn")() == "in turn"
 
 
 def test_a_call_that_raises_lets_the_next_one_in() -> None:
@@ -128,7 +74,6 @@ def test_a_call_that_raises_lets_the_next_one_in() -> None:
     def fail() -> None:
         raise ValueError("no")
 
-    for kind in (turnstile.through, turnstile.behind):
-        with pytest.raises(ValueError, match="no"):
-            kind(fail)()
+    with pytest.raises(ValueError, match="no"):
+        turnstile.through(fail)()
     assert turnstile.through(lambda: True)()

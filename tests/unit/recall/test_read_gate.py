@@ -80,12 +80,41 @@ def test_plans_name_slots_people_and_the_past() -> None:
     assert "lives_in" in plan("where do i live").slots
     assert plan("wann hat meine schwester geburtstag").subjects == ("user.sister",)
     assert plan("what do you know about ines").subjects == ("user.person:ines",)
-    assert plan("where did i live before").include_past
-    assert not plan("where do i live").include_past
     known = {"priya": "user.daughter:priya"}
     asked = plan("what is priya allergic to", subjects=known)
     assert (asked.recall, asked.subjects) == (True, ("user.daughter:priya", "user.daughter"))
     assert not plan("what is priya allergic to").recall
+
+
+@pytest.mark.parametrize(
+    ("slot", "texts"),
+    [
+        (
+            "lives_in",
+            [
+                "where did i live before",
+                "where did i use to live",
+                "wo habe ich früher gewohnt",
+                "où est-ce que j'habitais avant",
+                "dónde vivía antes",
+            ],
+        ),
+        (
+            "works_as",
+            [
+                "what was my old job",
+                "was war mein alter job",
+                "c'était quoi mon ancien travail",
+                "cuál era mi antiguo trabajo",
+            ],
+        ),
+    ],
+)
+def test_questions_about_the_past_of_a_slot(slot: str, texts: list[str]) -> None:
+    for text in texts:
+        asked = plan(text)
+        assert asked.include_past and slot in asked.slots, text
+    assert not plan("where do i live").include_past
 
 
 def test_follow_ups_inherit_the_plan_before() -> None:
@@ -157,7 +186,7 @@ def test_the_need_moved_by_the_best_answer_decides_what_rules_leave_open(
     turn = Turn(OPEN_TEXT, assistant_before="Hm?")
     planned = gate.plan(
         turn,
-        chances=lambda: None if best is None else {"1": best, "2": 0.01},
+        chances=lambda _: None if best is None else {"1": best, "2": 0.01},
         before="my arm hurts",
     )
     assert (planned.recall, planned.read_need) == (recall, read_need)
