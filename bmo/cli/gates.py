@@ -53,7 +53,12 @@ def gate(
     given = {"gatekeeper_mode": mode, "gatekeeper_custom_rules_path": rules}
     settings = load_settings(**{name: value for name, value in given.items() if value is not None})
     write_gate = WriteGate.from_settings(settings)
-    for problem in (*write_gate.custom_rules.problems, write_gate.judge_problem):
+    unasked: tuple[str, ...] = ()
+    if mode is None and settings.effective_mode in ("hybrid", "llm"):
+        from bmo.extract import Orchestrator
+
+        unasked = Orchestrator.from_settings(settings, write_gate).notices
+    for problem in (*write_gate.custom_rules.problems, write_gate.judge_problem, *unasked):
         if problem:
             print(f"bmo: {problem}", file=sys.stderr)
     if rules is not None and not all(one.works for one in write_gate.custom_rules.problems):
@@ -128,6 +133,8 @@ def _decided(gate: WriteGate, turn: Turn, mode: str | None) -> Decision:
 
 def _text_or_stdin(text: str | None) -> str:
     if text is not None:
+        if not text.strip():
+            raise CommandError("the words are empty; give what the user says.")
         return text
     if sys.stdin.isatty():
         raise CommandError("give the words as an argument, on standard input or by --jsonl.")

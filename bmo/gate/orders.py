@@ -108,7 +108,7 @@ def taken_back(text: str) -> TakenBack | None:
         text: The user's words, cleaned.
     """
     rules = _rules()
-    plain = text.replace("’", "'")
+    plain = text.replace("’", "'").encode("utf-8", "replace").decode()
     found = rules.back.search(plain)
     if found is None:
         return None
