@@ -50,6 +50,9 @@ WIDE: tuple[OrderKind, ...] = ("forget", "forget_told", "forget_all", "forget_su
 MAX_AT_ONCE = 3
 """A request to forget that concerns more memories is asked back first."""
 
+_LATEST = 32
+"""Turns whose orders that refer back are kept: each is asked about by every reader of orders."""
+
 NAMED_COSINE = 0.55
 """From this similarity the nearest memory is what a request to forget means, if no word says it."""
 
@@ -101,6 +104,7 @@ class TakenBack(NamedTuple):
     after: str
 
 
+@lru_cache(maxsize=_LATEST)
 def taken_back(text: str) -> TakenBack | None:
     """What a turn takes back by an order in it, or None for most turns.
 
