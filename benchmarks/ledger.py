@@ -126,6 +126,7 @@ class Bench:
 
     def __init__(self, home: Path) -> None:
         """Opens an empty home."""
+        home.mkdir(parents=True, exist_ok=True)
         self.settings = Settings(bmo_home=home, _env_file=None)  # type: ignore[call-arg]
         self.embedder = open_embedder(self.settings)
         self.opened_ms = 0.0

@@ -21,7 +21,7 @@ CONTRADICTED = ", conflicts with another memory: ask which holds"
 """What a reader is told of a memory that nothing can order against one that contradicts it."""
 _BRACKETS = str.maketrans("<\ufe64\uff1c>\ufe65\uff1e", "((()))")
 """Also those that Unicode calls the same in another width."""
-_SENTENCE = re.compile(r"[^.!?]*[.!?]+|[^.!?]+$")
+_SENTENCE = re.compile(r"\S.*?(?:[.!?]+(?=\s|$)|$)", re.DOTALL)
 
 
 def quotation(memory: Fact | StoredFact) -> str:

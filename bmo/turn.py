@@ -55,11 +55,12 @@ Cardinality = Literal["one", "many"]
 Polarity = Literal["positive", "negative"]
 FactOp = Literal["assert", "retract"]
 
-RetractScope = Literal["memory", "subject", "all"]
+RetractScope = Literal["memory", "subject", "period", "all"]
 """How much a request to forget is about.
 
 - ``memory``: the few memories of ``Fact.ends``; done at once.
 - ``subject``: a person or thing, with all the memories of ``Fact.ends``; asked back first.
+- ``period``: what was told on certain days, ``Fact.ends``; asked back first.
 - ``all``: everything known of the user; asked back first.
 """
 
@@ -86,6 +87,9 @@ CATEGORY_SIGNALS: dict[Category, Signal] = {
 }
 """Category of a stored fact -> the signal that it is."""
 
+
+FORGET_LAST_RULE = "order.forget_last"
+"""Rule of a request to forget what the turn before it said."""
 
 WITHHOLD_RULE = "order.withhold"
 """Rule of a memory whose ``value`` is a topic that is never to be brought up."""
@@ -382,7 +386,7 @@ class DialogueContext:
 
     Attributes:
         recent_turns: (user words, assistant words after) of the latest turns, newest first.
-        last_facts: What the latest allowed turn of the visit stored; empty at the start.
+        last_facts: What the latest turn of the visit stored, small talk aside; empty at the start.
         candidates: Live memories that the turn may restate or end: the nearest in meaning, those
             that share a name or a slot, and the visit's own; nearest first.
         near: Memory id -> cosine similarity to the turn, for candidates where it is known.

@@ -50,7 +50,12 @@ def gate(
     given = {"gatekeeper_mode": mode, "gatekeeper_custom_rules_path": rules}
     settings = load_settings(**{name: value for name, value in given.items() if value is not None})
     write_gate = WriteGate.from_settings(settings)
-    for problem in (*write_gate.custom_rules.problems, write_gate.judge_problem):
+    unasked: tuple[str, ...] = ()
+    if mode is None and settings.effective_mode in ("hybrid", "llm"):
+        from bmo.extract import Orchestrator
+
+        unasked = Orchestrator.from_settings(settings, write_gate).notices
+    for problem in (*write_gate.custom_rules.problems, write_gate.judge_problem, *unasked):
         if problem:
             print(f"bmo: {problem}", file=sys.stderr)
     if rules is not None and not all(one.works for one in write_gate.custom_rules.problems):

@@ -235,9 +235,9 @@ def export_command(
                 sys.stdout.write(line + "\n")
             return
         count = write_private(file, lines)
-    # The first line is the header.
+    # The first line is the header, the last one has the counts.
     who = identity_of(settings.bmo_user_id)
-    print(f"{count - 1} rows of {who!r} in {file}", file=sys.stderr)
+    print(f"{count - 2} rows of {who!r} in {file}", file=sys.stderr)
 
 
 @app.command("import")

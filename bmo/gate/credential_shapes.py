@@ -94,6 +94,10 @@ def find_shapes(text: str, words: Sequence[str]) -> Iterator[Found]:
     for kind, needed, pattern in _SHAPES:
         if needed in text:
             yield from (Found(*m.span(1), kind) for m in pattern.finditer(text))
+    for kind, wanted, patterns in _hidden():
+        if any(needed in text for needed in wanted):
+            for pattern in patterns:
+                yield from (Found(*m.span("value"), kind) for m in pattern.finditer(text))
     if _DIGITS.search(text):
         phoned = not secret_table_words("phone").isdisjoint(words)
         for match in _CARD.finditer(text):
@@ -109,6 +113,15 @@ def find_shapes(text: str, words: Sequence[str]) -> Iterator[Found]:
             yield from (Found(*m.span(), "national_number") for m in hits if m.group() in valid)
     if len(words) >= 7 and spoken(words) >= 7:
         yield from _spoken_cards(text)
+
+
+@cache
+def _hidden() -> list[tuple[str, list[str], list[re.Pattern[str]]]]:
+    """Whole sentences that tell where something is hidden: kind, words they need, patterns."""
+    return [
+        (row["kind"], row["needed"], [re.compile(p, re.IGNORECASE) for p in row["patterns"]])
+        for row in secret_table()["hidden"]
+    ]
 
 
 @cache

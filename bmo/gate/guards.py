@@ -12,9 +12,18 @@ from dataclasses import dataclass, field, replace
 from bmo.gate.custom_rules import CustomMatch, CustomRules
 from bmo.gate.firewall import attack
 from bmo.gate.identifiers import masked_identifiers
-from bmo.gate.orders import Order, content, is_standing_wish, meant, read_order
+from bmo.gate.orders import (
+    Order,
+    TakenBack,
+    content,
+    is_standing_wish,
+    meant,
+    read_order,
+    taken_back,
+)
 from bmo.gate.published_signals import PublishedSignals, published_signals
 from bmo.gate.secrets import bare_secret, scan
+from bmo.gate.slots import with_value
 from bmo.gate.small_talk import SmallTalk, small_talk
 from bmo.language import (
     MAX_CHARACTERS,
@@ -76,6 +85,7 @@ class Guarded:
         language: Language of the turn; None when it is one the encoder was not taught.
         published: The published signals.
         masked: Kinds of secrets that were masked.
+        takes_back: What it erases beside what is made of it ("scratch that, i live in bergen").
     """
 
     turn: Turn
@@ -83,6 +93,7 @@ class Guarded:
     language: LanguageCode | None = "en"
     published: PublishedSignals = field(default_factory=PublishedSignals)
     masked: tuple[str, ...] = ()
+    takes_back: tuple[Fact, ...] = ()
 
 
 def mask(
@@ -171,6 +182,12 @@ def guard(turn: Turn, context: DialogueContext, settings: Settings, custom: Cust
     if overlong:
         held = Ruling("hold", ("other",), "too long", 1.0, "guard.length")
         return Guarded(turn, held, masked=masked)
+    back = taken_back(text)
+    takes_back: tuple[Fact, ...] = ()
+    if back is not None and back.after:
+        turn = replace(turn, text=(text := _standing(back, context)))
+        if not back.before:
+            takes_back = _forget(Order("forget_last"), context, turn).facts
     ruling = _sensitive(turn, bool(masked) and bare_secret(found, text), identifiers, settings)
     ruling = ruling or _skipped_by_custom_rule(turn, custom)
     if ruling is None and steers is not None:
@@ -179,7 +196,7 @@ def guard(turn: Turn, context: DialogueContext, settings: Settings, custom: Cust
     ruling = ruling or _small_talk(turn, skipped, settings) or _order(turn, context)
     ruling = ruling or _kept_by_custom_rule(turn, custom)
     if ruling is not None:
-        return Guarded(turn, ruling, masked=masked)
+        return Guarded(turn, ruling, masked=masked, takes_back=takes_back)
     published = published_signals(text, turn.assistant_after)
     if skipped is not None and skipped.signal == "greeting":
         # Past GATEKEEPER_GREETING_LENGTH_LIMIT its length says that there is more in it.
@@ -191,7 +208,7 @@ def guard(turn: Turn, context: DialogueContext, settings: Settings, custom: Cust
         ruling = Ruling("hold", ("other",), "language", 0.5)
     elif published.sarcastic:
         ruling = Ruling("hold", (*published.keep, "other"), "sarcasm", 0.7, "published.sarcasm")
-    return Guarded(turn, ruling, language, published, masked)
+    return Guarded(turn, ruling, language, published, masked, takes_back)
 
 
 def raw_ruling(turn: Turn, reason: str) -> Ruling:
@@ -270,7 +287,8 @@ def _small_talk(turn: Turn, found: SmallTalk | None, settings: Settings) -> Ruli
     limit = settings.gatekeeper_greeting_length_limit
     if found is None or (found.kind == "greeting" and len(turn.text) >= limit):
         return None
-    if "?" in turn.assistant_before and found.signal == "confirmation" and found.kind != "thanks":
+    answers = found.signal == "confirmation" and found.kind not in ("thanks", "dismissal")
+    if "?" in turn.assistant_before and answers:
         return None
     return Ruling("discard", (found.signal,), found.reason, 0.99, found.rule_id)
 
@@ -285,7 +303,17 @@ def _order(turn: Turn, context: DialogueContext) -> Ruling | None:
         return Ruling("allow", ("remember",), "asked to remember", 0.95, fact.rule_id, (fact,))
     if order.kind == "withhold":
         return _withhold(turn, order)
-    return _forget(order, context)
+    if order.kind == "unkept":
+        return Ruling("allow", ("forget",), "asked not to keep it", 0.95, "order.unkept")
+    ruling = _forget(order, context, turn)
+    # Without a wish that is taken back it is no order.
+    return ruling if ruling.facts or order.kind != "lift" else None
+
+
+def _standing(back: TakenBack, context: DialogueContext) -> str:
+    """The words that stand behind an order to take back what was said: it may be one value."""
+    before = back.before or next((said for said, _ in context.recent_turns), "")
+    return with_value(before, back.after)
 
 
 def _withhold(turn: Turn, order: Order) -> Ruling:
@@ -296,9 +324,9 @@ def _withhold(turn: Turn, order: Order) -> Ruling:
     )
 
 
-def _forget(order: Order, context: DialogueContext) -> Ruling | None:
-    """A request to forget, or a wish that is taken back; without such a wish it is no order."""
-    scope, ends = meant(order, context.candidates, context.near, context.last_facts)
+def _forget(order: Order, context: DialogueContext, turn: Turn) -> Ruling:
+    """A request to forget, or a wish that is taken back."""
+    scope, ends = meant(order, context, turn.at)
     rule_id = f"order.{order.kind}"
     facts: tuple[Fact, ...] = ()
     if ends or scope == "all":
@@ -313,8 +341,6 @@ def _forget(order: Order, context: DialogueContext) -> Ruling | None:
         )
         facts = (request,)
     if order.kind == "lift":
-        if not ends:
-            return None
         return Ruling("allow", ("preference",), "may be brought up again", 0.95, rule_id, facts)
     return Ruling("allow", ("forget",), "asked to forget", 0.95, rule_id, facts)
 

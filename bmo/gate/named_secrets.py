@@ -200,10 +200,13 @@ def _value(
         listed = name.kind == "seed_phrase" and direct and word not in words_of("stop")
         if (near and turned) or (listed and word not in words_of("not_value")):
             return at, _extent(chunks, at + 1, name)
-        opens = word in words_of("opener") or (not free and word in words_of("article"))
+        opens = word in words_of("article") and (not free or ahead in words_of("describes"))
+        opens = opens or word in words_of("opener")
         if told and opens and ahead:
             direct = False
             continue
+        if told and free and word in words_of("describes"):
+            return at, next((i + 1 for i in range(at, len(chunks)) if chunks[i].ends), len(chunks))
         if told and free and word not in words_of("not_value"):
             return at, _extent(chunks, at + 1, name)
         if not told and word in words_of("break"):

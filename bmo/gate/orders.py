@@ -9,35 +9,54 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, Literal
+from datetime import datetime, timedelta
+from functools import cache, lru_cache
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple
 
 import re2
 
-from bmo.gate.tables import read_table
-from bmo.language import words
-from bmo.turn import WITHHOLD_RULE, Fact, RetractScope, StoredFact
+from bmo.gate.small_talk import small_talk
+from bmo.gate.tables import given_names, read_table
+from bmo.language import LANGUAGES, words
+from bmo.turn import WITHHOLD_RULE, DialogueContext, RetractScope, StoredFact
 
 OrderKind = Literal[
-    "remember", "forget", "forget_last", "forget_subject", "forget_all", "withhold", "lift"
+    "remember",
+    "forget_told",
+    "forget_all",
+    "forget_subject",
+    "withhold",
+    "lift",
+    "forget",
+    "forget_last",
+    "unkept",
 ]
 
 _KINDS: tuple[OrderKind, ...] = (
     "remember",
+    "forget_told",
     "forget_all",
     "forget_subject",
-    "forget_last",
     "withhold",
     "lift",
     "forget",
 )
-"""In the order in which they are tried."""
+"""Those that a turn is as a whole, in the order in which they are tried."""
+
+WIDE: tuple[OrderKind, ...] = ("forget", "forget_told", "forget_all", "forget_subject")
+"""Requests to forget that may mean any memory, and may have to be asked back."""
 
 MAX_AT_ONCE = 3
 """A request to forget that concerns more memories is asked back first."""
 
+_LATEST = 32
+"""Turns whose orders that refer back are kept: each is asked about by every reader of orders."""
+
 NAMED_COSINE = 0.55
 """From this similarity the nearest memory is what a request to forget means, if no word says it."""
+
+_OWN = r"(?:my|our|mein\w*|unser\w*|mon|ma|mes|notre|nos|mi|mis|nuestr\w*)"
 
 _FUNCTION_WORDS = frozenset(
     "i im i'm ive i've me my mine we our us you your he his him she her they their them it "
@@ -55,7 +74,7 @@ _FUNCTION_WORDS = frozenset(
     "je j'ai j me m mon ma mes il elle nous vous est suis sont était ai as a ont le la les "
     "l un une "
     "des du de d et ou que qu qui ce c sur avec dans en ne pas plus dit "
-    "yo mi mis me él ella nosotros es soy son era tiene tengo tienen el los las lo un una unos del "
+    "yo mi mis me él ella nosotros es soy era tiene tengo tienen el los las lo un una unos del "
     "y o que con en sobre no más dije he dicho".split()
 )
 
@@ -73,12 +92,51 @@ class Order:
     what: str = ""
 
 
+class TakenBack(NamedTuple):
+    """A turn with an order that takes back what was said before it.
+
+    Attributes:
+        before: What the turn said before the order; "" where the turn before it is meant.
+        after: What it says behind the order, which stands ("i live in oslo, scratch that, bergen").
+    """
+
+    before: str
+    after: str
+
+
+@lru_cache(maxsize=_LATEST)
+def taken_back(text: str) -> TakenBack | None:
+    """What a turn takes back by an order in it, or None for most turns.
+
+    Args:
+        text: The user's words, cleaned.
+    """
+    rules = _rules()
+    plain = text.replace("’", "'").encode("utf-8", "replace").decode()
+    found = rules.back.search(plain)
+    if found is None:
+        return None
+    before, after = plain[: found.start()].strip(" ,"), plain[found.end() :].strip()
+    before = "" if small_talk(before) else before
+    if found["corrects"]:
+        after = rules.instead.sub("", after)
+    elif (after and not before) or (found["unkept"] and (after or not before)):
+        return None
+    more = taken_back(after) if after else None
+    if more is not None:
+        before, after = f"{before} {more.before}".strip(), more.after
+    return TakenBack(before, after)
+
+
 def read_order(text: str) -> Order | None:
     """The order a turn is, or None for most turns.
 
     Args:
         text: The user's words, cleaned.
     """
+    back = taken_back(text)
+    if back is not None and not back.after:
+        return Order("unkept" if back.before else "forget_last")
     rules = _rules()
     plain = text.replace("’", "'").rstrip(" .!?,;")
     said = rules.opening.sub("", plain, count=1)
@@ -110,74 +168,117 @@ def content(text: str) -> frozenset[str]:
 
 
 def mentions(wanted: frozenset[str], text: str) -> bool:
-    """Whether a text has all of some content words, endings aside ("sisters" for "sister")."""
+    """Whether a text has all of some content words, endings aside ("sisters" for "sister").
+
+    A word of kinship is in all that people call the relation, and those that it is said of.
+    """
     said = words(text)
     return all(any(_same(word, other) for other in said) for word in wanted)
 
 
 def meant(
-    order: Order,
-    candidates: Sequence[StoredFact],
-    near: Mapping[str, float],
-    last: Sequence[Fact],
+    order: Order, context: DialogueContext, now: datetime
 ) -> tuple[RetractScope, tuple[str, ...]]:
     """Which memories a request to forget means, or which wish an order to lift it.
 
     Args:
         order: The request.
-        candidates: Live memories, nearest first.
-        near: Memory id -> similarity to the turn.
-        last: What the latest allowed turn stored.
+        context: Has the memories that may be meant, nearest first.
+        now: When it was said.
 
     Returns:
         How much is meant, and the ids of the memories.
     """
+    candidates, wanted = context.candidates, content(order.what)
     if order.kind == "forget_all":
         return "all", tuple(memory.id for memory in candidates)
     if order.kind == "forget_last":
-        return "memory", tuple(fact.id for fact in last if fact.op == "assert")
-    wanted = content(order.what)
-    if not wanted:
-        return "memory", ()
+        return "memory", tuple(fact.id for fact in context.last_facts if fact.op == "assert")
+    if order.kind == "forget_told":
+        start, end = _days(order.what, now)
+        return "period", tuple(m.id for m in candidates if start <= m.valid_from < end)
+    live = [memory for memory in candidates if memory.valid_until is None]
     if order.kind == "lift":
-        wishes = [memory for memory in candidates if memory.rule_id == WITHHOLD_RULE]
-        return "memory", tuple(m.id for m in wishes if mentions(wanted, m.value))
-    named = [m for m in candidates if mentions(wanted, f"{m.text} {m.said} {m.value}")]
-    named = named or [m for m in candidates if mentions(wanted, f"{m.asked} {m.text} {m.said}")]
+        wishes = [memory for memory in live if memory.rule_id == WITHHOLD_RULE]
+        return "memory", tuple(m.id for m in wishes if wanted and mentions(wanted, m.value))
+    ids = tuple(memory.id for memory in _named(order.what, wanted, live))
     if order.kind == "forget_subject":
-        return "subject", tuple(memory.id for memory in named)
-    if not named:
-        ranked = sorted(near.items(), key=lambda item: -item[1])
-        named_ids = [memory_id for memory_id, score in ranked[:1] if score >= NAMED_COSINE]
-        return "memory", tuple(named_ids)
-    ids = tuple(memory.id for memory in named)
+        return "subject", ids
+    if not ids and wanted:
+        ranked = sorted(context.near.items(), key=lambda item: -item[1])
+        ids = tuple(memory_id for memory_id, score in ranked[:1] if score >= NAMED_COSINE)
     return ("memory" if len(ids) <= MAX_AT_ONCE else "subject"), ids
+
+
+def _named(what: str, wanted: frozenset[str], live: Sequence[StoredFact]) -> Sequence[StoredFact]:
+    """The memories that somebody's or something's words name: by slot, by word, or by name."""
+    slots = next((slots for called, slots in _rules().called if called.fullmatch(what)), ())
+    told = [(memory, f"{memory.text} {memory.said} {memory.value}") for memory in live]
+    own = [memory for memory in live if memory.subject == "user" and memory.slot]
+    of_slot = {m.id for m in own if slots and str(m.slot).startswith(slots)}
+    of_word = {m.id for m, text in told if wanted and mentions(wanted, text)}
+    names = {
+        name for m, text in told if m.id in of_word for name in _names(wanted, m.subject, text)
+    }
+    of_name = {m.id for m, text in told if names and not names.isdisjoint(words(text))}
+    found = of_slot | of_word | of_name
+    if not found and wanted:
+        found = {m.id for m, text in told if mentions(wanted, f"{m.asked} {text}")}
+    return [memory for memory in live if memory.id in found]
+
+
+def _names(wanted: frozenset[str], subject: str, text: str) -> set[str]:
+    """What those are called of whom a word of kinship is said: "daughter" in "my daughter mia"."""
+    relation, _, name = subject.rpartition(".")[2].partition(":")
+    kin = [word for word in wanted if _relation(word)]
+    found = {name} if name and any(_same(word, relation) for word in kin) else set()
+    said = words(text)
+    for word, following in pairwise(said):
+        if following in given_names() and any(_same(one, word) for one in kin):
+            found.add(following)
+    return found
+
+
+def _days(called: str, now: datetime) -> tuple[datetime, datetime]:
+    """The beginning and the end of the days that a word means ("yesterday")."""
+    days, back = next(days for pattern, days in _rules().periods if pattern.fullmatch(called))
+    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    start = today - timedelta(days=days * back + (today.weekday() if days > 1 else 0))
+    return start, start + timedelta(days=days)
 
 
 def may_ask_to_forget(text: str) -> bool:
     """Whether a turn is a request to forget so much that it may have to be asked back."""
     order = read_order(text)
-    return order is not None and order.kind in ("forget", "forget_subject", "forget_all")
+    return order is not None and order.kind in WIDE
 
 
-def _same(one: str, other: str) -> bool:
-    one, other = _kin().get(one, one), _kin().get(other, other)
-    if one == other:
+def _same(wanted: str, said: str) -> bool:
+    if wanted == said:
         return True
-    short, long = sorted((one.removesuffix("'s"), other.removesuffix("'s")), key=len)
+    relation = _relation(wanted)
+    if relation:
+        return _relation(said) in (relation, *read_table("kin.toml")["wider"].get(relation, ()))
+    short, long = sorted((wanted.removesuffix("'s"), said.removesuffix("'s")), key=len)
     return len(short) >= 2 and long.startswith(short) and len(long) - len(short) <= 2
+
+
+@lru_cache(maxsize=4096)
+def _relation(word: str) -> str:
+    """What a relation is called in English, by what people call it ("dads" -> "father"), or ""."""
+    stems = (word.removesuffix(ending) for ending in ("", "'s", "s", "n", "en", "es", "e"))
+    return next((_kin()[stem] for stem in stems if stem in _kin()), "")
 
 
 @cache
 def _kin() -> Mapping[str, str]:
-    """What a relation is called, by what people call it ("dad" -> "father")."""
     table = read_table("kin.toml")
     return {
         name: relation
-        for language in table.values()
-        for relation, names in language.items()
-        for name in names
-        if " " not in name
+        for language in LANGUAGES
+        for relation, names in table[language].items()
+        for name in (*names, relation)
+        if " " not in name and name not in _FUNCTION_WORDS
     }
 
 
@@ -188,6 +289,10 @@ class _Rules:
     excluded: dict[OrderKind, tuple[Any, ...]]
     standing: tuple[Any, ...]
     any: Any
+    back: Any
+    instead: Any
+    periods: tuple[tuple[Any, tuple[int, int]], ...]
+    called: tuple[tuple[Any, tuple[str, ...]], ...]
 
 
 @cache
@@ -197,25 +302,36 @@ def _rules() -> _Rules:
     options.case_sensitive = False
     options.log_errors = False
     every = re2.Set.FullMatchSet(options)
-    for kind in _KINDS:
-        for pattern in table[kind]:
-            every.Add(pattern)
-    every.Compile()
+    period = f"(?:{'|'.join(table['period'])})"
 
     def compiled(patterns: Sequence[str]) -> tuple[Any, ...]:
-        return tuple(re2.compile(pattern, options) for pattern in patterns)
+        return tuple(re2.compile(p.replace("{period}", period), options) for p in patterns)
 
-    forget_not = compiled(table["forget_not"])
+    for kind in _KINDS:
+        for pattern in table[kind]:
+            every.Add(pattern.replace("{period}", period))
+    every.Compile()
+    forget_not, behind = compiled(table["forget_not"]), table["behind"]
+    opening = rf"(?:{table['opening']})*"
     return _Rules(
-        opening=re.compile(f"^{table['opening']}", re.IGNORECASE),
+        opening=re.compile(f"^{opening}", re.IGNORECASE),
         patterns={kind: compiled(table[kind]) for kind in _KINDS},
         excluded={
             "remember": compiled(table["remember_not"]),
-            "forget": forget_not,
-            "forget_last": forget_not,
-            "forget_all": forget_not,
-            "forget_subject": forget_not,
+            **dict.fromkeys(WIDE, forget_not),
         },
         standing=compiled(table["standing_wish"]),
         any=every,
+        back=re2.compile(
+            rf"(?:^|[.!?;:,…–-]+\s+|\s(?:{behind['joints']})[, ]+){opening}"
+            rf"(?:(?P<corrects>{behind['corrects']})|(?:{'|'.join(table['forget_last'])})"
+            rf"|(?P<unkept>{'|'.join(table['unkept'])})){behind['tail']}(?:[.!?;:,…–-]+(?:\s|$)|$)",
+            options,
+        ),
+        instead=re2.compile(f"^{behind['instead']}", options),
+        periods=tuple((re2.compile(p, options), tuple(d)) for p, d in table["period"].items()),
+        called=tuple(
+            (re2.compile(rf"(?:{_OWN} )?(?:{called})", options), tuple(slots))
+            for called, slots in table["called"].items()
+        ),
     )

@@ -20,6 +20,9 @@ from bmo.turn import Cardinality, Category, Fact, Kind, Polarity
 MAX_WORDS = 30
 """A longer turn is no plain statement."""
 
+MAX_VALUE_WORDS = 5
+"""A correction of more words is no value of a slot."""
+
 _BORDERS = re.compile(
     r"(?<!\bdr)(?<!\bmr)(?<!\bms)(?<!\bst)(?<!\bmrs)(?<!\bprof)[.!?;,:]+(?=\s|$)|"
     r"\s(?:and|but|und|aber|et|mais|y|pero)\s"
@@ -39,7 +42,7 @@ _TRAILING = re.compile(
     r"(?:l['’]|la |le )?(?:semaine|mois|année|an|week-end|été|hiver) derni(?:er|ère)|"
     r"(?:el|la) (?:semana|mes|año|fin de semana|verano|invierno) pasad[oa]|"
     r"by the way|btw|bmo|too|as well|now|these days|at the moment|currently|you know|"
-    r"actually|übrigens|jetzt|maintenant|ahora|también|aussi|auch)$",
+    r"any ?more|actually|übrigens|jetzt|maintenant|ahora|también|aussi|auch)$",
     re.IGNORECASE,
 )
 _NOT_A_VALUE = frozenset(
@@ -131,6 +134,23 @@ def read_slots(text: str, language: LanguageCode) -> SlotReading:
     facts = tuple(fact for _, found in read for fact in found)
     covers = bool(facts) and all(found or small_talk(clause) for clause, found in read)
     return SlotReading(facts, covers)
+
+
+def with_value(text: str, value: str) -> str:
+    """The last clause of a text with another value, or that alone where no plain slot reads both.
+
+    Args:
+        text: What was said before ("i live in oslo").
+        value: What is right instead ("bergen").
+    """
+    clauses = [part.strip() for part in _BORDERS.split(text) if part.strip()]
+    clause = next((part for part in reversed(clauses) if small_talk(part) is None), "")
+    for language in LANGUAGES if clause and len(value.split()) <= MAX_VALUE_WORDS else ():
+        for fact in _read_clause(clause, language):
+            other = re.sub(re.escape(fact.value), lambda _: value, clause, flags=re.IGNORECASE)
+            if read_slots(other, language).covers:
+                return other
+    return value
 
 
 def _clauses(text: str, language: LanguageCode) -> list[str]:

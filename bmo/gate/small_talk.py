@@ -16,7 +16,14 @@ from bmo.language import LANGUAGES, LanguageCode, words
 from bmo.turn import Signal
 
 SkipKind = Literal[
-    "channel_check", "greeting", "goodbye", "thanks", "confirmation", "laughter", "backchannel"
+    "channel_check",
+    "greeting",
+    "goodbye",
+    "thanks",
+    "dismissal",
+    "confirmation",
+    "laughter",
+    "backchannel",
 ]
 """Kinds of small talk, the most telling first: a mixed turn gets the first that occurs."""
 
@@ -28,6 +35,7 @@ _SIGNALS: dict[SkipKind, Signal] = {
     "greeting": "greeting",
     "goodbye": "greeting",
     "thanks": "confirmation",
+    "dismissal": "confirmation",
     "confirmation": "confirmation",
     "laughter": "other",
     "backchannel": "confirmation",
@@ -37,6 +45,7 @@ _REASONS: dict[SkipKind, str] = {
     "greeting": "greeting",
     "goodbye": "goodbye",
     "thanks": "thanks",
+    "dismissal": "never mind",
     "confirmation": "bare confirmation",
     "laughter": "laughter",
     "backchannel": "backchannel",

@@ -127,7 +127,8 @@ class WriteGate:
 
     def decide_by_rules(self, turn: Turn, context: DialogueContext = _NO_CONTEXT) -> Decision:
         """Guards and plain slots alone: pure, in microseconds; it never raises."""
-        return self._finished(self._last_stage(self.rule(turn, context)))
+        ruled = self.rule(turn, context)
+        return self._finished(self._last_stage(ruled), ruled)
 
     def decide(self, turn: Turn, context: DialogueContext = _NO_CONTEXT) -> Decision:
         """Guards, then the encoder where they leave the turn open (blocking, milliseconds).
@@ -166,7 +167,7 @@ class WriteGate:
     def decide_ruled(self, ruled: Ruled) -> Decision:
         """``decide`` from what the guards said already: only the encoder is asked (blocking)."""
         if not ruled.open or not open_mode(self.settings.effective_mode):
-            return self._finished(self._last_stage(ruled))
+            return self._finished(self._last_stage(ruled), ruled)
         if self.judge is None:
             return self.unasked(ruled)
         from bmo.judge import JudgeUnavailable
@@ -178,12 +179,12 @@ class WriteGate:
             _log.warning("the local judge failed", extra={"error": str(error)})
             return self.unasked(ruled)
         elapsed = ruled.decision.elapsed_us + (time.perf_counter_ns() - started) / 1000
-        return self._finished(replace(decision, elapsed_us=elapsed))
+        return self._finished(replace(decision, elapsed_us=elapsed), ruled)
 
     def unasked(self, ruled: Ruled) -> Decision:
         """The guards' word where the encoder should have been asked and gave no answer."""
         decision = replace(self._last_stage(ruled), fallback=True, gate_version=self.version)
-        return self._finished(decision)
+        return self._finished(decision, ruled)
 
     def _without_encoder(self, guarded: Guarded, slots: SlotReading) -> tuple[Ruling, bool]:
         """What guards and slots alone say of an open turn, and whether it stays open."""
@@ -329,8 +330,15 @@ class WriteGate:
             open=False,
         )
 
-    def _finished(self, decision: Decision) -> Decision:
-        """Writes the debug line (GATEKEEPER_DEBUG)."""
+    def _finished(self, decision: Decision, ruled: Ruled) -> Decision:
+        """With what the turn takes back; writes the debug line (GATEKEEPER_DEBUG)."""
+        if ruled.guarded.takes_back:
+            decision = replace(
+                decision,
+                verdict="allow",
+                signals=("forget", *decision.signals),
+                facts=(*ruled.guarded.takes_back, *decision.facts),
+            )
         if self.settings.gatekeeper_debug:
             log_decision(decision)
         return decision

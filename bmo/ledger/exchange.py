@@ -1,9 +1,12 @@
 """Export and import of a user's memory as JSON lines, without loss.
 
-The first line is ``{"type": "bmo-ledger", "version": 1, "user_id": ...}``. Every other line is a
-row: ``type`` is the table (``turns``, ``decisions``, ``facts``, ``fact_turns``, ``feedback``), the
-other keys are its columns; moments are ISO 8601 in UTC. Ids are kept, so that importing twice
-changes nothing. The index is not exported: it is made from the facts.
+The first line is ``{"type": "bmo-ledger", "version": 1, "user_id": ..., "counted": true}``, the
+last one ``{"type": "end", "rows": {"turns": 12, ...}}``: how many rows of each kind stand between
+them, so that a file that was cut off is known. Exports of versions before are not ``counted`` and
+have no last line. Every other line is a row: ``type`` is the table (``turns``, ``decisions``,
+``facts``, ``fact_turns``, ``feedback``), the other keys are its columns; moments are ISO 8601 in
+UTC. Ids are kept, so that importing twice changes nothing. The index is not exported: it is made
+from the facts.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import json
 import math
 import re
 import reprlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -40,6 +44,7 @@ Inspect = Callable[[str, str], tuple[str, bool]]
 """(words, the assistant's words before) -> the words masked, whether a memory may hold them."""
 
 FORMAT = "bmo-ledger"
+_END = "end"
 VERSION = 1
 
 _TABLES: dict[str, sa.Table] = {
@@ -126,7 +131,8 @@ def as_it_is(text: str, asked: str) -> tuple[str, bool]:
 
 def export_lines(connection: Connection, user_id: str) -> Iterator[str]:
     """All of a user's memory, a JSON object a line, without line ends."""
-    yield json.dumps({"type": FORMAT, "version": VERSION, "user_id": user_id})
+    yield json.dumps({"type": FORMAT, "version": VERSION, "user_id": user_id, "counted": True})
+    written: Counter[str] = Counter(dict.fromkeys(_TABLES, 0))
     for name, table in _TABLES.items():
         for row in connection.execute(_rows_of(table, user_id)):
             values = {
@@ -135,6 +141,8 @@ def export_lines(connection: Connection, user_id: str) -> Iterator[str]:
                 if key not in _LEFT_OUT.get(name, ())
             }
             yield json.dumps({"type": name, **values}, ensure_ascii=False)
+            written[name] += 1
+    yield json.dumps({"type": _END, "rows": written})
 
 
 def import_lines(
@@ -155,13 +163,15 @@ def import_lines(
         inspect: The gate's word on the words of a row.
 
     Raises:
-        ExchangeError: A line is not what it should be.
+        ExchangeError: A line is not what it should be, or lines are missing.
     """
     counts = {"added": 0, "known": 0, "suppressed": 0, "masked": 0}
     header: dict[str, Any] | None = None
     skipped: set[str] = set()
     refused: list[str] = []
     said: list[str] = []
+    read: Counter[str] = Counter()
+    told: object = None
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -172,6 +182,12 @@ def import_lines(
             continue
         assert user_id is not None
         name = str(row.pop("type", ""))
+        if told is not None:
+            raise ExchangeError(f"line {number} stands behind the last line of the export")
+        if name == _END:
+            told = row.get("rows", {})
+            continue
+        read[name] += 1
         if name not in _TABLES:
             raise ExchangeError(
                 f"line {number}: type {name[:40]!r} is not one of {sorted(_TABLES)}"
@@ -199,8 +215,23 @@ def import_lines(
         counts["masked"] += masked and result == "added"
     if header is None or user_id is None:
         raise ExchangeError("there is nothing to import: the file is empty")
+    _check_whole(header, read, told)
     model_queue.queue_held(connection, user_id, said, now)
     return Imported(**counts, refused=tuple(refused))
+
+
+def _check_whole(header: dict[str, Any], read: Counter[str], told: object) -> None:
+    """An export that says how many rows it has must have them."""
+    if told is None:
+        if header.get("counted"):
+            total = read.total()
+            raise ExchangeError(f"the file is cut off after {total} rows: its last line is missing")
+        return
+    wanted = told if isinstance(told, dict) else {}
+    wrong = [name for name in _TABLES if wanted.get(name, 0) != read[name]]
+    if wrong:
+        counts = ", ".join(f"{read[name]} of {wanted.get(name, 0)} {name}" for name in wrong)
+        raise ExchangeError(f"lines are missing or doubled: the file has {counts}")
 
 
 def _inspected(name: str, values: dict[str, Any], inspect: Inspect) -> bool:

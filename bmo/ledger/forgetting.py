@@ -80,6 +80,7 @@ class Forgetting(Database):
         query = sa.select(erasures).where(
             erasures.c.user_id == user_id, erasures.c.status == "pending"
         )
+        query = query.order_by(erasures.c.asked_at, erasures.c.id)
         with self.reading() as connection:
             return [
                 PendingErasure(
@@ -89,7 +90,9 @@ class Forgetting(Database):
                     row.asked_at,
                     tuple(_withdrawn_by(connection, row.id)),
                 )
-                for row in connection.execute(query.order_by(erasures.c.asked_at)).all()
+                for row in connection.execute(
+                    query.order_by(erasures.c.asked_at, erasures.c.id)
+                ).all()
             ]
 
     def confirm_erasure(self, user_id: str, erasure_id: str) -> Receipt:
@@ -203,7 +206,7 @@ class Forgetting(Database):
 
 def _withdrawn_by(connection: Connection, erasure_id: str) -> list[StoredFact]:
     query = rows.select_facts().where(facts.c.withdrawn_by == erasure_id)
-    return rows.fetch(connection, query.order_by(facts.c.valid_from, facts.c.id))
+    return rows.fetch(connection, query.order_by(facts.c.valid_from, facts.c.text, facts.c.id))
 
 
 def _waiting(connection: Connection, user_id: str, erasure_id: str) -> sa.Row[Any]:

@@ -19,7 +19,7 @@ from bmo.ledger.records import NearDuplicates, Recorded
 from bmo.ledger.retracting import retract
 from bmo.ledger.schema import facts
 from bmo.settings import GatekeeperMode
-from bmo.turn import Decision, Fact, StoredFact, Turn
+from bmo.turn import FORGET_LAST_RULE, Decision, Fact, StoredFact, Turn
 
 _CONFIRMED_CONFIDENCE = 0.1
 """Said again: confidence rises by this share of what is missing to 1."""
@@ -90,8 +90,13 @@ def record_turn(
             _store(connection, stamp, fact, similar, now, outcome, instead_of=worse)
     if not forget:
         return outcome.recorded(turn.id)
+    if decision.rule_id == FORGET_LAST_RULE:
+        # What became no memory goes too: it may wait for a second look.
+        before = turn_log.said_before(connection, turn)
+        if before is not None and not turn_log.told(connection, before):
+            redaction.empty_turns(connection, turn.user_id, [before])
     if not outcome.forgotten:
-        if outcome.pending is None:
+        if outcome.pending is None and not outcome.added:
             # "Forget that ..." keeps none of its words, found or not.
             redaction.empty_turns(connection, turn.user_id, [turn.id])
         return outcome.recorded(turn.id)

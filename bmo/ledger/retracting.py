@@ -40,7 +40,8 @@ def retract(
             .order_by(facts.c.valid_from, facts.c.id),
         )
     else:
-        meant = rows.live_by_ids(connection, turn.user_id, fact.ends)
+        of_days = forget and scope == "period"
+        meant = (rows.by_ids if of_days else rows.live_by_ids)(connection, turn.user_id, fact.ends)
         if forget:
             meant += _earlier(connection, turn.user_id, fact, meant, scope)
     if outcome.again:
@@ -48,6 +49,7 @@ def retract(
         meant = [known for known in meant if known.valid_from <= turn.at]
     if not meant:
         outcome.unmatched.append(fact)
+    meant = sorted(meant, key=lambda known: (known.valid_from, known.text, known.id))
     live = [known for known in meant if known.valid_until is None]
     if forget and scope != "memory" and (meant or scope == "all"):
         outcome.pending = _ask_first(connection, turn, fact, scope, meant, now)

@@ -100,6 +100,10 @@ def write_decision(
     )
 
 
+_LOOKED_BACK = 8
+"""Turns among which the one before another is looked for."""
+
+
 class Narrowed(TypedDict, total=False):
     """Which turns are asked for.
 
@@ -167,6 +171,13 @@ def logged(
     order = turns.c.seq.desc() if narrowed.get("newest_first") else turns.c.seq.asc()
     found = connection.execute(query.order_by(order).limit(narrowed.get("limit")))
     return [_logged(row) for row in found]
+
+
+def said_before(connection: Connection, turn: Turn) -> str | None:
+    """The id of the turn before one in its visit, small talk aside, or None."""
+    found = logged(connection, turn.user_id, newest_first=True, limit=_LOOKED_BACK)
+    here = (one for one in found if one.session_id == turn.session_id and one.id != turn.id)
+    return next((one.id for one in here if not one.rule_id.startswith("skip.")), None)
 
 
 def told(connection: Connection, turn_id: str) -> list[str]:

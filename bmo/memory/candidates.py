@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from bmo.gate.orders import read_order
+from bmo.gate.orders import WIDE, read_order
 from bmo.index import EmbedderUnavailable, IndexUnavailable
 from bmo.turn import WITHHOLD_RULE, StoredFact, Turn
 
@@ -18,8 +18,6 @@ logger = logging.getLogger("bmo.memory")
 
 NEAREST = 12
 """Memories asked of the index, of the words and of the visit, at most each."""
-NAMED = 60
-"""Memories looked at for a request to forget: all that share its words."""
 LEAST_SIMILARITY = 0.2
 """Below this cosine a memory is not about the same thing."""
 
@@ -33,23 +31,23 @@ def find_candidates(
         Live memories, nearest first, and the similarity of those where it is known.
     """
     order = read_order(turn.text)
-    lifted = order is not None and order.kind == "lift"
-    wishes = ledger.live_facts(turn.user_id, rules=(WITHHOLD_RULE,)) if lifted else ()
-    wide = order is not None and order.kind.startswith("forget")
+    past = order is not None and order.kind == "forget_told"
     near = _near(index, turn)
-    named = ledger.search_words(
-        turn.user_id,
-        order.what if order is not None and wide else turn.text,
-        NAMED if wide else NEAREST,
-    )
+    wanted: Sequence[StoredFact] = ()
+    if order is not None and order.kind == "lift":
+        wanted = ledger.live_facts(turn.user_id, rules=(WITHHOLD_RULE,))
+    elif order is not None and order.kind in WIDE:  # any may be meant
+        wanted = ledger.live_facts(turn.user_id, include_past=past)
+    else:
+        named = ledger.search_words(turn.user_id, turn.text, NEAREST)
+        wanted = [fact for fact, _ in named]
     visit = ledger.visit_facts(turn.user_id, turn.session_id, NEAREST)
     closest = ledger.facts_by_id(turn.user_id, list(near), live_at=turn.at)
-    found = {fact.id: fact for fact in (*closest, *visit, *wishes, *(f for f, _ in named))}
-    live = [
-        fact for fact in found.values() if fact.valid_until is None and fact.is_for(turn.agent_id)
-    ]
-    live.sort(key=lambda fact: -near.get(fact.id, 0.0))
-    return tuple(live), near
+    found = {fact.id: fact for fact in (*closest, *visit, *wanted)}
+    told = [fact for fact in found.values() if fact.is_for(turn.agent_id)]
+    told = [fact for fact in told if past or fact.valid_until is None]
+    told.sort(key=lambda fact: -near.get(fact.id, 0.0))
+    return tuple(told), near
 
 
 def _near(index: MemoryIndex | None, turn: Turn) -> dict[str, float]:

@@ -12,7 +12,7 @@ RECENT_TURNS = 6
 
 
 class Dialogue:
-    """Recent turns of one visit, what the latest allowed turn stored, and who is known.
+    """Recent turns of one visit, what the latest turn stored, and who is known.
 
     Attributes:
         turns: User turns so far.
@@ -39,7 +39,7 @@ class Dialogue:
         """A turn was gated."""
         self.turns += 1
         self._said.appendleft((turn.id, decision.text or turn.text, turn.assistant_after))
-        if decision.verdict == "allow":
+        if not decision.rule_id.startswith("skip."):  # "forget that" means what was told before it
             self._last = decision.facts
 
     def note_reply(self, turn_id: str, text: str) -> None:

@@ -8,6 +8,7 @@ from bmo.quotation import flat
 
 if TYPE_CHECKING:
     from bmo.ledger import PendingErasure
+    from bmo.turn import StoredFact
 
 SHOWN = 4
 """Memories named when asking whether they may be erased."""
@@ -31,9 +32,9 @@ ON_THE_RECORD = _line("On the record again. Say so.")
 
 def ask_to_erase(pending: PendingErasure) -> str:
     """A wide request to forget: withdrawn at once, erased after a yes."""
-    named = "; ".join(fact.text for fact in pending.facts[:SHOWN])
-    more = len(pending.facts) - SHOWN
-    rest = f" and {more} more" if more > 0 else ""
+    told = _told(pending)
+    named = "; ".join(fact.text.rstrip(" .!?") for fact in told[:SHOWN])
+    rest = f" and {len(told) - SHOWN} more" if len(told) > SHOWN else ""
     return _line(
         f"{_count(pending)} withdrawn ({named}{rest}). Ask whether to erase them for good."
     )
@@ -45,6 +46,12 @@ def answered(pending: PendingErasure, *, yes: bool) -> str:
     return _line(f"{_count(pending)} {done}. Say so.")
 
 
+def _told(pending: PendingErasure) -> list[StoredFact]:
+    """What is told of a request: what was known till now; what had ended goes with it unnamed."""
+    live = [fact for fact in pending.facts if fact.valid_until is None]
+    return live or list(pending.facts)
+
+
 def _count(pending: PendingErasure) -> str:
-    number = len(pending.facts)
+    number = len(_told(pending))
     return "1 memory is" if number == 1 else f"{number} memories are"

@@ -148,7 +148,7 @@ class Requests:
 
 
 def _forgets_much(decision: Decision) -> bool:
-    return any(fact.op == "retract" and fact.scope in ("subject", "all") for fact in decision.facts)
+    return any(fact.scope not in (None, "memory") for fact in decision.facts)
 
 
 def own_word(turn: Turn, signal: Signal, reason: str) -> Decision:

@@ -8,7 +8,8 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Literal, get_args
 
-from bmo.language import spoken
+from bmo.gate.orders import read_order
+from bmo.language import clean, spoken
 
 Wish = Literal["yes", "no", "off_record", "on_record"]
 
@@ -19,11 +20,6 @@ _ASIDES = frozenset(
 
 _LATEST = 32
 """Utterances whose answers are kept: a turn is asked about four times."""
-
-_ENDS = frozenset({"bmo", "thanks", "ok", "okay", "danke", "merci", "gracias"})
-
-_SAID_BY_OTHERS = frozenset({"was", "is", "were", "it", "went", "go", "going", "talk", "speak"})
-"""Before "off the record" at the end these tell of something ("he said it off the record")."""
 
 
 @cache
@@ -51,18 +47,15 @@ def keeps_nothing(text: str) -> bool:
     """Whether an utterance says of itself that it is not to be kept: it alone is not.
 
     Before the rest ("off the record i am ...", "don't remember this i am ...") or behind it
-    ("i am ... but don't write that down").
+    ("i am ... but don't write that down", see ``bmo/gate/orders.py``).
     """
     if wish_of(text) is not None:
         return False  # "off the record for a minute" is about what comes
     first = _without(_ASIDES, spoken(text[:200]))
     if any(first.startswith(f"{phrase} ") for phrase in _phrases()["unkept_before"]):
         return True
-    last = _without(_ENDS, spoken(text[-200:]))
-    for phrase in _phrases()["unkept_after"]:
-        if last.endswith(f" {phrase}"):
-            return last.removesuffix(phrase).split()[-1] not in _SAID_BY_OTHERS
-    return False
+    order = read_order(clean(text))
+    return order is not None and order.kind == "unkept"
 
 
 @lru_cache(maxsize=_LATEST)

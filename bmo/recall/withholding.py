@@ -1,17 +1,18 @@
 """What the user asked never to bring up: left out until a turn of theirs mentions it.
 
-The wish itself is never given: whoever reads it would be told of what it is about.
+The wish itself is never given, nor when it was taken back: whoever reads it would be told of what
+it is about, or that it still holds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from bmo.gate.orders import content, mentions
-from bmo.turn import StoredFact
+from bmo.turn import WITHHOLD_RULE, StoredFact
 
 
-def withheld(facts: Iterable[StoredFact], orders: Sequence[StoredFact], turn: str) -> set[str]:
+def withheld(facts: Sequence[StoredFact], orders: Sequence[StoredFact], turn: str) -> set[str]:
     """Ids of the memories that are to be left out.
 
     Args:
@@ -22,7 +23,7 @@ def withheld(facts: Iterable[StoredFact], orders: Sequence[StoredFact], turn: st
     topics = [
         topic for order in orders if (topic := content(order.value)) and not mentions(topic, turn)
     ]
-    wishes = {order.id for order in orders}
+    wishes = {fact.id for fact in facts if fact.rule_id == WITHHOLD_RULE}
     return wishes | {
         fact.id
         for fact in (facts if topics else ())

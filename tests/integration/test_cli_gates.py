@@ -97,6 +97,17 @@ def test_a_wrong_setting_is_one_sentence_and_exit_2(tmp_path: Path) -> None:
     ]
 
 
+def test_empty_words_and_a_mode_without_a_model_are_said(tmp_path: Path) -> None:
+    empty = bmo(tmp_path, "gate", " ")
+    assert (empty.code, empty.err.strip()) == (
+        2,
+        "bmo: the words are empty; give what the user says.",
+    )
+    unasked = bmo(tmp_path, "gate", "i like tea", GATEKEEPER_MODE="hybrid")
+    assert unasked.code == 0
+    assert "needs GOOGLE_API_KEY" in unasked.err
+
+
 def test_a_missing_file_is_a_sentence(tmp_path: Path) -> None:
     done = bmo(tmp_path, "gate", "--jsonl", str(tmp_path / "absent.jsonl"))
     assert done.code == 2

@@ -74,6 +74,26 @@ def test_an_export_of_a_version_before_is_read(ledger: Ledger, tmp_path: Path) -
     other.close()
 
 
+def test_an_export_that_is_not_whole_is_not_imported(ledger: Ledger, tmp_path: Path) -> None:
+    fill(ledger)
+    lines = list(ledger.export("ana"))
+    other = Ledger.open(f"sqlite:///{tmp_path / 'other.sqlite3'}")
+    for cut, why in (
+        (lines[:-1], "cut off after"),
+        (lines[:3], "cut off after 2 rows"),
+        ([*lines[:-2], lines[-1]], "lines are missing or doubled: the file has . of . feedback"),
+        ([*lines, lines[1]], "stands behind the last line"),
+    ):
+        with pytest.raises(ExchangeError, match=why):
+            other.import_export(cut)
+        assert rows_of(other, "turns") == rows_of(other, "facts") == 0
+    header = json.loads(lines[0])
+    header.pop("counted")
+    old = [json.dumps(header), *lines[1:-1]]  # of a version before
+    assert other.import_export(old).added == len(lines) - 2
+    other.close()
+
+
 def test_export_to_another_user(ledger: Ledger, tmp_path: Path) -> None:
     fill(ledger)
     other = Ledger.open(f"sqlite:///{tmp_path / 'other.sqlite3'}")
@@ -98,7 +118,7 @@ def test_import_brings_no_words_back_after_a_wipe(ledger: Ledger) -> None:
     lines = list(ledger.export("ana"))
     ledger.erase_user("ana", at=day(9))
     result = ledger.import_export(lines)
-    assert (result.added, result.suppressed) == (0, len(lines) - 1)
+    assert (result.added, result.suppressed) == (0, len(lines) - 2)
     assert ledger.turns("ana") == []
     ledger.record(turn("i am back", at=day(10)), decided("hold", "i am back"))
     later = list(ledger.export("ana"))

@@ -108,7 +108,7 @@ def test_several_threads_open_and_write_at_once(ledger_url: str) -> None:
 
 
 def test_sqlite_is_set_up_for_crashes_and_privacy(tmp_path: Path) -> None:
-    ledger = Ledger.open(f"sqlite:///{tmp_path / 'deep' / 'ledger.sqlite3'}")
+    ledger = Ledger.open(f"sqlite:///{tmp_path / 'ledger.sqlite3'}")
     with ledger.reading() as connection:
         pragmas = {
             name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()
@@ -164,10 +164,12 @@ def test_damage_inside_is_found_at_the_start(tmp_path: Path, page: int) -> None:
     assert path.read_bytes() == content
 
 
-def test_directory_that_cannot_be_made(tmp_path: Path) -> None:
+@pytest.mark.parametrize("folder", ["file", "missing"])
+def test_directory_that_does_not_exist_is_not_made(folder: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(LedgerUnavailable, match="BMO_HOME"):
-        Ledger.open(f"sqlite:///{tmp_path / 'file' / 'ledger.sqlite3'}")
+    with pytest.raises(LedgerUnavailable, match="does not exist: make it, or correct"):
+        Ledger.open(f"sqlite:///{tmp_path / folder / 'ledger.sqlite3'}")
+    assert not (tmp_path / "missing").exists()
 
 
 def test_directory_instead_of_a_file(tmp_path: Path) -> None:

@@ -102,6 +102,19 @@ async def test_who_stops_waiting_for_a_turn_does_not_take_it_back(service: Memor
     assert [fact.text for fact in live] == ["Is allergic to mangoes"]
 
 
+async def test_what_is_taken_back_leaves_no_word(service: MemoryService) -> None:
+    """Also what was held and waits for a second look, and what small talk stands behind."""
+    session = service.session(user_id="lena")
+    for text in ("between you and me the new girl drinks", "yeah", "don't remember that"):
+        await say(session, text)
+    assert await say(session, "my wife is Xanthippe. Don't save that.") == []
+    assert await say(session, "i live in Oslo. Scratch that, Bergen.") == ["Lives in Bergen"]
+    await session.aclose()
+    said = " ".join(turn.text + turn.assistant_before for turn in service.ledger.turns("lena"))
+    assert not [word for word in ("drinks", "Xanthippe", "Oslo") if word in said], said
+    assert service.ledger.waiting("lena", aims=["held"]) == []
+
+
 async def test_the_profile_keeps_its_bytes_for_the_whole_visit(service: MemoryService) -> None:
     session = service.session(user_id="glenn")
     await say(session, "im allergic to nuts")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -102,6 +105,23 @@ def test_one_word_more_is_no_small_talk(text: str) -> None:
         ("forget i have a brother", "forget", "i have a brother"),
         ("vergiss meinen bruder", "forget", "meinen bruder"),
         ("forget that", "forget_last", ""),
+        ("don't remember that please", "forget_last", ""),
+        ("okay, scratch that", "forget_last", ""),
+        ("forget what i told you just now", "forget_last", ""),
+        ("merk dir das bitte nicht", "forget_last", ""),
+        ("oublie ça", "forget_last", ""),
+        ("olvídalo, no guardes eso", "forget_last", ""),
+        ("my wife is pregnant. don't save that", "unkept", ""),
+        ("i live in oslo, forget i said that", "unkept", ""),
+        ("ich wohne in bremen. vergiss das.", "unkept", ""),
+        ("j'habite à lyon. ne retiens pas ça", "unkept", ""),
+        ("vivo en lugo, no lo apuntes", "unkept", ""),
+        ("i am pregnant, keep this between us", "unkept", ""),
+        ("forget what i told you today", "forget_told", "today"),
+        ("forget everything we talked about last night", "forget_told", "last night"),
+        ("vergiss, was ich dir gestern erzählt habe", "forget_told", "gestern"),
+        ("oublie ce que je t'ai dit aujourd'hui", "forget_told", "aujourd'hui"),
+        ("olvida lo que te dije ayer", "forget_told", "ayer"),
         ("forget everything you know about my ex", "forget_subject", "my ex"),
         ("delete everything", "forget_all", ""),
         ("never bring up my mother again", "withhold", "my mother"),
@@ -155,6 +175,10 @@ def test_orders_are_read(text: str, kind: str, what: str) -> None:
         "do you remember my name",
         "forget it",
         "forget about it mate",
+        "my ex cheated on me and i'll never forget that",
+        "i told her but i don't remember that",
+        "forget that, let's talk about the garden",
+        "he told me it was off the record",
         "delete the alarm about work",
         "remember that time we went to rome",
         "i never forget a face",
@@ -175,13 +199,97 @@ def test_a_request_to_forget_names_what_it_means() -> None:
     def ids(text: str) -> tuple[str, tuple[str, ...]]:
         order = read_order(text)
         assert order is not None
-        return meant(order, KNOWN, {}, ())
+        return meant(order, DialogueContext(candidates=KNOWN), utc_now())
 
     assert ids("forget that i work at the bakery") == ("memory", ("2",))
     assert ids("forget what i said about ines") == ("memory", ("0", "1"))
     assert ids("forget everything about ines") == ("subject", ("0", "1"))
     assert ids("forget that i own a castle") == ("memory", ())
     assert ids("forget about me") == ("memory", ())
+
+
+def test_a_relation_is_meant_by_all_its_words_and_its_names() -> None:
+    told = [
+        "Has a daughter named Mia",
+        "mia plays the cello",
+        "unser sohn jonas geht in die schule",
+        "jonas hates peas",
+        "my dad had a song named after him",
+        "my ex-girlfriend has the keys",
+    ]
+    known = tuple(
+        replace(one, subject="user.daughter:mia", slot="name") if "named Mia" in text else one
+        for n, text in enumerate(told)
+        for one in [memory(text, n)]
+    )
+    context = DialogueContext(candidates=known)
+
+    def ids(text: str) -> str:
+        order = read_order(text)
+        assert order is not None
+        scope, found = meant(order, context, utc_now())
+        assert scope in ("memory", "subject")
+        return "".join(found)
+
+    assert ids("forget everything about my daughter") == "01"
+    assert ids("forget everything about my son") == "23"
+    assert ids("vergiss alles über meine kinder") == "0123"
+    assert ids("olvida todo sobre mis padres") == "4"
+    assert ids("oublie tout sur mon ex") == "5"
+
+
+def test_a_slot_is_meant_by_what_it_is_called_and_days_by_theirs() -> None:
+    now = datetime(2026, 5, 6, 12, tzinfo=UTC)  # a Wednesday
+    said = {0: "i like tea", 1: "i like jazz", 2: "my aunt is ill", 9: "i sew"}
+    known = tuple(
+        replace(memory(text, back), valid_from=now - timedelta(days=back, hours=1))
+        for back, text in said.items()
+    )
+    known += (replace(memory("Is named Lena", 7), slot="name", valid_from=now - timedelta(days=7)),)
+
+    def ids(text: str) -> tuple[str, tuple[str, ...]]:
+        order = read_order(text)
+        assert order is not None
+        return meant(order, DialogueContext(candidates=known), now)
+
+    assert ids("forget my name") == ids("vergiss meinen namen") == ("memory", ("7",))
+    assert ids("oublie mon prénom") == ids("olvida mi nombre") == ("memory", ("7",))
+    assert ids("forget what i told you today") == ("period", ("0",))
+    assert ids("olvida lo que te dije ayer") == ("period", ("1",))
+    assert ids("forget everything i said this week") == ("period", ("0", "1", "2"))
+    assert ids("vergiss alles von letzte woche") == ("period", ("9", "7"))
+
+
+@pytest.mark.parametrize(
+    ("text", "stands"),
+    [
+        ("i live in oslo. scratch that, bergen.", "Lives in Bergen"),
+        ("my brother is sam, no wait, scratch that, tom", "Has a brother named Tom"),
+        ("ich wohne in bremen. streich das, kiel", "Lives in Kiel"),
+    ],
+)
+def test_what_is_taken_back_is_not_stored_and_what_stands_instead_is(
+    text: str, stands: str
+) -> None:
+    decision = PATTERN.decide(Turn(text))
+    assert [fact.text for fact in decision.facts] == [stands]
+    assert "scratch" not in decision.text
+
+
+def test_a_correction_alone_erases_what_the_turn_before_told() -> None:
+    before = PATTERN.decide(Turn("i like blues"))
+    context = DialogueContext((("i like blues", "Nice."),), before.facts)
+    decision = PATTERN.decide(Turn("scratch that, jazz"), context)
+    assert "forget" in decision.signals
+    retracted, stated = decision.facts
+    assert (retracted.op, retracted.ends) == ("retract", (before.facts[0].id,))
+    assert stated.text == "Likes jazz"
+
+
+@pytest.mark.parametrize("text", ["forget it", "never mind", "ach vergiss es", "olvídalo"])
+def test_a_saying_is_neither_stored_nor_an_order(text: str) -> None:
+    decision = PATTERN.decide(Turn(text, assistant_before="What is your favourite colour?"))
+    assert (decision.verdict, decision.reason) == ("discard", "never mind")
 
 
 def test_forgetting_goes_through_the_gate() -> None:

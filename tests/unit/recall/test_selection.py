@@ -228,7 +228,7 @@ def test_what_is_never_to_be_brought_up_is_left_out_until_the_user_does() -> Non
     facts = [order, told, asked, other]
     assert withheld(facts, [order], "how do i sleep") == {order.id, told.id, asked.id}
     assert withheld(facts, [order], "when was my divorce") == {order.id}
-    assert withheld(facts, [], "") == set()
+    assert withheld(facts, [], "") == {order.id}  # taken back: it holds no more, and is not quoted
 
 
 def test_who_is_asked_about_and_which_memories_speak_of_them() -> None:
