@@ -9,9 +9,11 @@ with each call. So nothing is kept, and nothing has to be erased.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 
@@ -58,3 +60,15 @@ class NoHistory:
 
     def close(self) -> None:
         """There is nothing to close."""
+
+
+def remove_history_files(directory: Path) -> None:
+    """Removes the files that earlier versions let Mem0 write.
+
+    Args:
+        directory: Mem0's own directory in ``BMO_HOME``.
+    """
+    for file in directory.glob("history-*.db*"):
+        # On Windows a process of an earlier version may have it open: the next start removes it.
+        with contextlib.suppress(PermissionError):
+            file.unlink(missing_ok=True)

@@ -17,6 +17,7 @@ from bmo.index.errors import IndexDamaged, IndexUnavailable
 from bmo.index.fact_search import FactSearch
 from bmo.index.hits import IndexHit, Metadata, agrees, fact_metadata, hit_of
 from bmo.index.inference import inference_of
+from bmo.index.mem0_history import remove_history_files
 from bmo.index.ownership import IndexOwner, is_owner
 from bmo.index.raw_turns import RawTurns
 from bmo.settings import Settings, checked_user_id, quiet_third_parties
@@ -99,6 +100,7 @@ class MemoryIndex(FactSearch, RawTurns):
             EmbedderUnavailable: There is none of the name in the settings.
         """
         quiet_third_parties(settings.bmo_home)
+        remove_history_files(settings.bmo_home / "mem0")
         if embedder is not None:
             return cls._open(settings, embedder, owner)
         own = open_embedder(settings)

@@ -113,3 +113,13 @@ def test_what_one_worker_forgets_no_worker_has(
         second.close()
         for word in ("zydeco", "gumbo", "okra"):
             assert bytes_with(tmp_path, word) == []
+
+
+def test_a_history_file_of_an_earlier_version_is_removed(
+    tmp_path: Path, ledger_url: str, server: QdrantDoor
+) -> None:
+    old = tmp_path / "first" / "mem0" / "history-bmo-some-384.db"
+    old.parent.mkdir(parents=True)
+    old.write_text("Likes zydeco")
+    with fleet(tmp_path, ledger_url, server.url):
+        assert bytes_with(tmp_path, "zydeco") == []
