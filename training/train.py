@@ -57,7 +57,7 @@ DATED = "20261123"
 """Day of data and recipe; set it when they change. The clock has no part in what is written."""
 LOADERS = 4
 """Processes that write batches beside a GPU; without one the training's own does."""
-KNOWN_SHARE = 4
+KNOWN_SHARE = 5
 """Of the conversations that an encoder of ours has read, one in so many is read again."""
 
 Example = TurnExample | PairExample
