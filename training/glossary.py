@@ -47,10 +47,13 @@ def as_read(word: str) -> str:
     return "".join(part for part in parts if unicodedata.category(part) != "Mn")
 
 
-def vocabulary(published: Sequence[str]) -> list[str]:
-    """The published pieces, and behind them the words of the glossary that are none of them."""
-    known = set(published)
-    return [*published, *(word for word in read_glossary() if word not in known)]
+def vocabulary(pieces: Sequence[str]) -> list[str]:
+    """The pieces so far, and behind them the words of the glossary that are none of them.
+
+    A piece keeps its place, so that an encoder of ours can be taught further.
+    """
+    known = set(pieces)
+    return [*pieces, *(word for word in read_glossary() if word not in known)]
 
 
 def with_glossary(weights: dict[str, Array], pieces: Sequence[str]) -> dict[str, Array]:

@@ -431,9 +431,8 @@ def _check_agreement(folder: Path, held: Answers, calibration: dict[str, float])
         raise SystemExit(f"int8 and float agree on {same:.1%} only, less than {AGREEMENT:.0%}.")
 
 
-def train(data: Data, begun: Begun | None, device: str) -> EncoderModel:
+def train(data: Data, begun: Begun | None, recipe: Recipe, device: str) -> EncoderModel:
     """Trains the encoder, from the published weights or from those of an encoder of ours."""
-    recipe = FROM_OURS if begun else FROM_PUBLISHED
     torch.manual_seed(recipe.seed)
     pieces = read_vocabulary()
     model = EncoderModel(with_glossary(published_encoder(), pieces), SHAPE, DROPOUT)
@@ -447,19 +446,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--to", type=Path, default=MODEL, help="folder that gets the model")
     parser.add_argument("--from", type=Path, dest="begun_from", help="folder of an encoder of ours")
+    parser.add_argument("--epochs", type=int, help="0: only the glossary's new words are taken in")
     parser.add_argument("--threads", type=int, default=2, help="threads of torch")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     started = time.monotonic()
     begun = read_encoder(options.begun_from) if options.begun_from else None
+    recipe = FROM_OURS if begun else FROM_PUBLISHED
+    if options.epochs is not None:
+        recipe = replace(recipe, epochs=options.epochs)
     data = read(begun)
     print(
         f"{len(data.learnt)} examples, {len(data.held_turns)} turns and "
         f"{len(data.held_pairs)} pairs held out",
         flush=True,
     )
-    write(train(data, begun, options.device).cpu(), data, options.to)
+    write(train(data, begun, recipe, options.device).cpu(), data, options.to)
     print(f"done in {(time.monotonic() - started) / 60:.1f} minutes")
 
 
