@@ -36,8 +36,8 @@ models, by some seventy authors with briefs of their own, free to use under the 
 (Apache-2.0).
 `l` and `m` were written out from patterns. English above all; German, French and Spanish in about
 one turn of five. No public corpus was used.
-{words:,} words of German, French and Spanish joined the vocabulary, each with the mean vector of the
-pieces of its meaning in English (`training/data/glossary`, written for this project likewise).
+{words:,} words of German, French and Spanish joined the vocabulary, each with the mean vector of
+the pieces of its meaning in English (`training/data/glossary`, written for this project likewise).
 Starting weights: bge-small-en-v1.5 of the FlagEmbedding project (MIT, `LICENSE-bge-small-en-v1.5`).
 
 ## How it is made
