@@ -37,6 +37,12 @@ ATTACKS = DATA / "attacks"
 """Attacks on memory and their harmless twins: ``{"asked", "text", "steers"}`` a line."""
 
 VERDICTS = ("allow", "hold", "discard")
+_OWN = frozenset(
+    "i im ive id ill me my mine we our ours us ich mir mich mein meine meinen meinem meiner wir "
+    "uns unser unsere unseren unserem je jai mon ma mes moi nous notre nos yo mi mis nuestro "
+    "nuestra tengo estoy soy".split()
+)
+"""Words by which people speak of themselves, in four languages."""
 Relation = Literal["neither", "restates", "ends"]
 RELATION_NAMES: tuple[Relation, ...] = ("neither", "restates", "ends")
 
@@ -122,6 +128,7 @@ def read_data() -> tuple[list[TurnExample], list[PairExample]]:
                 pairs += _pairs(group, conversation)
     for path in sorted(PAIRS.glob("*.jsonl")):
         pairs += _blocks(path)
+        turns += _questions(path)
     for path in sorted(ATTACKS.glob("*.jsonl")):
         turns += _attacks(path)
     return turns, pairs
@@ -239,6 +246,18 @@ def _pairs(group: str, conversation: Sequence[dict[str, Any]]) -> Iterator[PairE
                 (n in answers) if row.get("recall") else None,
             )
         gone |= ends
+
+
+def _questions(path: Path) -> Iterator[TurnExample]:
+    """Questions that need some memory, and those that need none."""
+    for number, row in enumerate(_rows(path)):
+        group = f"{path.stem} {number}"
+        for text in row["answered"]:
+            yield TurnExample(group, "", "", text, None, None, True)
+        for text in row["not"]:
+            # What is asked of one's own life may need another memory: that is not annotated.
+            if _OWN.isdisjoint(normal_form(text).split()):
+                yield TurnExample(group, "", "", text, None, None, False)
 
 
 def _words(text: str) -> set[str]:
