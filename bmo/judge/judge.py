@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,8 +25,6 @@ from bmo.turn import CATEGORIES, Assessment
 MODEL = MODELS / "judge"
 """Folder of the judge shipped in the package."""
 
-_PUNCTUATION = re.compile(r"[^\w\s]")
-"""Each mark is a piece of its own: "I'm fine. Everybody's fine." would look like no English."""
 
 TURN_OUTPUTS = ("verdict", "categories", "read_need", "steers")
 PAIR_OUTPUTS = ("relation", "answers")
@@ -236,17 +233,6 @@ class Judge:
                 f"onnxruntime failed on a turn of {len(encoded.ids)} tokens ({error}): reinstall "
                 "onnxruntime, or set GATEKEEPER_MODE=pattern."
             ) from error
-
-    def pieces_per_word(self, text: str) -> float:
-        """How many word pieces a word of ``text`` takes.
-
-        Returns:
-            About 1.1 in English, 1.6 in German, over 2 in languages the vocabulary does not
-            have; 0 for a text of fewer than four words, which tells nothing.
-        """
-        spoken = _PUNCTUATION.sub("", text)
-        words = len(spoken.split())
-        return len(self._tokenizer.pieces(spoken)) / words if words >= 4 else 0.0
 
     def close(self) -> None:
         """Lets go of the model; asking it again is an error."""

@@ -1,11 +1,13 @@
-"""Splits words into the pieces MiniLM was trained on.
+"""Splits words into the pieces that the models know.
 
 WordPiece (Schuster and Nakajima 2012) as BERT uses it: lower case, accents off. Both models share
-one vocabulary file.
+one vocabulary file: the published pieces, which are English, and behind them words of the other
+languages that the models were taught (``training/glossary.py``).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 VOCABULARY = MODELS / "vocab.txt"
-"""30,522 pieces, one a line; the line number is the id."""
+"""One piece a line; the line number is the id."""
 
 CLS, SEP = 101, 102
 """Ids that open a sequence and close a segment."""
@@ -42,7 +44,14 @@ class WordPiece:
         Raises:
             ModelFileError: The file is missing or ``tokenizers`` cannot be imported.
         """
-        return cls(_shipped() if vocabulary == VOCABULARY else _read(vocabulary))
+        return cls(
+            _shipped() if vocabulary == VOCABULARY else _tokenizer(read_vocabulary(vocabulary))
+        )
+
+    @classmethod
+    def of(cls, pieces: Sequence[str]) -> WordPiece:
+        """A tokenizer of these pieces; a piece's place is its id."""
+        return cls(_tokenizer(pieces))
 
     def pieces(self, text: str) -> list[int]:
         """The ids of a text's pieces, without special tokens.
@@ -57,17 +66,15 @@ class WordPiece:
 
 @cache
 def _shipped() -> Tokenizer:
-    return _read(VOCABULARY)
+    return _tokenizer(read_vocabulary())
 
 
-def _read(vocabulary: Path) -> Tokenizer:
-    try:
-        from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
-    except ImportError as error:
-        raise ModelFileError(
-            f"The local models need tokenizers, which cannot be imported ({error}): "
-            "pip install tokenizers."
-        ) from error
+def read_vocabulary(vocabulary: Path = VOCABULARY) -> list[str]:
+    """The pieces in the order of their ids.
+
+    Raises:
+        ModelFileError: The file is missing or another one.
+    """
     try:
         pieces = vocabulary.read_text(encoding="utf-8").rstrip("\n").split("\n")
     except OSError as error:
@@ -78,6 +85,17 @@ def _read(vocabulary: Path) -> Tokenizer:
         raise ModelFileError(
             f"{str(vocabulary)!r} is not the vocabulary of MiniLM: reinstall the package."
         )
+    return pieces
+
+
+def _tokenizer(pieces: Sequence[str]) -> Tokenizer:
+    try:
+        from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+    except ImportError as error:
+        raise ModelFileError(
+            f"The local models need tokenizers, which cannot be imported ({error}): "
+            "pip install tokenizers."
+        ) from error
     tokenizer = Tokenizer(
         models.WordPiece({piece: i for i, piece in enumerate(pieces)}, unk_token="[UNK]")
     )

@@ -121,12 +121,6 @@ def test_long_context_keeps_its_question() -> None:
     assert turn.ids[1 : turn.kinds.count(0) - 1][-len(question) :] == question
 
 
-def test_an_unknown_language_shows_in_its_pieces(judge: Judge) -> None:
-    assert judge.pieces_per_word("i live in ljubljana with my boyfriend matej") < 1.5
-    assert judge.pieces_per_word("mieszkam w małym mieszkaniu nad rzeką z żoną") > 2.3
-    assert judge.pieces_per_word("dubrovnik") == 0.0
-
-
 def test_a_closed_judge_says_so() -> None:
     judge = Judge.open()
     judge.close()
