@@ -102,11 +102,13 @@ def _open_sqlite(url: URL, *, check: bool) -> Engine:
             "BMO_LEDGER_URL='sqlite://' would forget everything at exit; "
             "name a file: sqlite:///<path>."
         )
-    if not path.parent.is_dir():
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
         raise LedgerUnavailable(
-            f"The ledger's directory {str(path.parent)!r} does not exist: make it, or correct "
-            "BMO_LEDGER_URL."
-        )
+            f"The ledger's directory {path.parent} cannot be made ({error.strerror}); "
+            "set BMO_HOME to a directory you may write to."
+        ) from None
     engine = sa.create_engine(
         url,
         connect_args={

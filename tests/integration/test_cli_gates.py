@@ -101,7 +101,7 @@ def test_empty_words_and_a_mode_without_a_model_are_said(tmp_path: Path) -> None
     empty = bmo(tmp_path, "gate", " ")
     assert (empty.code, empty.err.strip()) == (
         2,
-        "bmo: the words are empty; give what the user says.",
+        "bmo: the words are empty; say what the user says.",
     )
     unasked = bmo(tmp_path, "gate", "i like tea", GATEKEEPER_MODE="hybrid")
     assert unasked.code == 0

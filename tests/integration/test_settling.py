@@ -246,10 +246,10 @@ async def test_a_text_that_is_not_the_users_own_leaves_the_words(
 async def test_what_the_model_says_ended_is_ended_and_only_what_it_was_shown(
     tmp_path: Path, server: FakeModelServer
 ) -> None:
-    rent, buy = "we rent a flat above the bakery", "the quarry house came through"
+    rent, buy = "we rent a flat above the bakery", "the quarry house smells of paint"
     bought = {
         "quote": buy,
-        "statement": "Their quarry house came through",
+        "statement": "Their quarry house smells of paint",
         "category": "personal_facts",
         "confidence": 0.9,
         "ends": [1],
@@ -268,7 +268,7 @@ async def test_what_the_model_says_ended_is_ended_and_only_what_it_was_shown(
         await until(lambda: not service.ledger.waiting("ana"), "the visit is settled")
         (request,) = server.asked()
         assert request.memories == [{"memory": 1, "text": rent}]
-        assert live(service) == ["Their quarry house came through"]
+        assert live(service) == ["Their quarry house smells of paint"]
         (ended,) = service.ledger.facts_by_id("ana", [old.id])
         assert ended.end_reason == "superseded"
 

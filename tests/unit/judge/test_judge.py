@@ -197,7 +197,7 @@ def test_no_matrix_can_saturate() -> None:
 
 
 def test_the_shipped_file_is_small_and_licensed() -> None:
-    assert (MODEL / "model.onnx").stat().st_size <= 36_000_000
+    assert (MODEL / "model.onnx").stat().st_size <= 44_000_000
     assert "Apache License" in (MODEL / "LICENSE").read_text()
     assert "MIT License" in (MODEL / "LICENSE-bge-small-en-v1.5").read_text()
     assert (MODEL / "MODEL_CARD.md").is_file()
