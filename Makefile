@@ -22,8 +22,8 @@ format: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-models: $(VENV)/installed-training ## train encoder and embedder from training/data (some two hours on two cores, by the time of a step)
-	$(BIN)/python -m training.build_embedder
+models: $(VENV)/installed-training ## train the encoder from training/data (some two hours on two cores, by the time of a step)
+	$(BIN)/python -m training.glossary
 	$(BIN)/python -m training.train
 
 bench: $(VENV)/installed-dev ## the budgets of the design, measured here

@@ -131,14 +131,13 @@ async def converse(
 
 
 def watched_models(service: MemoryService) -> Models:
-    """Counts what judge and embedder compute outside of the interpreter."""
+    """Counts what the encoder computes outside of the interpreter, for the gates and the index."""
     models = Models()
-    judge: Any = service.judge
-    if judge is not None:
-        judge._session = SimpleNamespace(run=models.timed(judge._session.run))
-    if service.index is not None:
-        embedder: Any = service.index.embedder
-        embedder._session = SimpleNamespace(run=models.timed(embedder._session.run))
+    own: Any = service.encoder
+    embedder: Any = service.index.embedder if service.index is not None else None
+    for encoder in (own, embedder and embedder._encoder):
+        if encoder is not None:
+            encoder._session = SimpleNamespace(run=models.timed(encoder._session.run))
     return models
 
 

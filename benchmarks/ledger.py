@@ -239,7 +239,7 @@ class Bench:
             ids = [fact.id]
             erasing = self.recorder.call
             gone.extend(timed(1, lambda _: erasing(self.ledger.erase, "ana", ids).result()))
-            while self.ledger.outbox_depth()[0]:
+            while self.ledger.backlog().depth:
                 time.sleep(0.01)
             beside.extend(timed(5, lambda _: self.ack(*self.add())))
             self.recorder.flush(300.0)

@@ -74,6 +74,7 @@ def multiply(
                     "recorded_at": at,
                     "valid_from": at,
                     "index_id": None,
+                    "digest": None,
                 }
                 written[facts].append({**fact, **told})
                 written[fact_turns].append({**link, **ids})

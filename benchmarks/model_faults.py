@@ -52,7 +52,7 @@ class Row:
 
 
 def settings_of(home: Path, service: str, server: FakeModelServer) -> Settings:
-    """Hybrid mode with a judge that is sure of nothing, so that what no rule reads is held."""
+    """Hybrid mode with an encoder that is sure of nothing, so that what no rule reads is held."""
     gemini = {"google_api_key": KEY, "gatekeeper_llm_model": "gemini-3.1-flash-lite"}
     ollama = {
         "gatekeeper_llm_model": f"ollama/{OLLAMA_MODEL}",

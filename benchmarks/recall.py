@@ -68,7 +68,7 @@ Spent = list[tuple[float, float]]
 
 def plan_times() -> Spent:
     """Times of each plan by the rules, best of five: what a busy machine adds is not the gate's."""
-    gate = ReadGate.from_settings(load_settings(), load_judge=False)
+    gate = ReadGate.from_settings(load_settings(), load_encoder=False)
     turns = [Turn(text) for text in SPOKEN]
     spent: Spent = []
     for turn in turns:
@@ -136,7 +136,7 @@ async def mem0_times(settings: Settings) -> Spent:
     from bmo.index.qdrant_store import LocalStore
 
     index = MemoryIndex.open(settings)
-    embedder, own = index.embedder, index._connection.connected()
+    embedder, own = index.embedder, index.connected()
     with tempfile.TemporaryDirectory() as home:
         store = LocalStore(QdrantClient(path=f"{home}/q"), "bench", embedder.dims, Path(home) / "q")
         memory = build_memory(store, embedder, "bench")

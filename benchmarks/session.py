@@ -3,7 +3,7 @@
 ``python -m benchmarks.session [TURNS]``.
 
 Start: from ``session.start`` to a session that listens, with and without memory; what a process
-does once (opening ledger, index and judge) is a row of its own. Hook: ``on_user_turn_completed``
+does once (opening ledger, index and encoder) is a row of its own. Hook: ``on_user_turn_completed``
 by kind of turn, wall time and the thread's own CPU time (a busy machine makes the first longer, not
 the second), spoken through a real ``AgentSession`` one turn after the other.
 """
@@ -32,7 +32,7 @@ from tests.fakes.models import RuleLLM
 from tests.fakes.sessions import speak, spoken_session
 
 HOOK_P99_MS = 1.0
-"""Budget for a turn without recall: judge and disk are not waited for."""
+"""Budget for a turn without recall: encoder and disk are not waited for."""
 
 TOLD = ("my brother is sam", "i live in leeds", "i am allergic to nuts", "i work as a nurse")
 
@@ -40,7 +40,7 @@ KINDS: dict[str, str] = {
     "smalltalk": "thanks that is very kind of you",
     "command": "turn off the lamp in room {n}",
     "statement, a rule reads it": "i like tea number {n}",
-    "statement, the judge reads it": "the house still smells of paint since floor {n} was done",
+    "statement, the encoder reads it": "the house still smells of paint since floor {n} was done",
     "question that recalls": "what is my brother called again {n}",
     "long and rambling": "well you know {n} and then "
     + "we walked along the harbour and somebody sang " * 35,

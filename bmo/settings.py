@@ -80,7 +80,7 @@ class Settings(BaseSettings):
     gatekeeper_enabled: bool = True
     """False allows every turn raw, as GATEKEEPER_MODE=disabled does."""
     gatekeeper_mode: GatekeeperMode | None = None
-    """local: rules, then the judge on this machine. pattern: rules only. Unset: hybrid where a
+    """local: rules, then the encoder on this machine. pattern: rules only. Unset: hybrid where a
     model of GATEKEEPER_LLM_MODEL can be asked, else local (see ``bmo.memory.mode_choice``)."""
     gatekeeper_fail_policy: FailPolicy = "closed"
     """What happens to a turn nothing could vouch for: closed holds it, open allows it raw."""
@@ -112,15 +112,15 @@ class Settings(BaseSettings):
     bmo_sensitive: SensitivePolicy = "drop"
     """Personal identifiers (phone, e-mail, passport ...): drop, mask or keep. Secrets: never."""
     bmo_judge_allow: float | None = Field(None, ge=0.0, le=1.0)
-    """Judge's probability from which a turn is allowed; default from the model's file."""
+    """Encoder's probability from which a turn is allowed; default from the model's file."""
     bmo_judge_discard: float | None = Field(None, ge=0.0, le=1.0)
-    """Judge's probability of discard from which a turn is discarded; default from the file."""
+    """Encoder's probability of discard from which a turn is discarded; default from the file."""
     bmo_judge_read: float | None = Field(None, ge=0.0, le=1.0)
-    """Judge's read-need from which memory is searched; default from the file."""
+    """Encoder's read-need from which memory is searched; default from the file."""
     bmo_judge_deadline_ms: int = Field(250, ge=1, le=60000)
-    """After this the judge's answer is not waited for and the turn is held."""
+    """After this the encoder's answer is not waited for and the turn is held."""
     bmo_judge_queue: int = Field(32, ge=1, le=10000)
-    """Most turns that wait for the judge; one more keeps the rules' word (fallback)."""
+    """Most turns that wait for the encoder; one more keeps the rules' word (fallback)."""
     bmo_language: Language = "auto"
     """Language of the speaker; auto leaves it to the recogniser to detect it."""
 
@@ -138,7 +138,7 @@ class Settings(BaseSettings):
     bmo_ledger_connections: int = Field(CONNECTIONS, ge=2, le=100)
     """Connections of one process to PostgreSQL, at most."""
     bmo_embedder: EmbedderName = "local"
-    """local: MiniLM on this machine. gemini: Gemini's embedder by GOOGLE_API_KEY."""
+    """local: the encoder on this machine. gemini: Gemini's embedder by GOOGLE_API_KEY."""
     qdrant_url: str | None = None
     """A Qdrant server; default is Qdrant Edge inside this process."""
     qdrant_api_key: SecretStr | None = None
@@ -361,13 +361,13 @@ def _sentence(item: Any) -> str:
     kind = item["type"]
     if kind == "literal_error":
         allowed = f"allowed are {context['expected'].replace(' or ', ', ').replace(chr(39), '')}"
+    elif kind.startswith("float") or str(item["input"]).lower().lstrip("+-") == "nan":
+        allowed = "it must be a number"
     elif kind in ("greater_than_equal", "less_than_equal"):
         bound = context.get("ge", context.get("le"))
         allowed = f"it must be {'at least' if 'ge' in context else 'at most'} {bound}"
     elif kind.startswith("int"):
         allowed = "it must be a whole number"
-    elif kind.startswith("float"):
-        allowed = "it must be a number"
     elif kind.startswith("bool"):
         allowed = "allowed are true, false"
     else:

@@ -60,7 +60,7 @@ RetractScope = Literal["memory", "subject", "period", "all"]
 
 - ``memory``: the few memories of ``Fact.ends``; done at once.
 - ``subject``: a person or thing, with all the memories of ``Fact.ends``; asked back first.
-- ``period``: what was told on certain days, ``Fact.ends``; asked back first.
+- ``period``: what was told on certain days, ``Fact.days``; asked back first.
 - ``all``: everything known of the user; asked back first.
 """
 
@@ -168,6 +168,7 @@ class Fact:
         domain: Topic ("food", "work", "health", ...), or None.
         sensitive: Marked health or identity data.
         scope: For a request to forget only: how much is meant.
+        days: For one of the scope ``period`` only: when the days that are meant begin and end.
         id: Its id in the ledger, given when it is made.
     """
 
@@ -191,12 +192,13 @@ class Fact:
     domain: str | None = None
     sensitive: bool = False
     scope: RetractScope | None = None
+    days: tuple[datetime, datetime] | None = None
     id: str = field(default_factory=new_id)
 
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """What the local judge says of one turn: probabilities, nothing decided.
+    """What the local encoder says of one turn: probabilities, nothing decided.
 
     Attributes:
         allow: Probability that the turn carries a durable fact.
@@ -204,7 +206,7 @@ class Assessment:
         discard: Probability that it carries nothing.
         categories: Probability of each category, independent of each other.
         read_need: Probability that a good reply needs stored memory.
-        version: Version of the judge's model.
+        version: Version of the encoder's model.
         steers: Probability that it would steer the assistant through memory.
     """
 
@@ -228,13 +230,13 @@ class Decision:
         confidence: 0..1.
         rule_id: The rule that decided, or "".
         facts: Facts to store, end or correct; empty unless verdict is allow.
-        gate_version: Version of rules (and judge) that decided.
+        gate_version: Version of rules (and encoder) that decided.
         extraction_method: "pattern", "pattern:<rule>", "encoder:<version>", "raw", ...
         fallback: True when a stage was missing or failed and a default was used.
-        open: True when the rules could not vouch either way and a judge or model may look.
+        open: True when the rules could not vouch either way and an encoder or model may look.
         text: The turn's words as they may be written down (secrets masked).
         elapsed_us: Microseconds the decision took.
-        assessment: The judge's probabilities when it was asked.
+        assessment: The encoder's probabilities when it was asked.
     """
 
     verdict: Verdict
@@ -270,11 +272,12 @@ class RecallPlan:
         subjects: Subjects asked about ("user", "user.brother", "user.brother:sam"); empty: any.
         categories: Categories to search; empty means all.
         query: The text to embed for the search.
+        asked: The assistant's words just before it, or "".
         references_history: "as we discussed", "remember when".
         include_past: Ended facts are wanted ("where did i live before").
         include_all: A wide question ("what do you know about me").
         prefer_accuracy: Wider threshold and budget.
-        read_need: The judge's probability when it was asked.
+        read_need: The encoder's probability when it was asked.
         elapsed_us: Microseconds the plan took.
     """
 
@@ -289,6 +292,7 @@ class RecallPlan:
     subjects: tuple[str, ...] = ()
     categories: tuple[Category, ...] = ()
     query: str = ""
+    asked: str = ""
     references_history: bool = False
     include_past: bool = False
     include_all: bool = False
@@ -407,12 +411,14 @@ class RecalledMemory:
         score: Total relevance.
         parts: The score in parts.
         why: "slot", "search", "hard_rule", "profile", or why it was left out.
+        answers: The encoder's P(answers), None where it was not asked.
     """
 
     fact: StoredFact
     score: float
     parts: ScoreParts
     why: str
+    answers: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
-"""How BMO's two local models are made. Development only: needs torch, onnx and safetensors.
+"""How BMO's encoder is made. Development only: needs torch, onnx and safetensors.
 
-``python -m training.build_embedder`` makes the embedder from the published weights;
-``python -m training.train`` trains the encoder and writes its file.
+``python -m training.train`` trains it and writes its file; ``python -m training.vectors`` makes its
+sentence vector anew and leaves all else as it is.
 """
 
 import os

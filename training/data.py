@@ -52,6 +52,8 @@ _NEAR_NEGATIVES = 2
 """Memories that share the most words with a turn which it is also paired with, at most."""
 _FAR_NEGATIVES = 2
 """The same of any others."""
+_LEAST_PART = 3
+"""Words of the shortest part of a memory that is a memory itself."""
 _SHORT_WORD = 3
 """Letters of the longest word that makes no two texts near."""
 
@@ -228,9 +230,12 @@ def _pairs(group: str, conversation: Sequence[dict[str, Any]]) -> Iterator[PairE
             words = _words(row["user"])
             # What is nearest is what the gate asks about: there a wrong end is made.
             others.sort(key=lambda n: -len(words & _words(conversation[n]["user"])))
-            others = others[:_NEAR_NEGATIVES] + rng.sample(
-                others[_NEAR_NEGATIVES:], min(_FAR_NEGATIVES, max(0, len(others) - _NEAR_NEGATIVES))
-            )
+            # Which memory a change is about, or answers, shows beside all others only.
+            if not ends and not row.get("recall"):
+                others = others[:_NEAR_NEGATIVES] + rng.sample(
+                    others[_NEAR_NEGATIVES:],
+                    min(_FAR_NEGATIVES, max(0, len(others) - _NEAR_NEGATIVES)),
+                )
         else:
             others = others[:1]
         for n in [*named, *others]:
@@ -245,7 +250,20 @@ def _pairs(group: str, conversation: Sequence[dict[str, Any]]) -> Iterator[PairE
                 relation,
                 (n in answers) if row.get("recall") else None,
             )
+        yield from _parts(group, conversation, at)
         gone |= ends
+
+
+def _parts(group: str, conversation: Sequence[dict[str, Any]], at: int) -> Iterator[PairExample]:
+    """Of memories that a turn ends in part, what stays and what does not, each as a memory."""
+    row, asked = conversation[at], _asked(conversation, at)[1]
+    for number, stays in row.get("rest", {}).items():
+        memory = conversation[int(number) - 1]["user"]
+        known_as = _asked(conversation, int(number) - 1)[1]
+        over = memory.replace(stays, " ").strip()
+        for text, relation in ((stays, 0), (over, 2)):
+            if len(text.split()) >= _LEAST_PART:
+                yield PairExample(group, known_as, text, asked, row["user"], relation, None)
 
 
 def _questions(path: Path) -> Iterator[TurnExample]:

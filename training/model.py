@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from bmo.turn import CATEGORIES
 from training.data import RELATION_NAMES, VERDICTS
-from training.minilm_graph import EncoderShape, Head
+from training.encoder_graph import EncoderShape, Head
 
 HEADS = {
     "verdict": len(VERDICTS),

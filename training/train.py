@@ -2,7 +2,7 @@
 
 Trains the published encoder on eleven of twelve conversations, or with ``--from FOLDER`` an encoder
 of ours on what it has not read and a share of the rest; calibrates on the twelfth, writes the int8
-file with its manifest into ``bmo/models/judge`` and checks that it agrees with the float model.
+file with its manifest into ``bmo/encoder/model`` and checks that it agrees with the float model.
 States are kept after each epoch: a training that was broken off goes on. From the published weights
 some two hours on two cores by the time of a step, from an encoder of ours one hour.
 """
@@ -13,7 +13,6 @@ import argparse
 import hashlib
 import json
 import math
-import random
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,32 +23,24 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import DataLoader
 
-from bmo.judge import MODEL, Judge
-from bmo.judge.encoding import Encoded, encode_memory_pair, encode_turn
-from bmo.models import WordPiece
-from bmo.models.wordpiece import read_vocabulary
-from bmo.turn import CATEGORIES
-from training.augmentation import vary, vary_text
-from training.build_embedder import WORK, write_manifest
+from bmo.encoder import MODEL, Encoder, WordPiece
+from bmo.encoder.wordpiece import read_vocabulary
+from training.batches import Epoch, Example, batch_of, encode, length_of
 from training.calibration import Answers, calibrate, choose_thresholds, figures
 from training.data import PairExample, TurnExample, data_files, is_held_out, read_data, shard
-from training.encoder_base import SHAPE, published_encoder
-from training.encoder_graph import read_encoder_graph, write_encoder_graph
+from training.encoder_base import SHAPE, WORK, published_encoder, write_manifest
+from training.encoder_graph import Head, read_encoder_graph, write_encoder_graph
 from training.glossary import WORDS, with_glossary
-from training.minilm_graph import Head
 from training.model import Batch, EncoderModel
+from training.vectors import vector_head
 
 SEED = 20260301
 DROPOUT = 0.1
 SMOOTHING = 0.05
 AVERAGING = 0.995
 """Decay of the moving average of a training's weights, which is what is kept."""
-POOL = 40
-"""Batches' worth of examples that are sorted by length together."""
-PATTERNED = ("l ", "m ")
-"""Groups written out from patterns: an epoch reads every second line of theirs."""
 MAX_BYTES = 44_000_000
 AGREEMENT = 0.95
 """Least share of held-out turns on which the int8 file and the float model give one verdict."""
@@ -59,8 +50,6 @@ LOADERS = 4
 """Processes that write batches beside a GPU; without one the training's own does."""
 KNOWN_SHARE = 5
 """Of the conversations that an encoder of ours has read, one in so many is read again."""
-
-Example = TurnExample | PairExample
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,110 +136,6 @@ def read(begun: Begun | None) -> Data:
     )
 
 
-def encode(tokenizer: WordPiece, example: Example) -> Encoded:
-    """An example as the encoder's input."""
-    if isinstance(example, TurnExample):
-        return encode_turn(tokenizer, example.asked, example.text, example.before)
-    return encode_memory_pair(
-        tokenizer, (example.memory_asked, example.memory), (example.asked, example.text)
-    )
-
-
-class Epoch(Dataset[Batch]):
-    """The batches of an epoch: turns and pairs apart, lengths alike, in random order.
-
-    Other writings depend on seed, epoch and place only, so that the number of processes that make
-    them has no part in the result.
-    """
-
-    def __init__(self, examples: Sequence[Example], recipe: Recipe, epoch: int) -> None:
-        """Parts the examples into batches; nothing is encoded yet."""
-        self.seed, self.epoch = recipe.seed, epoch
-        rng, size = random.Random(f"{recipe.seed} {epoch}"), recipe.batch
-        self.strangers = sorted(
-            {
-                e.asked
-                for e in examples
-                if isinstance(e, TurnExample) and e.asked and "?" not in e.asked
-            }
-        )
-        due = [
-            e
-            for number, e in enumerate(examples)
-            if not e.group.startswith(PATTERNED) or number % 2 == epoch % 2
-        ]
-        self.batches: list[list[Example]] = []
-        for kind in (TurnExample, PairExample):
-            some = [e for e in due if isinstance(e, kind)]
-            rng.shuffle(some)
-            for start in range(0, len(some), size * POOL):
-                near = sorted(some[start : start + size * POOL], key=_length)
-                self.batches += [list(near[at : at + size]) for at in range(0, len(near), size)]
-        rng.shuffle(self.batches)
-
-    def __len__(self) -> int:
-        """Number of batches."""
-        return len(self.batches)
-
-    def __getitem__(self, place: int) -> Batch:
-        """One batch, encoded."""
-        examples = self.batches[place]
-        if self.epoch:
-            rng = random.Random(f"{self.seed} {self.epoch} {place}")
-            examples = [_varied(example, rng, self.strangers) for example in examples]
-        return batch_of(examples)
-
-
-def _length(example: Example) -> int:
-    said = len(example.text) + len(example.asked)
-    if isinstance(example, PairExample):
-        return said + len(example.memory) + len(example.memory_asked)
-    return said + len(example.before)
-
-
-def _varied(example: Example, rng: random.Random, strangers: Sequence[str]) -> Example:
-    if isinstance(example, TurnExample):
-        return vary(example, rng, strangers)
-    return replace(
-        example, text=vary_text(example.text, rng), memory=vary_text(example.memory, rng)
-    )
-
-
-def batch_of(examples: Sequence[Example]) -> Batch:
-    """Turns, or pairs, padded to one length, with their annotation."""
-    tokenizer = WordPiece.open()
-    encoded = [encode(tokenizer, example) for example in examples]
-    longest = max(len(one.ids) for one in encoded)
-    ids, mask, kinds = (torch.zeros((len(encoded), longest), dtype=torch.int64) for _ in range(3))
-    for row, one in enumerate(encoded):
-        ids[row, : len(one.ids)] = torch.tensor(one.ids)
-        kinds[row, : len(one.ids)] = torch.tensor(one.kinds)
-        mask[row, : len(one.ids)] = 1
-    return Batch(ids, mask, kinds, _wanted(examples))
-
-
-def _wanted(examples: Sequence[Example]) -> dict[str, Tensor]:
-    """What is annotated, by head; -1 where nothing is."""
-    turns = [e for e in examples if isinstance(e, TurnExample)]
-    if turns:
-        none = (-1,) * len(CATEGORIES)
-        return {
-            "verdict": torch.tensor([-1 if e.verdict is None else e.verdict for e in turns]),
-            "categories": torch.tensor([e.categories or none for e in turns], dtype=torch.float32),
-            "read_need": torch.tensor([[float(e.recall)] for e in turns]),
-            "steers": torch.tensor([[_truth(e.steers)] for e in turns]),
-        }
-    pairs = [e for e in examples if isinstance(e, PairExample)]
-    return {
-        "relation": torch.tensor([-1 if e.relation is None else e.relation for e in pairs]),
-        "answers": torch.tensor([[_truth(e.answers)] for e in pairs]),
-    }
-
-
-def _truth(annotated: bool | None) -> float:
-    return -1.0 if annotated is None else float(annotated)
-
-
 def loss_of(logits: dict[str, Tensor], wanted: dict[str, Tensor]) -> Tensor:
     """The loss by the annotation; a head learns from what has its label."""
     total = torch.zeros((), device=next(iter(logits.values())).device)
@@ -300,7 +185,7 @@ def fit(
         torch.manual_seed(recipe.seed + epoch)
         model.train()
         total, started = torch.zeros((), device=device), time.monotonic()
-        batches = Epoch(examples, recipe, epoch)
+        batches = Epoch(examples, recipe.batch, recipe.seed, epoch)
         loader = DataLoader(batches, batch_size=None, num_workers=0 if device == "cpu" else LOADERS)
         for place, batch in enumerate(loader):
             share = _share((epoch + (place + 1) / len(batches)) / recipe.epochs)
@@ -336,10 +221,21 @@ def fit(
 
 
 def _loss(model: EncoderModel, batch: Batch, device: str) -> Tensor:
-    # bfloat16 halves the time of a step and costs nothing that could be measured.
-    with torch.autocast(device, dtype=torch.bfloat16):
+    with torch.autocast(device, dtype=torch.bfloat16, enabled=_has_bfloat16(device)):
         answers = {name: value.float() for name, value in model(batch).items()}
     return loss_of(answers, batch.wanted)
+
+
+def _has_bfloat16(device: str) -> bool:
+    """Whether a device multiplies bfloat16 itself.
+
+    There it halves the time of a step and costs nothing that could be measured; a processor that
+    has to imitate it takes many times as long as with float32.
+    """
+    if device != "cpu":
+        return True
+    able = torch.cpu.get_capabilities()
+    return bool(able.get("avx512_bf16") or able.get("amx_bf16"))
 
 
 def _groups(model: EncoderModel, recipe: Recipe) -> list[dict[str, Any]]:
@@ -367,7 +263,7 @@ def ask(
     model: EncoderModel, examples: Sequence[Example], device: str = "cpu"
 ) -> dict[str, np.ndarray[Any, Any]]:
     """Logits of every head on turns, or on pairs, in their order."""
-    order = sorted(range(len(examples)), key=lambda i: _length(examples[i]))
+    order = sorted(range(len(examples)), key=lambda i: length_of(examples[i]))
     parts: dict[str, np.ndarray[Any, Any]] = {}
     with torch.inference_mode():
         for start in range(0, len(order), 64):
@@ -390,19 +286,19 @@ def write(model: EncoderModel, data: Data, folder: Path) -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / "model.onnx"
-    write_encoder_graph(*model.exported(), target, model.shape)
+    weights, heads = model.exported()
+    write_encoder_graph(weights, heads, target, model.shape, vector_head(weights, heads))
     if target.stat().st_size > MAX_BYTES:
         raise SystemExit(f"{target} has {target.stat().st_size} bytes, more than {MAX_BYTES}.")
     turns = Answers(data.held_turns, ask(model, data.held_turns))
     pairs = Answers(data.held_pairs, ask(model, data.held_pairs))
     calibration = calibrate(turns, pairs)
     thresholds = choose_thresholds(turns, pairs, calibration)
-    version = f"{DATED}-{hashlib.sha256(target.read_bytes()).hexdigest()[:8]}"
     write_manifest(
         folder,
         target,
+        DATED,
         name="encoder",
-        version=version,
         pairs=True,
         examples=len(data.learnt),
         data=data_files(),
@@ -417,7 +313,7 @@ def write(model: EncoderModel, data: Data, folder: Path) -> None:
 
 def _check_agreement(folder: Path, held: Answers, calibration: dict[str, float]) -> None:
     some = range(0, len(held.examples), max(1, len(held.examples) // 500))
-    encoder = Judge.open(folder)
+    encoder = Encoder.open(folder)
     turns = [held.examples[i] for i in some]
     small = [
         encoder.assess([(t.asked, t.text)], [t.before])[0]

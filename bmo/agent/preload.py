@@ -46,8 +46,8 @@ def _rules() -> None:
     from bmo.recall import ReadGate
 
     settings = load_settings(gatekeeper_mode="pattern", gatekeeper_debug=False)
-    write = WriteGate.from_settings(settings, load_judge=False)
-    rehearse_gates(write, ReadGate.from_settings(settings, load_judge=False))
+    write = WriteGate.from_settings(settings, load_encoder=False)
+    rehearse_gates(write, ReadGate.from_settings(settings, load_encoder=False))
 
 
 load()

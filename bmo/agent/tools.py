@@ -16,7 +16,8 @@ from livekit.agents import function_tool, llm
 from bmo.agent.tool_names import TOOL_NAMES, ToolName
 from bmo.gate import may_ask_to_forget
 from bmo.quotation import quotation
-from bmo.turn import Turn
+from bmo.recall.withholding import withheld
+from bmo.turn import WITHHOLD_RULE, Turn
 
 if TYPE_CHECKING:
     from bmo.agent.conversation import ConversationMemory
@@ -158,10 +159,12 @@ class MemoryActs:
 
 def _explained(ledger: Ledger, user_id: str, text: str, agent_id: str) -> list[str]:
     """Where the memories that fit a text come from, a few sentences each."""
+    found = [fact for fact, _ in ledger.search_words(user_id, text, EXPLAINED)]
+    hidden = withheld(found, ledger.live_facts(user_id, rules=(WITHHOLD_RULE,)), text)
     said = []
-    for fact, _ in ledger.search_words(user_id, text, EXPLAINED):
+    for fact in found:
         why = ledger.why(user_id, fact.id)
-        if why is None or not fact.is_for(agent_id):
+        if why is None or not fact.is_for(agent_id) or fact.id in hidden:
             continue
         sentence = f"{quotation(fact)}:"
         for turn in why.said:

@@ -20,23 +20,29 @@ from bmo.chat.outcome import Outcome
 from bmo.gate.small_talk import small_talk
 from bmo.language import LanguageCode, spoken
 from bmo.quotation import answered, is_words, one_line
-from bmo.turn import WITHHOLD_RULE, RecallPlan, StoredFact
+from bmo.recall.people import ANYBODY
+from bmo.turn import WITHHOLD_RULE, RecalledMemory, RecallPlan, StoredFact
 
 MOST_QUOTED = 3
 """Memories quoted in one answer; a wide question says how many more there are."""
 
-SURE = 0.5
-"""Score from which a memory is quoted; a model that reads the context may pass over a wrong one, a
-quotation cannot."""
+SURE = 0.3
+"""P(answers) from which a memory is quoted; a model that reads the context may pass over a wrong
+one, a quotation cannot."""
 
-CLOSE = 0.12
-"""How far below the best one another memory may score to be quoted too."""
+CLOSE = 0.08
+"""How far below the best one another memory may be to be quoted too."""
 
 LONGEST_QUOTE = 240
 """Characters of a quotation; of longer words the rest is left out."""
 
-_NOT_KEPT = {"secret": "secret", "personal identifier": "identifier", "empty": "no_words"}
-_HELD = {"injection": "steering", "language": "language"}
+_NOT_KEPT = {
+    "secret": "secret",
+    "personal identifier": "identifier",
+    "no words": "no_words",
+    "injection": "steering",
+}
+_HELD = {"language": "language"}
 _PLEASANTRIES = {"greeting": "hello", "goodbye": "goodbye", "thanks": "welcome"}
 _ASKING = frozenset({"own_fact_question", "explicit_prompt", "follow_up"})
 _IDENTIFIER = re.compile(r"\[(?!secret)[a-z -]+\]")
@@ -79,16 +85,17 @@ def reply(
     changed = _changed(outcome, says)
     asks = words.rstrip().endswith("?") or _is_question(plan)
     wants = asks or _is_command(outcome, plan)
-    if wants and (asks or not changed):
+    held = outcome.decision is not None and outcome.decision.verdict == "hold"
+    if asks or not (changed or held):
         quoted = _quotations(outcome, says, now)
         if quoted:
-            return " ".join([*quoted, *([] if asks else [says["more_needs_model"]])])
+            return " ".join([*quoted, *([] if asks or not wants else [says["more_needs_model"]])])
     if changed:
         return changed
     if wants:
         of_memory = asks and plan is not None and plan.recall
         return says["not_known" if of_memory else "no_model"]
-    if outcome.decision is not None and outcome.decision.verdict == "hold":
+    if held and outcome.decision is not None:
         return says[_HELD.get(outcome.decision.reason, "heard")]
     return _heard(words, blocks, says)
 
@@ -102,15 +109,17 @@ def _about_a_request(words: str, outcome: Outcome, says: Mapping[str, str]) -> s
         return ""
     if decision.rule_id == "order.lift":
         return says["brought_up_again"]
-    if "forget" in decision.signals:
+    if "forget" in decision.signals and not (recorded is not None and recorded.added):
         receipt = recorded.receipt if recorded is not None else None
         erased = receipt is not None and any(receipt.places.values())
         gone = erased or (recorded is not None and bool(recorded.ended))
         return says["forgotten" if gone else "nothing_to_forget"]
-    if decision.verdict != "discard":
+    if decision.verdict == "allow":
         return ""
     if decision.reason in _NOT_KEPT:
         return says[_NOT_KEPT[decision.reason]]
+    if decision.verdict == "hold":
+        return ""
     return says["identifier"] if _IDENTIFIER.search(decision.text) else ""
 
 
@@ -131,25 +140,60 @@ def _changed(outcome: Outcome, says: Mapping[str, str]) -> str:
 
 
 def _quotations(outcome: Outcome, says: Mapping[str, str], now: datetime) -> list[str]:
-    """The memories that were chosen for the turn, newest first.
+    """The memories that answer the turn.
 
-    Standing wishes come with every recall and answer nothing.
+    Standing wishes come with every recall and answer nothing; what this very turn ended is over.
     """
     if outcome.recall is None:
         return []
-    recall = outcome.recall
-    chosen = [memory for memory in recall.memories if memory.why != "hard_rule"]
-    ranked = sorted(chosen, key=lambda memory: -memory.score)
-    if ranked and not recall.plan.include_all:
-        least = max(SURE, ranked[0].score - CLOSE)
-        ranked = [memory for memory in ranked if memory.score >= least]
-    told = {memory.fact.said or memory.fact.text: memory for memory in reversed(ranked)}
-    best = sorted(told.values(), key=lambda memory: -memory.score)[:MOST_QUOTED]
-    best.sort(key=lambda memory: memory.fact.valid_from.date(), reverse=True)
-    said = [_quoted(memory.fact, says, now) for memory in best]
-    if recall.plan.include_all and len(chosen) > len(best):
+    plan, recorded = outcome.recall.plan, outcome.recorded
+    over = {ended.fact.id for ended in recorded.ended} if recorded is not None else set()
+    chosen = [
+        memory
+        for memory in outcome.recall.memories
+        if memory.why != "hard_rule"
+        and memory.fact.id not in over
+        and (memory.fact.valid_until is None or plan.include_past)
+    ]
+    told: dict[str, StoredFact] = {}
+    for memory in _answering(chosen, plan):
+        told.setdefault(memory.fact.said or memory.fact.text, memory.fact)
+    best = list(told.values())[:MOST_QUOTED]
+    said = [_quoted(fact, says, now) for fact in best]
+    if plan.include_all and len(chosen) > len(best):
         said.append(says["more"].format(count=len(chosen) - len(best)))
     return said
+
+
+def _answering(chosen: Sequence[RecalledMemory], plan: RecallPlan) -> list[RecalledMemory]:
+    """Those of the chosen memories that answer, as they are to be quoted.
+
+    What stands in the slot that was asked for is the answer, the newest first, and so is what
+    speaks of the person who was asked about ("did i tell you about my brother": of him or not at
+    all). For other questions it is the likeliest by P(answers), and what is about as likely: of
+    two that cannot both hold the newer stands first.
+    """
+    likeliest = sorted(chosen, key=lambda memory: -_chance(memory))
+    if plan.include_all:
+        return sorted(likeliest, key=lambda memory: memory.fact.slot is None)
+    newest = sorted(chosen, key=lambda memory: memory.fact.valid_from, reverse=True)
+    slotted = [memory for memory in newest if memory.why == "slot"]
+    of_person = [memory for memory in likeliest if memory.why == "person"]
+    known = plan.trigger == "explicit_prompt" and not all(map(_is_topic, plan.subjects))
+    if slotted or of_person or known:
+        return slotted or of_person
+    least = max(SURE, _chance(likeliest[0]) - CLOSE) if likeliest else SURE
+    return [memory for memory in newest if _chance(memory) >= least]
+
+
+def _is_topic(subject: str) -> bool:
+    """Whether a subject is a word that was asked about, and no person or relation."""
+    return subject.startswith(ANYBODY)
+
+
+def _chance(memory: RecalledMemory) -> float:
+    """P(answers), or the score where nothing was asked for it."""
+    return memory.score if memory.answers is None else memory.answers
 
 
 def _quoted(fact: StoredFact, says: Mapping[str, str], now: datetime) -> str:

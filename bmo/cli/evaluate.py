@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
@@ -28,10 +27,6 @@ app = typer.Typer(no_args_is_help=True, help="Figures of the gates, with 95% int
 app.command("modes")(modes_command)
 
 BMO, WORDS = "BMO", "words alone"
-
-CorporaOption = Annotated[
-    Path, typer.Option("--corpora", help="Folder with lines written by others.")
-]
 
 
 @app.command("scenarios")
@@ -82,22 +77,22 @@ def scenarios_command(
 def _scored(
     paths: Sequence[Path], settings: Settings, only: str | None
 ) -> dict[str, ScenarioFigures]:
+    from bmo.encoder import Encoder
     from bmo.evaluation.scenario_figures import scenario_figures, words_alone
     from bmo.index import open_embedder
-    from bmo.judge import Judge
 
     found = {}
     if only != "words":
         found[BMO] = asyncio.run(scenario_figures(paths, settings))
     if only != "bmo":
-        with closing(Judge.open()) as encoder, closing(open_embedder(settings)) as embedder:
+        with closing(Encoder.open()) as encoder, closing(open_embedder(settings)) as embedder:
             found[WORDS] = words_alone(paths, encoder, embedder)
     return found
 
 
 @app.command("lines")
 def lines_command(
-    corpora: CorporaOption,
+    corpora: Annotated[Path, typer.Option(help="Folder with lines written by others.")],
     mode: ModeOption = None,
     as_json: ObjectOption = False,
 ) -> None:
@@ -109,7 +104,7 @@ def lines_command(
     with _sentences():
         settings = load_settings(**({"gatekeeper_mode": mode} if mode else {}))
         write = WriteGate.from_settings(settings)
-        read = ReadGate.from_settings(settings, judge=write.judge, load_judge=False)
+        read = ReadGate.from_settings(settings, encoder=write.encoder, load_encoder=False)
         found = line_figures(write, read, corpora)
     if as_json:
         shares = {name: asdict(value) for name, value in found.items()}
@@ -118,44 +113,17 @@ def lines_command(
         show_rows(("figure", write.version), [(name, str(one)) for name, one in found.items()])
 
 
-@app.command("retrieval")
-def retrieval_command(corpora: CorporaOption, as_json: ObjectOption = False) -> None:
-    """What is found for questions by others (precisionMemBench, LoCoMo), beside Mem0's search."""
-    from bmo.evaluation.retrieval import retrieval_figures
-    from bmo.index import open_embedder
-
-    with _sentences(), TemporaryDirectory(prefix="bmo-retrieval-") as home:
-        with closing(open_embedder(load_settings())) as embedder:
-            parts = retrieval_figures(corpora, Path(home), embedder)
-    rows = {name: {one.name: one.as_row() for one in found} for name, found in parts.items()}
-    if as_json:
-        write_line(rows)
-        return
-    show_rows(
-        ("data", "method", "precision", "recall", "empty kept empty"),
-        [
-            (data, method, f"{row['precision']:.3f}", f"{row['recall']:.3f}", _empty(row))
-            for data, methods in rows.items()
-            for method, row in methods.items()
-        ],
-    )
-
-
-def _empty(row: Mapping[str, float]) -> str:
-    return f"{row['empty_kept']:.0f} of {row['empty']:.0f}" if row["empty"] else ""
-
-
 @contextmanager
 def _sentences() -> Iterator[None]:
     """Turns what is wrong with settings, files or models into a sentence."""
+    from bmo.encoder import EncoderUnavailable
     from bmo.evaluation.corpora import CorpusError
     from bmo.index import EmbedderUnavailable
-    from bmo.judge import JudgeUnavailable
     from bmo.replay.scenario import ScenarioError
 
     try:
         yield
     except (CorpusError, ScenarioError, SettingsError) as error:
         raise CommandError.of(error) from None
-    except (EmbedderUnavailable, JudgeUnavailable) as error:
+    except (EmbedderUnavailable, EncoderUnavailable) as error:
         raise CommandError.of(error, 1) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
@@ -13,19 +12,14 @@ from bmo.cli.errors import CommandError
 from bmo.cli.jsonl import write_line
 from bmo.cli.options import ObjectOption
 from bmo.cli.tables import screen, show_rows, shown
-from bmo.settings import GatekeeperMode, Settings, load_settings
+from bmo.settings import GatekeeperMode, load_settings
 
 if TYPE_CHECKING:
     from bmo.evaluation.metrics import Share
     from bmo.evaluation.mode_figures import ModeFigures
-    from bmo.evaluation.mode_runs import MakeOrchestrator
-    from bmo.replay.scenario import Scenario
 
 MODES: tuple[GatekeeperMode, ...] = get_args(GatekeeperMode)
 WITH_MODEL = ("hybrid", "llm")
-
-Behind = Callable[[Settings], "tuple[str, MakeOrchestrator]"]
-"""What stands behind the gate: its name for people, and what makes it."""
 
 
 def modes_command(
@@ -35,17 +29,6 @@ def modes_command(
     conversations: Annotated[Path, typer.Option(help="Folder of *.turns.yaml, or a file.")] = Path(
         "tests/scenarios"
     ),
-    scripted: Annotated[
-        float | None,
-        typer.Option(
-            min=0.0,
-            max=1.0,
-            help="hybrid, llm: a scripted model from the annotations, this share of it wrong.",
-        ),
-    ] = None,
-    recorded: Annotated[
-        Path | None, typer.Option(help="With --scripted: answers written down, JSONL.")
-    ] = None,
     ask_model: Annotated[
         bool, typer.Option("--ask-model", help="hybrid, llm: ask GATEKEEPER_LLM_MODEL. May cost.")
     ] = False,
@@ -54,26 +37,19 @@ def modes_command(
     """Precision, recall, skips, latency and cost of the write gate's modes."""
     from bmo.evaluation.mode_figures import figures_of
     from bmo.evaluation.mode_runs import run_mode
-    from bmo.evaluation.scripted_answers import AnswersError
     from bmo.gate import WriteGate
     from bmo.replay.scenario import ScenarioError, find_scenarios, load_scenario
 
-    if scripted is not None and ask_model:
-        raise CommandError("--scripted and --ask-model are one at a time.")
-    if recorded is not None and scripted is None:
-        raise CommandError("--recorded belongs to --scripted.")
-    modes = _modes(mode, scripted is not None or ask_model)
+    modes = _modes(mode, ask_model)
     try:
         scenarios = [load_scenario(path) for path in find_scenarios([conversations])]
-        behind = _behind(scenarios, scripted, recorded)
-    except (ScenarioError, AnswersError) as error:
+    except ScenarioError as error:
         raise CommandError.of(error) from None
     found = []
     for one in modes:
         settings = load_settings(gatekeeper_mode=one)
-        model, make = behind(settings) if one in WITH_MODEL else ("", None)
         gate = WriteGate.from_settings(settings)
-        found.append(figures_of(run_mode(gate, scenarios, model=model, orchestrator=make)))
+        found.append(figures_of(run_mode(gate, scenarios, ask_model=one in WITH_MODEL)))
     if as_json:
         about = {"conversations": str(conversations)}
         write_line({"format": 2, "about": about, "modes": [asdict(one) for one in found]})
@@ -90,29 +66,9 @@ def _modes(chosen: list[str] | None, with_model: bool) -> list[GatekeeperMode]:
     alone = next((one for one in chosen if one in WITH_MODEL and not with_model), None)
     if alone is not None:
         raise CommandError(
-            f"--mode {alone} needs a model: add --scripted 0.1 (made from the annotations) or "
-            "--ask-model (GATEKEEPER_LLM_MODEL)."
+            f"--mode {alone} asks a model: add --ask-model to ask that of GATEKEEPER_LLM_MODEL."
         )
     return [one for one in MODES if one in chosen]
-
-
-def _behind(
-    scenarios: Sequence[Scenario], error_rate: float | None, recorded: Path | None
-) -> Behind:
-    from bmo.evaluation.scripted_answers import label_of, read_answers, scripted_answers
-    from bmo.extract import Orchestrator, ScriptedClient
-
-    if error_rate is None:
-        return lambda settings: (settings.gatekeeper_llm_model, Orchestrator.from_settings)
-    turns = [turn for one in scenarios for visit in one.sessions for turn in visit.turns]
-    written = read_answers(recorded) if recorded is not None else {}
-    by_hand = {turn.user for turn in turns} & set(written)
-    answers = scripted_answers(turns, error_rate, recorded=written)
-    client = ScriptedClient("annotations", answers)
-    return lambda _: (
-        label_of(error_rate, len(by_hand)),
-        lambda _, gate: Orchestrator([client], gate),
-    )
 
 
 def _show(found: list[ModeFigures]) -> None:

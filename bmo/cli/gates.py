@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -55,14 +56,13 @@ def gate(
         from bmo.extract import Orchestrator
 
         unasked = Orchestrator.from_settings(settings, write_gate).notices
-    for problem in (*write_gate.custom_rules.problems, write_gate.judge_problem, *unasked):
-        if problem:
-            print(f"bmo: {problem}", file=sys.stderr)
+    _warn(*write_gate.custom_rules.problems, write_gate.encoder_problem, *unasked)
     if rules is not None and not all(one.works for one in write_gate.custom_rules.problems):
         raise CommandError(f"--rules {str(rules)!r} has what is named above; mend it.")
     if jsonl is not None:
-        for row_id, turn in _turns(jsonl, text):
-            write_line({"id": row_id, **decision_row(_decided(write_gate, turn, mode))})
+        with closing(_turns(jsonl, text)) as turns:
+            for row_id, turn in turns:
+                write_line({"id": row_id, **decision_row(_decided(write_gate, turn, mode))})
         return
     words = _text_or_stdin(text)
     turn = Turn(text=words, assistant_before=asked, assistant_after=after, language=language)
@@ -88,10 +88,15 @@ def plan(
     from bmo.recall import ReadGate
 
     settings = load_settings()
-    read_gate = ReadGate.from_settings(settings, load_judge=settings.effective_mode != "pattern")
+    if settings.gatekeeper_custom_rules_path is not None:
+        from bmo.gate.custom_rules import load_custom_rules
+
+        _warn(*load_custom_rules(settings.gatekeeper_custom_rules_path).problems)
+    read_gate = ReadGate.from_settings(settings, load_encoder=settings.effective_mode != "pattern")
     if jsonl is not None:
-        for row_id, turn in _turns(jsonl, text):
-            write_line({"id": row_id, **plan_row(read_gate.plan(turn))})
+        with closing(_turns(jsonl, text)) as turns:
+            for row_id, turn in turns:
+                write_line({"id": row_id, **plan_row(read_gate.plan(turn))})
         return
     turn = Turn(text=_text_or_stdin(text), assistant_before=asked, language=language)
     planned = read_gate.plan(turn)
@@ -99,6 +104,12 @@ def plan(
         write_line({"id": None, **plan_row(planned)})
     else:
         show_plan(screen(), planned)
+
+
+def _warn(*problems: object) -> None:
+    """Says on standard error what is wrong; nothing where there is nothing."""
+    for problem in filter(None, problems):
+        print(f"bmo: {problem}", file=sys.stderr)
 
 
 def _decided(gate: WriteGate, turn: Turn, mode: str | None) -> Decision:
@@ -121,14 +132,14 @@ def _decided(gate: WriteGate, turn: Turn, mode: str | None) -> Decision:
     finally:
         model.close()
     if outcome.status == "failed":
-        print(f"bmo: {outcome.decision.reason}", file=sys.stderr)
+        _warn(outcome.decision.reason)
         return replace(decision, fallback=True)
     found = outcome.decision
     # As in the background: of what the gate keeps, a model changes the text and drops nothing.
     return found if aim == "held" or found.facts else decision
 
 
-def _turns(jsonl: str, text: str | None) -> Iterator[tuple[Any, Turn]]:
+def _turns(jsonl: str, text: str | None) -> Generator[tuple[Any, Turn], None, None]:
     if text is not None:
         raise CommandError("the words and --jsonl are one at a time.")
     return each_turn(jsonl)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -30,8 +31,11 @@ class BadLine(ValueError):
     """A line is not what is expected; the message names line and fix."""
 
 
-def read_lines(source: str) -> Iterator[tuple[int, str]]:
-    """Yields (number, line) of a file, or of standard input for "-"; bad UTF-8 is replaced."""
+def read_lines(source: str) -> Generator[tuple[int, str], None, None]:
+    """Yields (number, line) of a file, or of standard input for "-"; bad UTF-8 is replaced.
+
+    Close it (``closing``): an error in its loop would leave the file open until it is collected.
+    """
     try:
         stream = sys.stdin.buffer if source == "-" else Path(source).open("rb")
         try:
@@ -78,21 +82,24 @@ def write_private(file: Path, lines: Iterable[str], *, fresh: bool = False) -> i
     return count
 
 
-def each_turn(source: str) -> Iterator[tuple[Any, Turn]]:
+def each_turn(source: str) -> Generator[tuple[Any, Turn], None, None]:
     """Every turn of a source; a bad line is named on standard error and the others go on.
+
+    Close it as ``read_lines``.
 
     Raises:
         typer.Exit: After the last line, with code 1, if any line was bad.
     """
     bad = False
-    for number, line in read_lines(source):
-        try:
-            parsed = _parse_turn(number, line)
-        except BadLine as error:
-            bad = True
-            print(f"bmo: line {number}{error}.", file=sys.stderr)
-            continue
-        yield parsed
+    with closing(read_lines(source)) as lines:
+        for number, line in lines:
+            try:
+                parsed = _parse_turn(number, line)
+            except BadLine as error:
+                bad = True
+                print(f"bmo: line {number}{error}.", file=sys.stderr)
+                continue
+            yield parsed
     if bad:
         raise typer.Exit(1)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ParamSpec
+from typing import TYPE_CHECKING, Annotated, ParamSpec, get_args
 
 import typer
 
@@ -35,6 +36,7 @@ from bmo.cli.tables import fact_row, put_facts, quoted, screen, show_facts, show
 from bmo.ids import identity_of
 from bmo.quotation import quotation
 from bmo.settings import Settings, checked_user_id
+from bmo.turn import RetractScope
 
 if TYPE_CHECKING:
     from bmo.ledger import PendingErasure, Receipt
@@ -45,6 +47,9 @@ STAYS: Mapping[str, str] = {
     "qdrant": "segments and log of the Qdrant server, until it rewrites them, or bmo reindex",
 }
 """What a server keeps of deleted bytes, and until when (docs/operating.md, deletion requests)."""
+
+RECEIPT_SCOPES = (*get_args(RetractScope), "fact")
+"""What a receipt may be about."""
 
 WIPE_LEAVES = (
     "this receipt, and a keyed hash in place of the user's id; backups, exports and logs of yours "
@@ -125,7 +130,8 @@ def forget_command(
 
 def _erase_again(settings: Settings, file: str, as_json: bool) -> None:
     """Carries out what receipts say, unless this ledger has them."""
-    wanted = [_read_receipt(number, line) for number, line in read_lines(file)]
+    with closing(read_lines(file)) as lines:
+        wanted = [_read_receipt(number, line) for number, line in lines]
     if not wanted:
         raise CommandError(f"{file!r} is empty; forget and wipe print receipts with --json.")
     with opened_stores(settings) as stores:
@@ -136,7 +142,9 @@ def _erase_again(settings: Settings, file: str, as_json: bool) -> None:
             if old.scope == "all":
                 call = partial(ledger.erase_user, old.user_id)
             else:
-                call = partial(ledger.erase, old.user_id, old.fact_ids, scope=old.scope)
+                call = partial(
+                    ledger.erase, old.user_id, old.fact_ids, scope=old.scope, days=old.days
+                )
             done.append(_erased(stores, call, at=old.at, erasure_id=old.id))
     for receipt in done:
         _show_receipt(receipt, [], as_json)
@@ -151,7 +159,10 @@ def _read_receipt(number: int, line: str) -> Receipt:
         row = json.loads(line)
         ids = tuple(map(str, row["fact_ids"]))
         at, owner = moment(row["at"]), checked_user_id(row["user_id"])
-        return Receipt(str(row["id"])[:64], owner, str(row["scope"])[:16], at, {}, False, ids)
+        days = tuple(map(moment, row.get("days", ())))
+        if row["scope"] not in RECEIPT_SCOPES or len(days) not in (0, 2):
+            raise ValueError(row["scope"])
+        return Receipt(str(row["id"])[:64], owner, row["scope"], at, {}, False, ids, days=days)
     except (ValueError, KeyError, TypeError, RecursionError, typer.BadParameter):
         raise CommandError(
             f"line {number} is no receipt as forget and wipe print it with --json: {line[:60]!r}."
@@ -269,11 +280,11 @@ def _import_export(settings: Settings, file: str, user: str | None) -> None:
     from bmo.gate import inspected
     from bmo.ledger import ExchangeError
 
-    with opened_stores(settings) as stores:
+    with opened_stores(settings) as stores, closing(read_lines(file)) as lines:
         try:
             done = stores.write(
                 stores.ledger.import_export,
-                (line for _, line in read_lines(file)),
+                (line for _, line in lines),
                 user_id=user,
                 inspect=lambda text, asked: inspected(text, settings.bmo_sensitive, asked),
             )
@@ -330,7 +341,7 @@ def _show_receipt(receipt: Receipt, texts: Sequence[str], as_json: bool) -> None
     if as_json:
         write_line(
             {
-                **row_of(receipt, "id user_id scope at complete fact_ids"),
+                **row_of(receipt, "id user_id scope at complete fact_ids days"),
                 "places": dict(receipt.places),
                 "stays": {where: STAYS[where] for where in receipt.stays},
             }

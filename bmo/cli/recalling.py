@@ -13,10 +13,11 @@ from bmo.cli.errors import CommandError
 from bmo.cli.gates import plan_row, show_plan
 from bmo.cli.held import held_row, show_held
 from bmo.cli.jsonl import row_of, write_line
-from bmo.cli.opening import opened_ledger, opened_reader, settings_for, the_fact
+from bmo.cli.opening import Reader, opened_ledger, opened_reader, settings_for, the_fact
 from bmo.cli.options import AskedOption, IdArgument, ObjectOption, UserOption
 from bmo.cli.tables import fact_row, narrow_table, quoted, screen, shown
 from bmo.quotation import dated_quotation
+from bmo.settings import Settings
 from bmo.turn import Recall, RecalledMemory, Turn, utc_now
 
 if TYPE_CHECKING:
@@ -46,29 +47,19 @@ def recall_command(
     as_json: ObjectOption = False,
 ) -> None:
     """What memory has for a question, and why."""
-    from bmo.recall import ReadGate, Recaller
-
     if not question.strip():
         raise CommandError("the question is empty: say what to recall for.")
     settings = settings_for(user)
-    user_id = settings.bmo_user_id
-    gate = ReadGate.from_settings(settings, load_judge=settings.effective_mode != "pattern")
-    turn = Turn(text=question, user_id=user_id, assistant_before=asked)
+    turn = Turn(text=question, user_id=settings.bmo_user_id, assistant_before=asked)
     held: list[LoggedTurn] = []
     with opened_reader(settings) as reader:
-        recaller, now = Recaller(reader.ledger, reader.index, settings, gate.judge), utc_now()
-        plan = gate.plan(
-            turn,
-            subjects=reader.ledger.known_subjects(user_id),
-            chances=lambda wanted: recaller.look(wanted, user_id, now).chances,
-        )
-        searched = plan
-        if explain and not plan.recall:
-            query = plan.query or question
-            searched = replace(plan, recall=True, budget_tokens=EXPLAINED_BUDGET, query=query)
-        found = recaller.recall(searched, user_id, now, weights=recaller.weights_of(user_id))
-        held = [one for one, _ in reader.ledger.search_held(user_id, question, HELD_COUNTED)]
-    found = replace(found, plan=plan)
+        if settings.mem0_setting == "NORMAL":
+            from bmo.memory.normal import raw_recall  # loads the service: only here
+
+            found = raw_recall(reader.index, turn, settings.bmo_recall_top_k, utc_now())
+        else:
+            found = _recalled(reader, settings, turn, explain)
+        held = [one for one, _ in reader.ledger.search_held(turn.user_id, question, HELD_COUNTED)]
     reader.show_notices()
     if as_json:
         shown_held = [*map(held_row, held[:HELD_SHOWN])] if include_held else []
@@ -82,6 +73,25 @@ def recall_command(
         console.print(f"[dim]{len(held)} left out because the write gate holds them{hint}[/dim]")
     if held and include_held:
         show_held(console, held[:HELD_SHOWN])
+
+
+def _recalled(reader: Reader, settings: Settings, turn: Turn, explain: bool) -> Recall:
+    """What the read gate asks for and memory gives; to explain, also what it would give."""
+    from bmo.recall import ReadGate, Recaller
+
+    gate = ReadGate.from_settings(settings, load_encoder=settings.effective_mode != "pattern")
+    recaller, now = Recaller(reader.ledger, reader.index, settings, gate.encoder), utc_now()
+    plan = gate.plan(
+        turn,
+        subjects=reader.ledger.known_subjects(turn.user_id),
+        chances=lambda wanted: recaller.look(wanted, turn.user_id, now).chances,
+    )
+    searched = plan
+    if explain and not plan.recall:
+        query = plan.query or turn.text
+        searched = replace(plan, recall=True, budget_tokens=EXPLAINED_BUDGET, query=query)
+    weights = recaller.weights_of(turn.user_id)
+    return replace(recaller.recall(searched, turn.user_id, now, weights=weights), plan=plan)
 
 
 @app.command("feedback")

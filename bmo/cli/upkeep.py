@@ -85,7 +85,7 @@ def reprocess_command(
 
     def passes(ledger: Ledger) -> Reprocessing:
         users = ledger.users() if every else [settings.bmo_user_id]
-        gate = WriteGate.from_settings(settings, load_judge=settings.effective_mode != "pattern")
+        gate = WriteGate.from_settings(settings, load_encoder=settings.effective_mode != "pattern")
         with _bar("turns") as advance:
             return reprocess(
                 ledger, gate, users, since=since, version=version, held=held, progress=advance

@@ -132,7 +132,7 @@ def gate_figures() -> Iterator[Figure]:
     """What the write gate does on the loop, on turns of conversations and on hostile text."""
     from bmo.gate import WriteGate
 
-    gate = WriteGate.from_settings(_settings(), load_judge=False)
+    gate = WriteGate.from_settings(_settings(), load_encoder=False)
     texts, source = bench_texts()
     # Warm is the gate, not the text: what is timed is a text's first time.
     _times_us(lambda text: gate.rule(Turn(text)), ORDINARY)
@@ -147,9 +147,9 @@ def gate_figures() -> Iterator[Figure]:
 
 def encoder_figures() -> Iterator[Figure]:
     """The local model: one turn, a dozen pairs, opening, resident memory."""
-    from bmo.judge import Judge
+    from bmo.encoder import Encoder
 
-    encoder = Judge.open()
+    encoder = Encoder.open()
     texts = bench_texts()[0][:ENCODED]
     took = _times_us(lambda text: encoder.assess([("", text)]), texts) / 1000
     yield Figure("encoder, a turn", "p95", _p(took, 95), 10, "ms", f"{len(took)} turns")
@@ -162,8 +162,8 @@ def encoder_figures() -> Iterator[Figure]:
         "import json, time, numpy\n"
         "from bmo.evaluation.bench import resident_mb\n"
         "before = resident_mb(); t = time.perf_counter()\n"
-        "from bmo.judge import Judge\n"
-        "encoder = Judge.open(); took = time.perf_counter() - t\n"
+        "from bmo.encoder import Encoder\n"
+        "encoder = Encoder.open(); took = time.perf_counter() - t\n"
         "encoder.assess([('', 'i have a dog')])\n"
         "print(json.dumps([took * 1000, resident_mb() - before]))"
     )
@@ -176,7 +176,7 @@ def plan_figure() -> Figure:
     """The read gate's rules."""
     from bmo.recall import ReadGate
 
-    gate = ReadGate.from_settings(_settings(), load_judge=False)
+    gate = ReadGate.from_settings(_settings(), load_encoder=False)
     texts, source = bench_texts()
     _times_us(lambda text: gate.plan_by_rules(Turn(text)), ORDINARY)
     took = _times_us(lambda text: gate.plan_by_rules(Turn(text)), texts)

@@ -7,14 +7,9 @@ from __future__ import annotations
 
 import difflib
 import os
-import platform
-import statistics
-import sys
-import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import closing
-from importlib import metadata
+from contextlib import ExitStack, closing
 
 from dotenv import dotenv_values
 
@@ -31,16 +26,8 @@ from bmo.settings import (
 )
 from bmo.turn import Turn
 
-DISTRIBUTION = "bmo-voice"
-NEWEST_PYTHON = (3, 13)
-"""Newest Python that BMO is tested on; what is older than the oldest cannot even import it."""
-
 REINSTALL = "pip install --force-reinstall bmo-voice"
 SPOKEN = "my brother sam lives in leeds"
-ROUNDS = 20
-EMBEDDER_SLOW_MS = 20.0
-JUDGE_SLOW_MS = 10.0
-"""Median above which a local model counts as slow, in milliseconds."""
 
 
 def examine(settings: Settings | None = None) -> Iterator[Check]:
@@ -50,8 +37,6 @@ def examine(settings: Settings | None = None) -> Iterator[Check]:
         settings: Settings of this process; None reads environment and ``.env``, and reports what
             is wrong with them.
     """
-    yield check_python()
-    yield check_packages()
     if settings is None:
         settings, checks = read_settings()
         yield from checks
@@ -67,8 +52,7 @@ def examine(settings: Settings | None = None) -> Iterator[Check]:
         check_disk,
         check_ledger,
         check_qdrant,
-        check_embedder,
-        check_judge,
+        check_encoder,
         check_keys,
         check_models_behind,
         check_livekit,
@@ -84,44 +68,6 @@ def _safely(look: Callable[[Settings], Iterator[Check]], settings: Settings) -> 
     except Exception as error:  # whatever a third party raises is what the doctor is there to say
         name = look.__name__.removeprefix("check_")
         yield Check(name, "fail", f"the check broke: {type(error).__name__}: {error}"[:300])
-
-
-def check_python() -> Check:
-    """Whether this Python is one BMO is tested on."""
-    shown = platform.python_version()
-    if sys.version_info[:2] > NEWEST_PYTHON:
-        return Check("python", "warn", shown, "BMO is tested on Python 3.11 to 3.13.")
-    return Check("python", "ok", shown)
-
-
-def check_packages() -> Check:
-    """Whether every package BMO needs is there in a version it works with."""
-    from packaging.requirements import Requirement
-
-    try:
-        needed = metadata.requires(DISTRIBUTION) or []
-    except metadata.PackageNotFoundError:
-        return Check(
-            "packages", "warn", f"{DISTRIBUTION} is not installed as a package", "pip install ."
-        )
-    wrong: list[str] = []
-    count = 0
-    for line in needed:
-        requirement = Requirement(line)
-        if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
-            continue
-        count += 1
-        try:
-            version = metadata.version(requirement.name)
-        except metadata.PackageNotFoundError:
-            wrong.append(f"{requirement.name} is missing")
-            continue
-        if not requirement.specifier.contains(version, prereleases=True):
-            wrong.append(f"{requirement.name} {version} is not {requirement.specifier}")
-    if wrong:
-        return Check("packages", "fail", "; ".join(wrong), "pip install --upgrade bmo-voice")
-    livekit = metadata.version("livekit-agents")
-    return Check("packages", "ok", f"{count} packages, livekit-agents {livekit}")
 
 
 OWN_PREFIXES = ("BMO_", "GATEKEEPER_", "GATEKEPER_", "MEM0_SETTING")
@@ -170,27 +116,23 @@ def _unknown_variables() -> tuple[str, str] | None:
 
 
 def check_models() -> Iterator[Check]:
-    """Whether each model file is the one its manifest names."""
-    from bmo.models import MODELS, ModelFileError, checked_bytes, read_manifest
+    """Whether the model file is the one its manifest names."""
+    from bmo.encoder import MODEL, ModelFileError, checked_bytes, read_manifest
 
-    folders = sorted(path.parent for path in MODELS.glob("*/model.json"))
-    expected = [MODELS / "judge", MODELS / "minilm-l6-v2-int8"]
-    for folder in (*folders, *(one for one in expected if one not in folders)):
-        name = f"model {folder.name}"
-        try:
-            manifest = read_manifest(folder)
-            size = len(checked_bytes(folder / manifest["file"], manifest["sha256"]))
-        except ModelFileError as error:
-            yield Check(name, "fail", str(error), REINSTALL)
-            continue
-        yield Check(name, "ok", f"sha256 {manifest['sha256'][:12]}, {size / 1e6:.1f} MB")
+    try:
+        manifest = read_manifest(MODEL)
+        size = len(checked_bytes(MODEL / manifest["file"], manifest["sha256"]))
+    except ModelFileError as error:
+        yield Check("model", "fail", str(error), REINSTALL)
+        return
+    yield Check("model", "ok", f"sha256 {manifest['sha256'][:12]}, {size / 1e6:.1f} MB")
 
 
 def check_rules(settings: Settings) -> Iterator[Check]:
     """Whether the write gate's rules load, the person's own included."""
     from bmo.gate import WriteGate
 
-    gate = WriteGate.from_settings(settings, load_judge=False)
+    gate = WriteGate.from_settings(settings, load_encoder=False)
     gate.decide_by_rules(Turn("my brother is sam"))
     yield Check("rules", "ok", gate.version)
     if settings.gatekeeper_custom_rules_path is not None:
@@ -200,43 +142,35 @@ def check_rules(settings: Settings) -> Iterator[Check]:
             yield Check("custom rules", "ok", str(settings.gatekeeper_custom_rules_path))
 
 
-def check_embedder(settings: Settings) -> Iterator[Check]:
-    """Whether the embedder works, and how fast."""
+def check_encoder(settings: Settings) -> Iterator[Check]:
+    """Whether embedder and local model of the gates work (``bmo bench`` says how fast)."""
     from bmo.index import EmbedderUnavailable, open_embedder
 
     quiet_third_parties(settings.bmo_home)
-    local = settings.bmo_embedder == "local"
-    try:
-        with closing(open_embedder(settings)) as embedder:
-            took_ms = _median_ms(lambda: embedder.embed([SPOKEN]), ROUNDS if local else 1)
-    except EmbedderUnavailable as error:
-        yield Check("embedder", "fail", str(error), "set BMO_EMBEDDER=local, or correct the key.")
-        return
-    found = f"{embedder.name}, {embedder.dims} dims, {took_ms:.1f} ms a text"
-    yield _timed("embedder", found, took_ms > EMBEDDER_SLOW_MS and local)
+    with ExitStack() as stack:
+        try:
+            # Open until the end: where it is the encoder, that is opened once.
+            embedder = stack.enter_context(closing(open_embedder(settings)))
+            embedder.embed([SPOKEN])
+        except EmbedderUnavailable as error:
+            fix = "set BMO_EMBEDDER=local, or correct the key."
+            yield Check("embedder", "fail", str(error), fix)
+        else:
+            yield Check("embedder", "ok", f"{embedder.name}, {embedder.dims} dims")
+        yield _judge_check(settings)
 
 
-def check_judge(settings: Settings) -> Iterator[Check]:
-    """Whether the local model of the gates works, and how fast."""
+def _judge_check(settings: Settings) -> Check:
     if settings.effective_mode in ("pattern", "disabled") or settings.mem0_setting == "NORMAL":
-        yield Check("judge", "ok", f"not used (GATEKEEPER_MODE={settings.effective_mode})")
-        return
-    from bmo.judge import Judge, JudgeUnavailable
+        return Check("judge", "ok", f"not used (GATEKEEPER_MODE={settings.effective_mode})")
+    from bmo.encoder import Encoder, EncoderUnavailable
 
     try:
-        judge = Judge.open()
-    except JudgeUnavailable as error:
-        yield Check("judge", "fail", str(error), REINSTALL)
-        return
-    took_ms = _median_ms(lambda: judge.assess([("", SPOKEN)]), ROUNDS)
-    judge.close()
-    found = f"{judge.version}, {took_ms:.1f} ms a turn"
-    yield _timed("judge", found, took_ms > JUDGE_SLOW_MS)
-
-
-def _timed(name: str, found: str, slow: bool) -> Check:
-    fix = "it is slow here: is the machine busy?" if slow else ""
-    return Check(name, "warn" if slow else "ok", found, fix)
+        with closing(Encoder.open()) as encoder:
+            encoder.assess([("", SPOKEN)])
+            return Check("judge", "ok", encoder.version)
+    except EncoderUnavailable as error:
+        return Check("judge", "fail", str(error), REINSTALL)
 
 
 def check_audio(_settings: Settings) -> Iterator[Check]:
@@ -253,12 +187,3 @@ def check_audio(_settings: Settings) -> Iterator[Check]:
     mouths = sum(device["max_output_channels"] > 0 for device in devices)
     found = f"{ears} microphones, {mouths} speakers"
     yield Check("audio", "ok" if ears and mouths else "warn", found, "" if ears and mouths else fix)
-
-
-def _median_ms(call: Callable[[], object], rounds: int) -> float:
-    times = []
-    for _ in range(rounds):
-        started = time.perf_counter()
-        call()
-        times.append((time.perf_counter() - started) * 1000)
-    return statistics.median(times)

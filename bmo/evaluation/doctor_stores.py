@@ -56,6 +56,9 @@ def check_ledger(settings: Settings) -> Iterator[Check]:
     if seen.problem:
         fix = _ledger_fix(settings, seen.problem)
         yield Check("ledger", "fail", f"{seen.place}: {seen.problem}", fix)
+    elif not seen.exists and _has_no_folder(settings, seen.place):
+        fix = "correct the path in BMO_LEDGER_URL, or make the folder."
+        yield Check("ledger", "fail", f"{seen.place}: there is no such folder", fix)
     elif not seen.exists:
         yield Check("ledger", "ok", f"{seen.place}: made at the first start")
     elif seen.schema is None or seen.schema.newest == seen.head:
@@ -65,6 +68,12 @@ def check_ledger(settings: Settings) -> Iterator[Check]:
         found = f"schema {seen.schema.newest}, this BMO has {seen.head}"
         fix = "" if seen.schema.fits else "use the BMO that made it, or another BMO_HOME."
         yield Check("ledger", "fail" if fix else "ok", found, fix)
+
+
+def _has_no_folder(settings: Settings, place: str) -> bool:
+    """Whether BMO_LEDGER_URL names a file in a folder that nobody makes."""
+    typed = settings.bmo_ledger_url or ""
+    return typed.startswith("sqlite") and not Path(place).parent.is_dir()
 
 
 def _ledger_fix(settings: Settings, problem: str) -> str:

@@ -1,12 +1,13 @@
 """``bmo stats --false-negatives``: turns the gate skipped and perhaps should not have.
 
 A skipped turn is suspect when the turn after it is a correction, or when it is near in meaning to
-one of the same user that was kept. Small talk and what was meant for memory itself are no suspects.
+one of the same user that was kept. Small talk and what was meant for memory itself are no suspects;
+nor is a question of memory, which is near to what was kept because it asks for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -54,12 +55,17 @@ def false_negatives(
     found: list[Suspect] = []
     for owner in [user_id] if user_id is not None else ledger.users():
         newest = ledger.turns(owner, since=since, newest_first=True, limit=COMPARED)
-        found += _of_user([turn for turn in newest[::-1] if turn.text.strip()], embedder)
+        said = [turn for turn in newest[::-1] if turn.text.strip()]
+        outcomes = ledger.outcomes(owner, [turn.id for turn in said])
+        asked = {turn_id for turn_id, outcome in outcomes.items() if outcome.recalled}
+        found += _of_user(said, asked, embedder)
     found.sort(key=lambda one: (one.why != "corrected later", -one.similarity, one.turn.id))
     return found[:limit]
 
 
-def _of_user(turns: Sequence[LoggedTurn], embedder: Embedder) -> list[Suspect]:
+def _of_user(
+    turns: Sequence[LoggedTurn], asked: Collection[str], embedder: Embedder
+) -> list[Suspect]:
     corrected = {
         before.id: after.text
         for before, after in pairwise(turns)
@@ -68,7 +74,9 @@ def _of_user(turns: Sequence[LoggedTurn], embedder: Embedder) -> list[Suspect]:
     skipped = [
         turn
         for turn in turns
-        if turn.verdict == "discard" and _NO_SUSPECTS.isdisjoint(turn.signals)
+        if turn.verdict == "discard"
+        and _NO_SUSPECTS.isdisjoint(turn.signals)
+        and (turn.id in corrected or turn.id not in asked)
     ]
     kept = [turn for turn in turns if turn.verdict == "allow"]
     if not skipped:

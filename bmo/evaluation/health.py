@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 PSI_SHIFT = 0.25
 PSI_WATCH = 0.1
+FALLBACK_DAYS = 2
+"""How far back turns are looked at that a stage failed at: what was mended since is no alarm."""
+
 FALLBACK_WATCH, FALLBACK_ALERT = 0.01, 0.05
 """Share of turns that a stage failed at."""
 
@@ -86,14 +89,7 @@ def statistics_of(
         "silent_rules": sorted(
             {*known_rules()} - {rule.rule_id for rule in rules} - {*decisions.rules}
         ),
-        "feedback": {
-            "helpful": dict(feedback.helpful),
-            "unhelpful": dict(feedback.unhelpful),
-            "helpful_rate": feedback.helpful_rate,
-            "rules_given": feedback.rules_given,
-            "rules_broken": feedback.rules_broken,
-            "rule_violation_rate": feedback.rule_violation_rate,
-        },
+        "feedback": feedback,
         "recalls": {
             "turns": recalls.turns,
             "recalled": recalls.recalled,
@@ -129,29 +125,31 @@ def examine(
         index_absent: Why there is no index.
     """
     recent, before = counts.windows_of(now, window_days, baseline_days, user_id)
+    lately = Span(user_id, now - timedelta(days=FALLBACK_DAYS))
     with ledger.reading() as connection:
-        new = counts.decision_counts(connection, recent)
-        old = counts.decision_counts(connection, before)
-        added = sum(counts.facts_by_day(connection, recent).values())
-        added_before = sum(counts.facts_by_day(connection, before).values())
+        new = counts.verdict_counts(connection, recent)
+        decided = counts.decision_counts(connection, lately)
+        recalled = counts.recall_counts(connection, lately)
+        old = counts.verdict_counts(connection, before)
+        added = counts.facts_added(connection, recent)
+        added_before = counts.facts_added(connection, before)
         held, oldest = counts.held_backlog(connection, user_id)
         doubled = counts.duplicates(connection, user_id)
         contradicting = counts.conflicting(connection, user_id)
-        recalled = counts.recall_counts(connection, recent)
         rules = counts.rule_records(connection, Span(user_id))
-    yield drift_check(old.verdicts, new.verdicts)
-    yield fallback_check("write fallbacks", new.fallbacks, new.turns)
+    yield drift_check(old, new)
+    yield fallback_check("write fallbacks", decided.fallbacks, decided.turns)
     yield fallback_check("read fallbacks", recalled.fallbacks, recalled.turns)
     yield _held_check(held, oldest, now)
     yield _outbox_check(ledger, now)
     yield _agreement_check(ledger, index, index_absent)
-    found = f"{doubled} memories say the same as another"
+    found = f"{doubled} memories have the words of another"
     fix = "bmo memories list shows them; bmo memories forget removes one."
     yield level("duplicates", found, fix, doubled, 1, math.inf)
     found = f"{contradicting} memories contradict another"
     fix = "bmo memories conflicts shows them; edit or forget the wrong one."
     yield level("conflicts", found, fix, contradicting, 1, math.inf)
-    yield growth_check(added_before, old.turns, added, new.turns)
+    yield growth_check(added_before, sum(old.values()), added, sum(new.values()))
     yield rules_check(rules)
 
 
@@ -172,9 +170,9 @@ def drift_check(old: Mapping[str, int], new: Mapping[str, int]) -> Check:
 
 
 def fallback_check(name: str, failed: int, turns: int) -> Check:
-    """How often a stage was missing or failed."""
+    """How often a stage was missing or failed lately."""
     share = failed / turns if turns else 0.0
-    found = f"{failed} of {turns} turns ({share:.1%})"
+    found = f"{failed} of {turns} turns in {FALLBACK_DAYS} days ({share:.1%})"
     fix = "bmo doctor says which part fails."
     alert = FALLBACK_ALERT if turns >= LEAST_TURNS else math.inf
     return level(name, found, fix, share, FALLBACK_WATCH, alert)
@@ -216,7 +214,8 @@ def _held_check(held: int, oldest: datetime | None, now: datetime) -> Check:
 
 
 def _outbox_check(ledger: Ledger, now: datetime) -> Check:
-    depth, oldest = ledger.outbox_depth()
+    waiting = ledger.backlog()
+    depth, oldest = waiting.depth, waiting.oldest
     age_s = max(0.0, (now - oldest).total_seconds()) if oldest is not None else 0.0
     found = f"{depth} waiting" + (f", the oldest for {_duration(age_s)}" if depth else "")
     fix = "start BMO, or see bmo doctor about the index."
@@ -226,7 +225,7 @@ def _outbox_check(ledger: Ledger, now: datetime) -> Check:
 def _agreement_check(ledger: Ledger, index: MemoryIndex | None, absent: str) -> Check:
     """Whether there are as many entries as memories; workers compare which ones they are."""
     from bmo.index import IndexUnavailable
-    from bmo.recorder import comparison_of
+    from bmo.recorder import comparison_of, made_anew
 
     if index is None:
         return Check("index", "warn", f"not compared: {absent}")
@@ -234,7 +233,7 @@ def _agreement_check(ledger: Ledger, index: MemoryIndex | None, absent: str) -> 
         entries, live = index.count_facts(), ledger.count_indexable()
     except IndexUnavailable as error:
         return Check("index", "fail", str(error), "bmo doctor")
-    waiting = ledger.outbox_depth()[0]
+    waiting = ledger.backlog().depth
     state = comparison_of(ledger, index.collection)
     missing = live - entries
     shown = f"{missing} missing" if missing > 0 else f"{-missing} too much"
@@ -245,6 +244,9 @@ def _agreement_check(ledger: Ledger, index: MemoryIndex | None, absent: str) -> 
     if state.until > time.time():
         found = f"{shown}: being mended, {state.looked} of {state.live} looked for"
         return Check("index", "warn", found, "none needed; see again later.")
+    if anew := made_anew(ledger, index):
+        fix = "the next chat or worker goes on with it; bmo reindex --missing does it at once."
+        return Check("index", "warn", f"it is being made anew: {anew}", fix)
     return Check("index", "fail", shown, "bmo reindex --missing")
 
 

@@ -27,7 +27,7 @@ def line_figures(write: WriteGate, read: ReadGate, folder: Path) -> dict[str, Sh
         Name of the figure, with ": source" where the lines are from several -> share.
 
     Raises:
-        CorpusError: The folder has none of the files.
+        CorpusError: The folder has none of the files, or a line of one is no row.
     """
     outcomes: dict[str, list[bool]] = defaultdict(list)
     present = [name for name in (*WRITE, *READ) if (folder / f"{name}.jsonl").is_file()]
@@ -37,12 +37,11 @@ def line_figures(write: WriteGate, read: ReadGate, folder: Path) -> dict[str, Sh
             f"{', '.join(f'{name}.jsonl' for name in (*WRITE, *READ))}, or some of them"
         )
     for name in present:
-        for row in read_corpus(folder, name):
+        for row in read_corpus(folder / f"{name}.jsonl"):
             if name in READ:
                 outcomes[f"{name} searched"].append(read.plan(Turn(text=row.text)).recall)
                 continue
-            reply = str(row.extra.get("reply") or "")
-            decision = write.decide(Turn(text=row.text, assistant_after=reply))
+            decision = write.decide(Turn(text=row.text, assistant_after=row.reply))
             for figure, outcome in _outcomes(name, row, decision):
                 outcomes[figure].append(outcome)
     return {figure: share(outcomes[figure]) for figure in sorted(outcomes)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
@@ -15,13 +15,9 @@ from bmo.memory.settling import Settled, Settler
 from bmo.turn import Decision, StoredFact, Verdict
 
 if TYPE_CHECKING:
-    from bmo.extract import Orchestrator
     from bmo.gate import WriteGate
     from bmo.ledger import Aim, Ledger
     from bmo.replay.scenario import Scenario, ScenarioTurn
-    from bmo.settings import Settings
-
-MakeOrchestrator = Callable[["Settings", "WriteGate"], "Orchestrator"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +64,7 @@ def run_mode(
     gate: WriteGate,
     scenarios: Iterable[Scenario],
     *,
-    model: str = "",
-    orchestrator: MakeOrchestrator | None = None,
+    ask_model: bool = False,
 ) -> ModeRun:
     """Runs the mode of a gate.
 
@@ -79,26 +74,25 @@ def run_mode(
     Args:
         gate: The gate, with the mode in its settings.
         scenarios: Annotated conversations.
-        model: What the models are called in the figures.
-        orchestrator: Makes what asks the models; None asks none.
+        ask_model: Whether the models of GATEKEEPER_LLM_MODEL are asked.
     """
+    from bmo.extract import Orchestrator
     from bmo.ledger import Ledger
     from bmo.recorder import Recorder
 
+    model = gate.settings.gatekeeper_llm_model if ask_model else ""
     run = ModeRun(gate.settings.effective_mode, gate.version, model)
     with ExitStack() as opened:
         home = opened.enter_context(tempfile.TemporaryDirectory(prefix="bmo-eval-"))
         ledger = opened.enter_context(closing(Ledger.open(f"sqlite:///{home}/ledger.sqlite3")))
         recorder = opened.enter_context(closing(Recorder.open(ledger, None, gate.settings)))
         settler = None
-        if orchestrator is not None:
-            asks = orchestrator(gate.settings, gate)
+        if ask_model:
             settler = Settler(
                 gate.settings,
                 ledger,
                 recorder,
-                asks,
-                judge=gate.judge,
+                Orchestrator.from_settings(gate.settings, gate),
                 candidates=lambda turn: find_candidates(ledger, None, turn)[0],
             )
             opened.enter_context(closing(settler))

@@ -24,8 +24,8 @@ from bmo.settings import Settings
 from bmo.turn import Fact
 
 if TYPE_CHECKING:
+    from bmo.encoder import Encoder
     from bmo.index.embedders import Embedder
-    from bmo.judge import Judge
 
 Figure = Literal[
     "verdicts right",
@@ -107,7 +107,7 @@ async def scenario_figures(paths: Sequence[Path], settings: Settings) -> Scenari
     return figures
 
 
-def words_alone(paths: Iterable[Path], encoder: Judge, embedder: Embedder) -> ScenarioFigures:
+def words_alone(paths: Iterable[Path], encoder: Encoder, embedder: Embedder) -> ScenarioFigures:
     """The anchor on the same conversations."""
     figures = ScenarioFigures()
     for path in paths:
@@ -185,7 +185,7 @@ def _score_read(
 
 
 def _play_words_alone(
-    scenario: Scenario, encoder: Judge, embedder: Embedder, figures: ScenarioFigures
+    scenario: Scenario, encoder: Encoder, embedder: Embedder, figures: ScenarioFigures
 ) -> None:
     memory: list[tuple[str, str]] = []
     threshold = encoder.thresholds.read
@@ -229,6 +229,6 @@ def _nearest(
         return []
     question = embedder.embed([words])[0]
     alone = embedder.embed([text for _, text in memory]) @ question
-    whole = embedder.embed([f"{asked} {text}".strip() for asked, text in memory]) @ question
+    whole = embedder.embed([text for _, text in memory], [asked for asked, _ in memory]) @ question
     order = np.argsort(-np.maximum(alone, whole), kind="stable")
     return [memory[i] for i in order[:NEAREST]]

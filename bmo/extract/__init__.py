@@ -7,7 +7,6 @@ from bmo.extract.gemini import GeminiClient
 from bmo.extract.model import Answer, ExtractionFailed, ModelClient, Request
 from bmo.extract.ollama import OllamaClient
 from bmo.extract.orchestrator import SPENT, Orchestrator
-from bmo.extract.scripted import ScriptedClient
 from bmo.extract.settlement import Known, Settlement, TurnOutcome
 
 __all__ = [
@@ -20,7 +19,6 @@ __all__ = [
     "OllamaClient",
     "Orchestrator",
     "Request",
-    "ScriptedClient",
     "Settlement",
     "TurnOutcome",
 ]

@@ -23,6 +23,7 @@ from bmo.gate.published_signals import published_signals
 from bmo.gate.secrets import scan
 from bmo.gate.slots import read_canonical
 from bmo.language import clean, identify, words
+from bmo.language.domains import domain_of
 from bmo.ledger.values import stems
 from bmo.quotation import one_line
 from bmo.settings import SensitivePolicy
@@ -93,7 +94,8 @@ def accept(
         else:
             fact = _fact(candidate, turn, asked, known)
             ends = _ends(candidate, fact, turn, known, memories)
-            made = replace(fact, ends=ends, extraction_method=method)
+            topic = domain_of(fact.text)
+            made = replace(fact, ends=ends, extraction_method=method, domain=topic)
             facts.setdefault(fact.text.casefold(), made)
             quoted.append(candidate.quote)
     held = stems([*quoted, *(fact.text for fact in facts.values())])

@@ -88,9 +88,9 @@ def read_answer(text: str, request: Request) -> dict[str, Proposal]:
     except ValidationError as error:
         first = error.errors()[0]
         why = f"{'.'.join(map(str, first['loc'])) or 'answer'}: {first['type']}"
-        raise ExtractionFailed(f"malformed answer: {why}", content=True) from None
+        raise ExtractionFailed(f"malformed answer: {why}") from None
     except ValueError:
-        raise ExtractionFailed("malformed answer: no JSON", content=True) from None
+        raise ExtractionFailed("malformed answer: no JSON") from None
     found: dict[str, Proposal] = {}
     for one in answer.turns:
         if one.turn in request.numbered:

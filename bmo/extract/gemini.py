@@ -82,8 +82,10 @@ class GeminiClient(LibraryClient["Client"]):
             automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
         )
         try:
-            response = self.opened().models.generate_content(
-                model=self.model, contents=request.content, config=config
+            response = self.call(
+                lambda made: made.models.generate_content(
+                    model=self.model, contents=request.content, config=config
+                )
             )
         except errors.APIError as error:
             raise self._refused(error) from error
@@ -97,7 +99,7 @@ class GeminiClient(LibraryClient["Client"]):
         answer = Answer(response.text or "", read, wrote, price(self.model, read, wrote))
         if not answer.text:
             why = "Gemini answered without text (blocked, or cut off)"
-            raise ExtractionFailed(why, content=True, spent=answer)
+            raise ExtractionFailed(why, spent=answer)
         return answer
 
     def _refused(self, error: APIError) -> ExtractionFailed:
@@ -110,7 +112,7 @@ class GeminiClient(LibraryClient["Client"]):
         headers = getattr(error.response, "headers", None) or {}
         wait_s = seconds_of(headers.get("retry-after"))
         why = f"Gemini answered {said}"
-        return ExtractionFailed(why, retry_after_s=wait_s, content=error.code == 400)
+        return ExtractionFailed(why, retry_after_s=wait_s)
 
 
 def price(model: str, input_tokens: int, output_tokens: int) -> float:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
 from bmo.turn import Turn
 
 _Library = TypeVar("_Library", bound="Closable")
+_T = TypeVar("_T")
+
+CLOSED = "the connection is closed"
+"""Why a call fails that nobody waits for any more."""
 
 TIMEOUT_S = 30.0
 """Longest a model is waited for; nothing waits on it, but a thread does."""
@@ -87,7 +92,6 @@ class ExtractionFailed(RuntimeError):
     Attributes:
         retry_after_s: Seconds the service asks to be left alone, or None.
         lasting: Asking again cannot help before somebody acts; the message then names the fix.
-        content: What the service said is unusable: other turns, or fewer, may fare better.
         spent: Tokens and dollars that were spent all the same.
     """
 
@@ -97,14 +101,12 @@ class ExtractionFailed(RuntimeError):
         *,
         retry_after_s: float | None = None,
         lasting: bool = False,
-        content: bool = False,
         spent: Answer | None = None,
     ) -> None:
         """See the class."""
         super().__init__(message)
         self.retry_after_s = retry_after_s
         self.lasting = lasting
-        self.content = content
         self.spent = spent
 
 
@@ -120,9 +122,14 @@ class LibraryClient(ABC, Generic[_Library]):
 
     def __init__(self) -> None:
         """Nothing is made, nor sent, yet."""
-        self.closed = False
+        self._closed: Future[None] = Future()
         self._made: _Library | None = None
         self._lock = threading.Lock()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return self._closed.done()
 
     @abstractmethod
     def _make(self) -> _Library:
@@ -136,19 +143,44 @@ class LibraryClient(ABC, Generic[_Library]):
         """
         with self._lock:
             if self.closed:
-                raise ExtractionFailed("the connection is closed")
+                raise ExtractionFailed(CLOSED)
             if self._made is None:
                 self._made = self._make()
             return self._made
+
+    def call(self, ask: Callable[[_Library], _T]) -> _T:
+        """Calls the library's client, and gives a call up when this is closed.
+
+        Closing its connections wakes no thread that reads from one. So it waits on a thread of its
+        own, which nobody waits for and which ends at the library's own timeout.
+
+        Raises:
+            ExtractionFailed: It is closed, or was meanwhile.
+        """
+        made, done = self.opened(), Future[_T]()
+
+        def answer() -> None:
+            try:
+                done.set_result(ask(made))
+            except BaseException as error:  # whoever waits gets it
+                done.set_exception(error)
+
+        threading.Thread(target=answer, name="bmo-model-call", daemon=True).start()
+        either: list[Future[Any]] = [done, self._closed]
+        wait(either, return_when=FIRST_COMPLETED)
+        if not done.done():
+            raise ExtractionFailed(CLOSED)
+        return done.result()
 
     def warm_up(self) -> None:
         """Imports the library (a second of work, for which a conversation should not wait)."""
         self.opened()
 
     def close(self) -> None:
-        """Closes the connections; a request under way fails. Safe to call twice."""
+        """Closes the connections; a request under way fails at once. Safe to call twice."""
         with self._lock:
-            self.closed = True
+            if not self.closed:
+                self._closed.set_result(None)
             made, self._made = self._made, None
         if made is not None:
             made.close()

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bmo.extract.model import (
+    CLOSED,
     TIMEOUT_S,
     Answer,
     ExtractionFailed,
@@ -72,11 +73,13 @@ class OllamaClient(LibraryClient["httpx.Client"]):
             "options": {"temperature": 0},
         }
         try:
-            response = self.opened().post("/api/chat", json=body, timeout=self._timeout_s)
+            response = self.call(
+                lambda made: made.post("/api/chat", json=body, timeout=self._timeout_s)
+            )
         except httpx.HTTPError as error:
             raise ExtractionFailed(f"Ollama did not answer ({type(error).__name__})") from error
         except RuntimeError as error:  # httpx: the client was closed meanwhile
-            raise ExtractionFailed("the connection is closed") from error
+            raise ExtractionFailed(CLOSED) from error
         if response.status_code != 200:
             raise self._refused(response)
         try:
@@ -86,7 +89,7 @@ class OllamaClient(LibraryClient["httpx.Client"]):
         except (ValueError, KeyError, TypeError) as error:
             raise ExtractionFailed(f"Ollama's answer is broken ({type(error).__name__})") from error
         if not isinstance(text, str) or not text.strip():
-            raise ExtractionFailed("Ollama answered without text", content=True)
+            raise ExtractionFailed("Ollama answered without text")
         return Answer(text, int(read or 0), int(wrote or 0))
 
     def _probe(self) -> str:

@@ -120,11 +120,16 @@ class Orchestrator:
         problems: list[str] = []
         for client in self.clients:
             left = [turn for turn in turns if outcomes[turn.id] is None]
-            if left:
-                answered, problem = self._ask(client, left, one)
-                outcomes |= answered
-                if len(answered) < len(left):
-                    problems.append(problem or f"{client.name} left a turn out of its answer")
+            if not left:
+                break
+            try:
+                answered = self._call(client, left, one)
+            except ExtractionFailed as error:
+                problems.append(str(error))
+                continue
+            outcomes |= answered
+            if len(answered) < len(left):
+                problems.append(f"{client.name} left a turn out of its answer")
         reason = "; ".join(dict.fromkeys(problems)) or self.why_not() or "no model answered"
         settled = tuple(outcomes[turn.id] or self._failed(turn, reason) for turn in turns)
         return Settlement(settled, tuple(one.calls))
@@ -139,30 +144,6 @@ class Orchestrator:
         """Closes every client; a call under way fails. Safe to call twice."""
         for client in self.clients:
             client.close()
-
-    def _ask(self, client: ModelClient, turns: Sequence[Turn], one: _Round) -> tuple[Answered, str]:
-        """Asks one model; what it answered, and why turns are left.
-
-        One turn may spoil the answer about all (a service's safety filter, a model that loses
-        its thread): then each half is asked for itself, and the spoilt half again in halves while
-        the other one fares better.
-        """
-        try:
-            return self._call(client, turns, one), ""
-        except ExtractionFailed as error:
-            problem, halved = str(error), error.content
-        answered: Answered = {}
-        while halved and len(turns) > 1:
-            spoilt: list[Sequence[Turn]] = []
-            for half in (turns[: len(turns) // 2], turns[len(turns) // 2 :]):
-                try:
-                    answered |= self._call(client, half, one)
-                except ExtractionFailed as error:
-                    problem = str(error)
-                    spoilt.append(half)
-            halved = len(spoilt) == 1
-            turns = spoilt[0] if halved else ()
-        return answered, problem
 
     def _call(self, client: ModelClient, turns: Sequence[Turn], one: _Round) -> Answered:
         """One call, if circuit and budget allow it; noted in the round.

@@ -13,15 +13,12 @@ from importlib import import_module
 from itertools import pairwise
 from typing import NamedTuple
 
-from bmo.gate.numerals import chunks_of, is_quantity, run_at, secret_table, spoken
+from bmo.gate.tables import read_table, words_of
+from bmo.language.numerals import Chunk, Run, chunks_of, count_numerals, digits, is_quantity, run_at
 
 _TOKEN_LIKE = re.compile(r"-----BEGIN |[^\s\"'`<>]{14,}")
 _PRIVATE_KEY = re.compile(
     r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY[A-Z ]{0,9}-----[^-]*(?:-----END[A-Z ]*-----)?"
-)
-_SHAPES = (
-    ("password", ":", re.compile(r"://[^/\s:@]{0,80}:([^/\s@]{1,200})@")),
-    ("api_key", "=", re.compile(r"[?&#][\w.-]{0,30}(?:token|key|secret|sig|pwd)\w{0,9}=([^&\s]+)")),
 )
 _WEBHOOK = re.compile(r"https?://\S*(?:/api/webhooks/|hooks\.slack\.com/|/webhook/)\S+", re.I)
 _ASSIGNED = re.compile(
@@ -35,26 +32,11 @@ _DIGITS = re.compile(r"(?:\d[^\d]*){6}")
 _CARD = re.compile(r"(?<![\w+.,])[2-6]\d{3}(?:[ -]?\d){9,15}(?!\w)")
 _FOURS = re.compile(r"[3-6]\d{3}([ -])\d{4}\1\d{4}\1\d{4}")
 _IBAN = re.compile(r"(?<![^\W_])[a-z]{2} ?\d\d(?: ?[a-z0-9]){11,30}(?![^\W_])", re.I)
-_NATIONAL = (
-    ("us.ssn", re.compile(r"(?<![\w-])\d{3}-\d\d-\d{4}(?![\w-])")),
-    ("fr.nir", re.compile(r"(?<!\w)[12] ?\d\d ?\d\d ?\d[\dAB] ?\d{3} ?\d{3} ?\d\d(?!\w)")),
-    ("es.dni", re.compile(r"(?<!\w)\d{8}[ -]?[A-Za-z](?!\w)")),
-    ("es.nie", re.compile(r"(?<!\w)[XYZxyz]-?\d{7}-?[A-Za-z](?!\w)")),
-    ("de.idnr", re.compile(r"(?<![\w+])[1-9]\d ?\d{3} ?\d{3} ?\d{3}(?!\w)")),
-    ("ch.ssn", re.compile(r"(?<!\w)756[. ]?\d{4}[. ]?\d{4}[. ]?\d\d(?!\w)")),
-    ("it.codicefiscale", re.compile(r"\b[A-Za-z]{6}\d\d[A-Za-z]\d\d[A-Za-z]\d{3}[A-Za-z]\b")),
-    ("", re.compile(r"\b(?![DFIQUV])[A-Z][A-Z] ?\d\d ?\d\d ?\d\d ?[A-D]\b")),  # United Kingdom
-)
-_DETECTORS = (
-    "artifactory.ArtifactoryDetector aws.AWSKeyDetector azure_storage_key.AzureStorageKeyDetector "
-    "cloudant.CloudantDetector discord.DiscordBotTokenDetector github_token.GitHubTokenDetector "
-    "gitlab_token.GitLabTokenDetector ibm_cloud_iam.IbmCloudIamDetector "
-    "ibm_cos_hmac.IbmCosHmacDetector jwt.JwtTokenDetector mailchimp.MailchimpDetector "
-    "npm.NpmDetector openai.OpenAIDetector pypi_token.PypiTokenDetector sendgrid.SendGridDetector "
-    "slack.SlackDetector softlayer.SoftlayerDetector square_oauth.SquareOAuthDetector "
-    "stripe.StripeDetector telegram_token.TelegramBotTokenDetector twilio.TwilioKeyDetector"
-).split()
 _LONGEST_TOKEN = 1_500
+_LEAST_SPOKEN, _MOST_SPOKEN = 4, 8
+"""So many digits that are said one by one are a code beside what is opened with one."""
+_COUNTED = "1234567891011"
+_KEYS = frozenset(["hash", "raute", "dièse", "almohadilla"])
 
 
 class Found(NamedTuple):
@@ -69,7 +51,7 @@ class Found(NamedTuple):
 def load_detectors() -> Callable[[str], bool]:
     """The detectors of detect-secrets as one test; the first call takes 0.1 s."""
     detectors = []
-    for place in _DETECTORS:
+    for place in read_table("secrets.toml")["tokens"]["detectors"]:
         module, _, name = place.partition(".")
         detectors.append(getattr(import_module(f"detect_secrets.plugins.{module}"), name)())
     return lambda token: any(True for d in detectors for _ in d.analyze_string(token))
@@ -77,7 +59,7 @@ def load_detectors() -> Callable[[str], bool]:
 
 @cache
 def _prefixes() -> re.Pattern[str]:
-    starts = "|".join(secret_table()["tokens"]["prefixes"])
+    starts = "|".join(read_table("secrets.toml")["tokens"]["prefixes"])
     return re.compile(rf"(?<![A-Za-z0-9])(?:{starts})[A-Za-z0-9_\-.~+/=]{{14,}}")
 
 
@@ -91,43 +73,42 @@ def find_shapes(text: str, words: Sequence[str]) -> Iterator[Found]:
     if len(text) > 13:
         for token in _TOKEN_LIKE.finditer(text):
             yield from _token(text, *token.span())
-    for kind, needed, pattern in _SHAPES:
-        if needed in text:
-            yield from (Found(*m.span(1), kind) for m in pattern.finditer(text))
-    for kind, wanted, patterns in _hidden():
+    for kind, wanted, patterns in _shapes():
         if any(needed in text for needed in wanted):
             for pattern in patterns:
                 yield from (Found(*m.span("value"), kind) for m in pattern.finditer(text))
     if _DIGITS.search(text):
-        phoned = not secret_table_words("phone").isdisjoint(words)
+        phoned = not words_of("secrets.toml", "phone").isdisjoint(words)
         for match in _CARD.finditer(text):
             said = match.group()
             if _FOURS.fullmatch(said) or (len(set(said)) > 3 and _valid("luhn", said)):
                 yield Found(*match.span(), "card_number")
         yield from _ibans(text)
-        for module, pattern in () if phoned or "+" in text else _NATIONAL:
+        for module, pattern in () if phoned or "+" in text else _national():
             hits = list(pattern.finditer(text))
-            valid = {
-                said for said in {m.group() for m in hits} if not module or _valid(module, said)
-            }
+            numbers = {match.group() for match in hits}
+            valid = {said for said in numbers if not module or _valid(module, said)}
             yield from (Found(*m.span(), "national_number") for m in hits if m.group() in valid)
-    if len(words) >= 7 and spoken(words) >= 7:
-        yield from _spoken_cards(text)
+    numerals = count_numerals(words) if len(words) > _LEAST_SPOKEN else 0
+    opens = numerals >= _LEAST_SPOKEN and not words_of("secrets.toml", "opened").isdisjoint(words)
+    if numerals >= 7 or opens or not _KEYS.isdisjoint(words):
+        yield from _spoken_numbers(text, opens)
 
 
 @cache
-def _hidden() -> list[tuple[str, list[str], list[re.Pattern[str]]]]:
-    """Whole sentences that tell where something is hidden: kind, words they need, patterns."""
+def _shapes() -> list[tuple[str, list[str], list[re.Pattern[str]]]]:
+    """The shapes of the table: kind, what a text with one has, patterns."""
     return [
         (row["kind"], row["needed"], [re.compile(p, re.IGNORECASE) for p in row["patterns"]])
-        for row in secret_table()["hidden"]
+        for row in read_table("secrets.toml")["shape"]
     ]
 
 
 @cache
-def secret_table_words(name: str) -> frozenset[str]:
-    """One list of the table's words."""
-    return frozenset(secret_table()["words"][name])
+def _national() -> list[tuple[str, re.Pattern[str]]]:
+    """Modules of python-stdnum, and how the numbers look that they check."""
+    numbers = read_table("secrets.toml")["national"]["numbers"]
+    return [(module, re.compile(look)) for module, look in numbers]
 
 
 def _token(text: str, start: int, end: int) -> Iterator[Found]:
@@ -142,7 +123,7 @@ def _token(text: str, start: int, end: int) -> Iterator[Found]:
     plain = token.islower() or token.istitle() or token.isupper()
     if not any(map(str.isdigit, token)) and "=" not in token and plain:
         return
-    assigned = _ASSIGNED.match(token) if "=" in token or ":" in token else None
+    assigned = _ASSIGNED.search(token) if "=" in token or ":" in token else None
     if assigned and "://" not in token:
         yield Found(start + assigned.start(1), end, "api_key")
         return
@@ -186,20 +167,37 @@ def _ibans(text: str) -> Iterator[Found]:
             yield Found(match.start(), match.start() + seen[said], "iban")
 
 
-def _spoken_cards(text: str) -> Iterator[Found]:
-    """Thirteen digits said one after the other are a card or an account, unless one is phoned."""
+def _spoken_numbers(text: str, opens: bool) -> Iterator[Found]:
+    """Digits before a key that ends a code, or, where something ``opens``, said one by one.
+
+    Thirteen of them are a card, unless one is phoned.
+    """
     chunks = chunks_of(text)
     at = 0
     while at < len(chunks):
         run = run_at(chunks, at)
+        if run and len(run.digits) > 2 and chunks[run.end - 1].word in _KEYS:
+            yield Found(chunks[at].start, chunks[run.end - 1].end, "code")
+        elif run and opens and _one_by_one(chunks, at, run):
+            yield Found(chunks[at].start, chunks[run.end - 1].end, "code")
         if run is None or len(run.digits) < 13 or any(map(str.isdigit, chunks[at].word)):
             at = at + 1 if run is None else run.end
             continue
         before = {c.word for c in chunks[max(0, at - 8) : at]}
-        counted = "1234567891011".startswith(run.digits[:9])
+        counted = _COUNTED.startswith(run.digits[:9])
         quantity = is_quantity([c.word for c in chunks[at : run.end]])
-        if not (counted or quantity or before & secret_table_words("phone")):
+        if not (counted or quantity or before & words_of("secrets.toml", "phone")):
             while at and len(chunks[at - 1].word) == 1 and chunks[at - 1].word.isalpha():
                 at -= 1  # "D E" of an IBAN
             yield Found(chunks[at].start, chunks[run.end - 1].end, "card_number")
         at = run.end
+
+
+def _one_by_one(chunks: Sequence[Chunk], at: int, run: Run) -> bool:
+    """Whether a number is said digit by digit as a code is, and no telephone number or amount."""
+    if not _LEAST_SPOKEN <= len(run.digits) <= _MOST_SPOKEN or run.digits in _COUNTED:
+        return False
+    said = [digits(chunk.word) for chunk in chunks[at : run.end]]
+    around = {c.word for c in chunks[max(0, at - 8) : at]} | {c.word for c in chunks[run.end :][:1]}
+    amount = words_of("secrets.toml", "phone") | words_of("secrets.toml", "unit")
+    return all(one and len(one) == 1 for one in said) and around.isdisjoint(amount)

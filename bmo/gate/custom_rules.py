@@ -96,30 +96,6 @@ class CustomRule:
 
 
 @dataclass(frozen=True, slots=True)
-class CustomMatch:
-    """A custom rule that holds for a turn.
-
-    Attributes:
-        rule_id: Which.
-        reason: For people.
-        label: The category as written.
-        category: One of BMO's categories, or None.
-        text: Canonical text from the template, or None when the rule has none (or a group in it
-            is empty).
-        start: Character offset of the match in the user's words; -1 when it is in the assistant's.
-        end: Offset after it.
-    """
-
-    rule_id: str
-    reason: str
-    label: str
-    category: Category | None
-    text: str | None
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
 class CustomRules:
     """The rules of one file, and what was wrong in it."""
 
@@ -127,27 +103,24 @@ class CustomRules:
     keep: tuple[CustomRule, ...] = ()
     problems: tuple[RuleProblem, ...] = ()
 
-    def match_skip(self, text: str) -> CustomMatch | None:
+    def match_skip(self, text: str) -> CustomRule | None:
         """The first skip rule that holds for the user's words."""
         clean = _encodable(text)
-        for rule in self.skip:
-            found = rule.regex.search(clean)
-            if found:
-                return _match(rule, None, found.start(), found.end())
-        return None
+        return next((rule for rule in self.skip if rule.regex.search(clean)), None)
 
-    def match_keep(self, text: str, assistant: str = "") -> CustomMatch | None:
+    def match_keep(self, text: str, assistant: str = "") -> tuple[CustomRule, str | None] | None:
         """The first keep rule that holds for the user's words, or for the assistant's.
 
-        A rule with a template reads the user's words only.
+        A rule with a template reads the user's words only. With it comes the template's text, or
+        None where it has no template or a group in that is empty.
         """
         clean, other = _encodable(text), _encodable(assistant)
         for rule in self.keep:
             found = rule.regex.search(clean)
             if found:
-                return _match(rule, _canonical(rule, found), found.start(), found.end())
+                return rule, _canonical(rule, found)
             if other and rule.template is None and rule.regex.search(other):
-                return _match(rule, None, -1, -1)
+                return rule, None
         return None
 
 
@@ -367,10 +340,6 @@ def _canonical(rule: CustomRule, found: Any) -> str | None:
             return None
     text = _FIELD.sub(lambda field: " ".join(groups[field[1]].split()), rule.template)
     return text.strip(" .,;!?") or None
-
-
-def _match(rule: CustomRule, text: str | None, start: int, end: int) -> CustomMatch:
-    return CustomMatch(rule.id, rule.reason, rule.label, rule.category, text, start, end)
 
 
 def _encodable(text: str) -> str:

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from bmo.gate.custom_rules import CustomMatch, CustomRules
+from bmo.gate.custom_rules import CustomRules
 from bmo.gate.firewall import attack
 from bmo.gate.identifiers import masked_identifiers
 from bmo.gate.orders import (
     Order,
     TakenBack,
     content,
+    days_of,
     is_standing_wish,
     meant,
+    put_right,
     read_order,
     taken_back,
 )
@@ -32,7 +34,7 @@ from bmo.language import (
     identify,
     without_fillers,
 )
-from bmo.language.domains import domains_of
+from bmo.language.domains import domain_of
 from bmo.settings import GatekeeperMode, SensitivePolicy, Settings
 from bmo.turn import (
     MASKS,
@@ -179,11 +181,17 @@ def guard(turn: Turn, context: DialogueContext, settings: Settings, custom: Cust
     masked = found.kinds
     if settings.effective_mode == "disabled":
         return Guarded(turn, raw_ruling(turn, "gatekeeper disabled"), masked=masked)
+    if not any(char.isalnum() for char in text):
+        return Guarded(turn, Ruling("discard", ("other",), "no words", 1.0, "skip.wordless"))
     if overlong:
         held = Ruling("hold", ("other",), "too long", 1.0, "guard.length")
         return Guarded(turn, held, masked=masked)
     back = taken_back(text)
     takes_back: tuple[Fact, ...] = ()
+    right = put_right(text, context) if back is None else ""
+    if right:
+        turn = replace(turn, text=(text := right))
+        takes_back = _forget(Order("forget_last"), context, turn).facts
     if back is not None and back.after:
         turn = replace(turn, text=(text := _standing(back, context)))
         if not back.before:
@@ -237,7 +245,6 @@ def words_fact(
         rule_id: The rule that kept it.
     """
     words = without_fillers(text or turn.text, turn.language or "en")
-    topics = domains_of(words)
     return Fact(
         text=words,
         category=category,
@@ -248,7 +255,7 @@ def words_fact(
         confidence=confidence,
         rule_id=rule_id,
         extraction_method=method,
-        domain=topics[0] if topics else None,
+        domain=domain_of(words),
     )
 
 
@@ -279,7 +286,7 @@ def _sensitive(turn: Turn, bare: bool, identifiers: int, settings: Settings) -> 
 
 def _skipped_by_custom_rule(turn: Turn, custom: CustomRules) -> Ruling | None:
     found = custom.match_skip(turn.text) if custom.skip else None
-    return Ruling("discard", ("other",), found.reason, 1.0, found.rule_id) if found else None
+    return Ruling("discard", ("other",), found.reason, 1.0, found.id) if found else None
 
 
 def _small_talk(turn: Turn, found: SmallTalk | None, settings: Settings) -> Ruling | None:
@@ -297,6 +304,8 @@ def _order(turn: Turn, context: DialogueContext) -> Ruling | None:
     order = read_order(turn.text)
     if order is None:
         return None
+    if order.kind == "show":
+        return Ruling("discard", ("command",), "asked what is remembered", 0.95, "order.show")
     if order.kind == "remember":
         fact = words_fact(turn, "personal_facts", 0.95, "pattern:order.remember", text=order.what)
         fact = replace(fact, rule_id="order.remember")
@@ -326,16 +335,17 @@ def _withhold(turn: Turn, order: Order) -> Ruling:
 
 def _forget(order: Order, context: DialogueContext, turn: Turn) -> Ruling:
     """A request to forget, or a wish that is taken back."""
-    scope, ends = meant(order, context, turn.at)
+    scope, ends = meant(order, context)
     rule_id = f"order.{order.kind}"
     facts: tuple[Fact, ...] = ()
-    if ends or scope == "all":
+    if ends or scope in ("period", "all"):
         request = Fact(
             text=order.what or order.kind.replace("_", " "),
             category="personal_facts",
             op="retract",
             ends=ends,
             scope=scope,
+            days=days_of(order, turn.at),
             rule_id=rule_id,
             extraction_method=f"pattern:{rule_id}",
         )
@@ -349,24 +359,14 @@ def _kept_by_custom_rule(turn: Turn, custom: CustomRules) -> Ruling | None:
     found = custom.match_keep(turn.text, turn.assistant_after) if custom.keep else None
     if found is None:
         return None
-    return Ruling(
-        "allow",
-        ("other",),
-        found.reason,
-        1.0,
-        found.rule_id,
-        (_custom_fact(turn, found),),
-    )
-
-
-def _custom_fact(turn: Turn, found: CustomMatch) -> Fact:
-    """The template's text, or the words; a category of the deployment's own is the domain."""
-    method = f"pattern:{found.rule_id}"
-    fact = words_fact(turn, found.category or "decisions", 1.0, method, rule_id=found.rule_id)
-    own = None if found.category else found.label
-    if found.text is None:
-        return replace(fact, domain=own)
-    return replace(fact, text=found.text, slot=found.label, value=found.text, domain=own)
+    rule, text = found
+    method = f"pattern:{rule.id}"
+    fact = words_fact(turn, rule.category or "decisions", 1.0, method, rule_id=rule.id)
+    # A category of the deployment's own is the domain.
+    fact = replace(fact, domain=None if rule.category else rule.label)
+    if text is not None:
+        fact = replace(fact, text=text, slot=rule.label, value=text)
+    return Ruling("allow", ("other",), rule.reason, 1.0, rule.id, (fact,))
 
 
 def open_mode(mode: GatekeeperMode) -> bool:

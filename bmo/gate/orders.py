@@ -17,11 +17,12 @@ from typing import Any, Literal, NamedTuple
 import re2
 
 from bmo.gate.small_talk import small_talk
-from bmo.gate.tables import given_names, read_table
+from bmo.gate.tables import given_names, read_table, words_of
 from bmo.language import LANGUAGES, words
 from bmo.turn import WITHHOLD_RULE, DialogueContext, RetractScope, StoredFact
 
 OrderKind = Literal[
+    "show",
     "remember",
     "forget_told",
     "forget_all",
@@ -34,6 +35,7 @@ OrderKind = Literal[
 ]
 
 _KINDS: tuple[OrderKind, ...] = (
+    "show",
     "remember",
     "forget_told",
     "forget_all",
@@ -53,30 +55,13 @@ MAX_AT_ONCE = 3
 _LATEST = 32
 """Turns whose orders that refer back are kept: each is asked about by every reader of orders."""
 
+_LEAST_STEM = 3
+"""Letters of a word of kinship that may have an ending: "das" and "pas" are no fathers."""
+
 NAMED_COSINE = 0.55
 """From this similarity the nearest memory is what a request to forget means, if no word says it."""
 
 _OWN = r"(?:my|our|mein\w*|unser\w*|mon|ma|mes|notre|nos|mi|mis|nuestr\w*)"
-
-_FUNCTION_WORDS = frozenset(
-    "i im i'm ive i've me my mine we our us you your he his him she her they their them it "
-    "its it's "
-    "that this those these the a an and or of to in on at for from with about is are am "
-    "was were be "
-    "been has have had do does did not no dont don't didn't never ever all any some said told say "
-    "tell thing stuff bit part who which what when where there here just still also too so now "
-    "please again anymore more name named called really like "
-    "ich mich mir mein meine meinen meinem meiner er sie es wir uns ist sind war bin hat "
-    "habe haben "
-    "der die das den dem des ein eine einen einem und oder dass mit von über zu im am auf "
-    "nicht kein "
-    "gesagt erzählt habe heißt "
-    "je j'ai j me m mon ma mes il elle nous vous est suis sont était ai as a ont le la les "
-    "l un une "
-    "des du de d et ou que qu qui ce c sur avec dans en ne pas plus dit "
-    "yo mi mis me él ella nosotros es soy era tiene tengo tienen el los las lo un una unos del "
-    "y o que con en sobre no más dije he dicho".split()
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +113,29 @@ def taken_back(text: str) -> TakenBack | None:
     return TakenBack(before, after)
 
 
+def put_right(text: str, context: DialogueContext) -> str:
+    """The words of the turn before with the value that a turn puts right, "" for most turns.
+
+    Only a value that a plain slot read there is put right: "i'm allergic to hazelnuts" becomes
+    "i'm allergic to almonds" by "almonds, not hazelnuts".
+
+    Args:
+        text: The user's words, cleaned.
+        context: Has the turn before and what it stored.
+    """
+    rules = _rules()
+    found = rules.swaps.fullmatch(rules.lead.sub("", text))
+    if found is None or not context.recent_turns:
+        return ""
+    right, wrong = found["right"], found["wrong"].casefold()
+    before, _ = context.recent_turns[0]
+    slotted = any(fact.slot and fact.value.casefold() == wrong for fact in context.last_facts)
+    place = before.casefold().find(wrong)
+    if not slotted or place < 0 or content(right) != frozenset(words(right)):
+        return ""
+    return f"{before[:place]}{right}{before[place + len(wrong) :]}"
+
+
 def read_order(text: str) -> Order | None:
     """The order a turn is, or None for most turns.
 
@@ -139,6 +147,7 @@ def read_order(text: str) -> Order | None:
         return Order("unkept" if back.before else "forget_last")
     rules = _rules()
     plain = text.replace("’", "'").rstrip(" .!?,;")
+    asks = "?" if text.rstrip().endswith("?") else ""
     said = rules.opening.sub("", plain, count=1)
     if not rules.any.Match(said.lower().encode("utf-8", "replace")):
         return None
@@ -146,9 +155,10 @@ def read_order(text: str) -> Order | None:
         if any(pattern.fullmatch(said) for pattern in rules.excluded.get(kind, ())):
             continue
         for pattern in rules.patterns[kind]:
-            found = pattern.fullmatch(said)
+            found = pattern.fullmatch(f"{said}{asks}" if kind == "show" else said)
             if found:
                 what = found.groupdict().get("what") or ""
+                what = rules.closing.sub("", what) if kind in WIDE else what
                 if kind != "withhold" or content(what):
                     return Order(kind, what.strip(" .,!?;:"))
     return None
@@ -164,7 +174,7 @@ def is_standing_wish(text: str) -> bool:
 
 def content(text: str) -> frozenset[str]:
     """The words of a text that say what it is about."""
-    return frozenset(word for word in words(text) if word not in _FUNCTION_WORDS)
+    return frozenset(words(text)) - words_of("orders.toml", "function")
 
 
 def mentions(wanted: frozenset[str], text: str) -> bool:
@@ -172,22 +182,24 @@ def mentions(wanted: frozenset[str], text: str) -> bool:
 
     A word of kinship is in all that people call the relation, and those that it is said of.
     """
-    said = words(text)
+    kin = read_table("kin.toml")["ambiguous"]
+    said = [
+        word
+        for before, word in pairwise(("", *words(text)))
+        if word not in kin["words"] or before in kin["owners"]
+    ]
     return all(any(_same(word, other) for other in said) for word in wanted)
 
 
-def meant(
-    order: Order, context: DialogueContext, now: datetime
-) -> tuple[RetractScope, tuple[str, ...]]:
+def meant(order: Order, context: DialogueContext) -> tuple[RetractScope, tuple[str, ...]]:
     """Which memories a request to forget means, or which wish an order to lift it.
 
     Args:
         order: The request.
         context: Has the memories that may be meant, nearest first.
-        now: When it was said.
 
     Returns:
-        How much is meant, and the ids of the memories.
+        How much is meant, and the ids of the memories; of days (``days_of``) the ledger has them.
     """
     candidates, wanted = context.candidates, content(order.what)
     if order.kind == "forget_all":
@@ -195,8 +207,7 @@ def meant(
     if order.kind == "forget_last":
         return "memory", tuple(fact.id for fact in context.last_facts if fact.op == "assert")
     if order.kind == "forget_told":
-        start, end = _days(order.what, now)
-        return "period", tuple(m.id for m in candidates if start <= m.valid_from < end)
+        return "period", ()
     live = [memory for memory in candidates if memory.valid_until is None]
     if order.kind == "lift":
         wishes = [memory for memory in live if memory.rule_id == WITHHOLD_RULE]
@@ -215,7 +226,14 @@ def _named(what: str, wanted: frozenset[str], live: Sequence[StoredFact]) -> Seq
     slots = next((slots for called, slots in _rules().called if called.fullmatch(what)), ())
     told = [(memory, f"{memory.text} {memory.said} {memory.value}") for memory in live]
     own = [memory for memory in live if memory.subject == "user" and memory.slot]
-    of_slot = {m.id for m in own if slots and str(m.slot).startswith(slots)}
+    slotted = [m for m in own if slots and str(m.slot).startswith(slots)]
+    # The words of the same turn tell it too.
+    of_slot = {m.id for m in slotted} | {
+        m.id
+        for m, text in told
+        for known in slotted
+        if m.turn_id and m.turn_id == known.turn_id and {*words(known.value)} <= {*words(text)}
+    }
     of_word = {m.id for m, text in told if wanted and mentions(wanted, text)}
     names = {
         name for m, text in told if m.id in of_word for name in _names(wanted, m.subject, text)
@@ -239,9 +257,12 @@ def _names(wanted: frozenset[str], subject: str, text: str) -> set[str]:
     return found
 
 
-def _days(called: str, now: datetime) -> tuple[datetime, datetime]:
-    """The beginning and the end of the days that a word means ("yesterday")."""
-    days, back = next(days for pattern, days in _rules().periods if pattern.fullmatch(called))
+def days_of(order: Order, now: datetime) -> tuple[datetime, datetime] | None:
+    """The beginning and the end of the days that an order means ("yesterday"), or None."""
+    if order.kind != "forget_told":
+        return None
+    named = (days for pattern, days in _rules().periods if pattern.fullmatch(order.what))
+    days, back = next(named)
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     start = today - timedelta(days=days * back + (today.weekday() if days > 1 else 0))
     return start, start + timedelta(days=days)
@@ -266,7 +287,8 @@ def _same(wanted: str, said: str) -> bool:
 @lru_cache(maxsize=4096)
 def _relation(word: str) -> str:
     """What a relation is called in English, by what people call it ("dads" -> "father"), or ""."""
-    stems = (word.removesuffix(ending) for ending in ("", "'s", "s", "n", "en", "es", "e"))
+    endings = (word.removesuffix(ending) for ending in ("'s", "s", "n", "en", "es", "e"))
+    stems = (word, *(stem for stem in endings if len(stem) >= _LEAST_STEM))
     return next((_kin()[stem] for stem in stems if stem in _kin()), "")
 
 
@@ -278,19 +300,22 @@ def _kin() -> Mapping[str, str]:
         for language in LANGUAGES
         for relation, names in table[language].items()
         for name in (*names, relation)
-        if " " not in name and name not in _FUNCTION_WORDS
+        if " " not in name and name not in words_of("orders.toml", "function")
     }
 
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
     opening: re.Pattern[str]
+    closing: re.Pattern[str]
     patterns: dict[OrderKind, tuple[Any, ...]]
     excluded: dict[OrderKind, tuple[Any, ...]]
     standing: tuple[Any, ...]
     any: Any
     back: Any
     instead: Any
+    lead: Any
+    swaps: Any
     periods: tuple[tuple[Any, tuple[int, int]], ...]
     called: tuple[tuple[Any, tuple[str, ...]], ...]
 
@@ -315,6 +340,7 @@ def _rules() -> _Rules:
     opening = rf"(?:{table['opening']})*"
     return _Rules(
         opening=re.compile(f"^{opening}", re.IGNORECASE),
+        closing=re.compile(table["closing"], re.IGNORECASE),
         patterns={kind: compiled(table[kind]) for kind in _KINDS},
         excluded={
             "remember": compiled(table["remember_not"]),
@@ -329,6 +355,8 @@ def _rules() -> _Rules:
             options,
         ),
         instead=re2.compile(f"^{behind['instead']}", options),
+        lead=re2.compile(rf"^(?:(?:{behind['joints']})[, ]+)*{behind['instead']}", options),
+        swaps=re2.compile(behind["swaps"], options),
         periods=tuple((re2.compile(p, options), tuple(d)) for p, d in table["period"].items()),
         called=tuple(
             (re2.compile(rf"(?:{_OWN} )?(?:{called})", options), tuple(slots))

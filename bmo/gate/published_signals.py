@@ -51,12 +51,18 @@ def published_signals(text: str, assistant_after: str = "") -> PublishedSignals:
     return PublishedSignals(keep, reason, "sarcasm" in fired, "advice" in fired)
 
 
+def only_corrects(clause: str) -> bool:
+    """Whether a clause says that something was wrong, and nothing beside ("no that's wrong")."""
+    return _rules().bare_correction.fullmatch(_plain(clause)) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class _Rules:
     order: tuple[Signal, ...]
     reasons: dict[Signal, str]
     of_both: frozenset[str]
     patterns: Any
+    bare_correction: Any
     owners: tuple[str, ...]
 
 
@@ -70,17 +76,24 @@ def _rules() -> _Rules:
     options.log_errors = False
     patterns = re2.Set.SearchSet(options)
     for pattern, owner in owned:
-        spaced = pattern.replace(" ?", r"\s*").replace(" ", r"\s+")
+        spaced = _spaced(pattern)
         start = "^" if owner == "advice" or spaced.startswith("^") else "(?:^|[^a-z0-9'])"
         patterns.Add(rf"{start}(?:{spaced.removeprefix('^')})(?:[^a-z0-9]|$)")
     patterns.Compile()
+    corrections = "|".join(_spaced(p) for p, owner in owned if owner == "correction")
     return _Rules(
         order=tuple(item["signal"] for item in items),
         reasons={item["signal"]: item["reason"] for item in items},
         of_both=frozenset(item["signal"] for item in items if item["of"] == "both"),
         patterns=patterns,
+        bare_correction=re2.compile(corrections, options),
         owners=tuple(owner for _, owner in owned),
     )
+
+
+def _spaced(pattern: str) -> str:
+    """A pattern of the table, in which a blank stands for any blanks."""
+    return pattern.replace(" ?", r"\s*").replace(" ", r"\s+")
 
 
 def _plain(text: str) -> bytes:

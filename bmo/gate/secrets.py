@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 from bmo.gate.credential_names import names_a_credential
 from bmo.gate.credential_shapes import Found, find_shapes, load_detectors
-from bmo.gate.credential_shapes import secret_table_words as words_of
 from bmo.gate.named_secrets import answering, find_named
-from bmo.gate.numerals import chunks_of, run_at
+from bmo.gate.tables import words_of
+from bmo.language.numerals import chunks_of, run_at
 
 SECRET_MASK = "[secret]"
 """What stands in the place of a secret."""
@@ -74,14 +74,14 @@ def bare_secret(scan: Scan, text: str) -> bool:
     """Whether nothing worth keeping remains of a text beside its secrets."""
     if not scan.spans:
         return False
+    stop = words_of("secrets.toml", "stop") - {"for", "on"}
+    filler = words_of("secrets.toml", "filler")
     for part in _CLAUSES.split(scan.masked):
         _, mask, behind = part.partition(SECRET_MASK)
         if mask:  # another clause may begin right behind it
             first = _WORD.findall(behind.lower())[:1]
-            part = behind if first and first[0] in words_of("stop") - {"for", "on"} else ""
-        told = [
-            w for w in _WORD.findall(part.lower()) if len(w) > 1 and w not in words_of("filler")
-        ]
+            part = behind if first and first[0] in stop else ""
+        told = [w for w in _WORD.findall(part.lower()) if len(w) > 1 and w not in filler]
         if len(told) > 1 and not any(map(names_a_credential, told)):
             return False
     return True

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from bmo.gate.published_signals import only_corrects
 from bmo.gate.small_talk import small_talk
-from bmo.gate.tables import given_names, read_table
+from bmo.gate.tables import given_names, read_table, words_of
 from bmo.language import LANGUAGES, LanguageCode, words
 from bmo.turn import Cardinality, Category, Fact, Kind, Polarity
 
@@ -23,84 +24,28 @@ MAX_WORDS = 30
 MAX_VALUE_WORDS = 5
 """A correction of more words is no value of a slot."""
 
-_BORDERS = re.compile(
-    r"(?<!\bdr)(?<!\bmr)(?<!\bms)(?<!\bst)(?<!\bmrs)(?<!\bprof)[.!?;,:]+(?=\s|$)|"
-    r"\s(?:and|but|und|aber|et|mais|y|pero)\s"
-    r"(?=(?:i|i'm|im|my|we|our|ich|mein|meine|wir|je|j'|mon|ma|me|mi|tengo|vivo|soy)\b)",
-    re.IGNORECASE,
-)
-_OPENING = re.compile(
-    r"^(?:(?:hi|hey|hello|so|well|oh|yeah|yes|no(?=\s(?:wait|sorry|i|i'm|im|my|we|our)\b)|"
-    r"wait|sorry|ok|okay|also|and|btw|by the way|actually|bmo|"
-    r"hallo|ja|nein|also|übrigens|und|salut|bonjour|oui|non|alors|et|hola|bueno|pues|sí|y)\s+)+",
-    re.IGNORECASE,
-)
-_TRAILING = re.compile(
-    r"\s+(?:(?:last|this|next) (?:week|weekend|month|year|spring|summer|autumn|fall|winter)|"
-    r"yesterday|today|recently|(?:a|two|three|few|couple of) (?:days?|weeks?|months?|years?) ago|"
-    r"letzte[snr]? (?:woche|wochenende|monat|jahr|sommer|winter)|gestern|hier|ayer|"
-    r"(?:l['’]|la |le )?(?:semaine|mois|année|an|week-end|été|hiver) derni(?:er|ère)|"
-    r"(?:el|la) (?:semana|mes|año|fin de semana|verano|invierno) pasad[oa]|"
-    r"by the way|btw|bmo|too|as well|now|these days|at the moment|currently|you know|"
-    r"any ?more|actually|übrigens|jetzt|maintenant|ahora|también|aussi|auch)$",
-    re.IGNORECASE,
-)
-_NOT_A_VALUE = frozenset(
-    "i you he she it we they me him her us them my your his its our their that this these those "
-    "there here what who whom which when where why how if because so but than then as while until "
-    "is are was were be been being am do does did done have has had having will would could should "
-    "can may might must shall not no never ever just only really very too also maybe perhaps to "
-    "i'm it's that's don't didn't won't can't fear hope peace debt denial style home work free "
-    "night nights day days bit lot while mind time ich du er sie es wir ihr sich nicht kein wenn "
-    "weil dass je tu il elle on nous vous ils que qui si quand yo tú él ella que quien si cuando "
-    "no not now jetzt maintenant ahora last next this week weekend month year ago yesterday "
-    "today since until for gestern "
-    "letzte hier dernière ayer pasada".split()
-)
-_WEEKDAYS = frozenset(
-    "monday tuesday wednesday thursday friday saturday sunday montag dienstag mittwoch donnerstag "
-    "freitag samstag sonntag lundi mardi mercredi jeudi vendredi samedi dimanche lunes martes "
-    "miércoles jueves viernes sábado domingo".split()
-)
 _LIST = re.compile(r"\s*,\s*(?:and\s+|und\s+|et\s+|y\s+)?|\s+(?:and|und|et|y|&)\s+")
 """What stands between the members of a list."""
 
 _CAPTURE = re.compile(r"\(\?P<\w+>")
 
-_NAMING = ("name", "place", "technologies")
+_NAMING = ("name", "place", "tool", "technologies")
 """Captures that name what a memory mentions."""
 
 _ARTICLES = frozenset("a an the some any einen eine ein un une une una unos unas".split())
-_LANGUAGES = frozenset(
-    "english german french spanish portuguese italian dutch danish swedish norwegian "
-    "finnish polish "
-    "czech slovak russian ukrainian turkish greek arabic hebrew farsi persian urdu hindi punjabi "
-    "bengali tamil telugu gujarati mandarin cantonese chinese japanese korean vietnamese thai "
-    "tagalog malay indonesian swahili yoruba igbo hausa twi amharic somali zulu xhosa afrikaans "
-    "welsh irish gaelic scots catalan basque galician romanian hungarian bulgarian serbian "
-    "croatian "
-    "albanian kurdish pashto nepali sinhala latin esperanto deutsch englisch französisch spanisch "
-    "italienisch türkisch russisch polnisch arabisch anglais allemand espagnol français italien "
-    "portugais arabe inglés alemán francés español italiano portugués árabe and und et y".split()
-)
-_NO_NAMES = _NOT_A_VALUE | _LANGUAGES | _WEEKDAYS
-_MONTHS = (
-    r"(?:january|february|march|april|may|june|july|august|september|october|november|december|"
-    r"jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|januar|februar|märz|mai|juni|juli|oktober|"
-    r"dezember|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|"
-    r"enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)"
-)
-_MONTH = re.compile(_MONTHS)
+
 _CAPTURES = {
     "name": r"(?P<name>[^\W\d_][\w'-]*(?:\s[^\W\d_][\w'-]*)?)",
+    "known": r"(?P<known>[^\W\d_][\w'-]*(?:\s[^\W\d_][\w'-]*)?)",
     "called": r"(?P<called>[^\W\d_][\w'-]*(?:\s[^\W\d_][\w'-]*)?)",
     "place": r"(?P<place>[^\W\d_][\w'.&-]*(?:\s[\w'.&-]+){0,3})",
     "thing": r"(?P<thing>[\w][\w'.+#/-]*(?:\s[\w'.+#/-]+){0,4})",
+    "tool": r"(?P<tool>[\w][\w'.+#/-]*(?:\s[\w'.+#/-]+){0,4})",
     "words": r"[\w'-]+(?:\s[\w'-]+){0,3}",
     "number": r"(?P<number>\d{1,3})",
     "date": (
-        rf"(?P<date>(?:\d{{1,2}}\w{{0,2}}\.?\s(?:of\s|de\s)?{_MONTHS}"
-        rf"|{_MONTHS}\s(?:the\s)?\d{{1,2}}\w{{0,2}}))"
+        r"(?P<date>(?:\d{1,2}\w{0,2}\.?\s(?:of\s|de\s)?{month}"
+        r"|{month}\s(?:the\s)?\d{1,2}\w{0,2}))"
     ),
     "languages": r"(?P<languages>\w+(?:,?\s\w+){0,4})",
     "technologies": r"(?P<technologies>[\w.+#]+(?:(?:,|\s)+[\w.+#&]+){0,20}?)",
@@ -113,7 +58,7 @@ class SlotReading:
 
     Attributes:
         facts: Canonical memories, without id of the turn's words.
-        covers: Whether nothing but small talk is left beside them.
+        covers: Whether nothing is left beside them but small talk and "that's wrong".
     """
 
     facts: tuple[Fact, ...] = ()
@@ -132,7 +77,9 @@ def read_slots(text: str, language: LanguageCode) -> SlotReading:
     clauses = [part.strip() for part in _clauses(text, language)]
     read = [(clause, _read_clause(clause, language)) for clause in clauses if clause]
     facts = tuple(fact for _, found in read for fact in found)
-    covers = bool(facts) and all(found or small_talk(clause) for clause, found in read)
+    covers = bool(facts) and all(
+        found or small_talk(clause) or only_corrects(clause) for clause, found in read
+    )
     return SlotReading(facts, covers)
 
 
@@ -143,7 +90,7 @@ def with_value(text: str, value: str) -> str:
         text: What was said before ("i live in oslo").
         value: What is right instead ("bergen").
     """
-    clauses = [part.strip() for part in _BORDERS.split(text) if part.strip()]
+    clauses = [part.strip() for part in _pattern("border").split(text) if part.strip()]
     clause = next((part for part in reversed(clauses) if small_talk(part) is None), "")
     for language in LANGUAGES if clause and len(value.split()) <= MAX_VALUE_WORDS else ():
         for fact in _read_clause(clause, language):
@@ -157,7 +104,7 @@ def _clauses(text: str, language: LanguageCode) -> list[str]:
     """The clauses of a turn; the whole turn where it is a list, whose commas are no borders."""
     whole = text.strip().rstrip(".!")
     listed = "," in whole and len(_read_clause(whole, language)) > 1
-    return [whole] if listed else _BORDERS.split(text)
+    return [whole] if listed else _pattern("border").split(text)
 
 
 def read_canonical(text: str) -> Fact | None:
@@ -179,11 +126,11 @@ def canonical_texts() -> list[tuple[str, str]]:
 
 
 def _read_clause(clause: str, language: LanguageCode) -> tuple[Fact, ...]:
-    plain = _OPENING.sub("", clause.replace("’", "'"))
-    short = _TRAILING.sub("", plain)
-    screen = _screen(language)
-    if screen.fullmatch(short) is None and (short == plain or screen.fullmatch(plain) is None):
+    clause = clause.replace("’", "'")
+    if _screen(language).fullmatch(clause) is None:
         return ()  # most clauses
+    plain = _pattern("opening").sub("", clause)
+    short = _pattern("trailing").sub("", plain)
     for rule in _rules(language):
         for said in dict.fromkeys((short, plain)):
             for pattern in rule.patterns:
@@ -229,7 +176,7 @@ class _SlotRule:
             value = _checked(name, (raw or "").strip(), self)
             if value is None:
                 return None
-            values["name" if name == "called" else name] = value
+            values["name" if name in ("called", "known") else name] = value
         subject, slot = "user", self.slot
         value = next((v for k, v in values.items() if k not in ("kin", "of")), "")
         if slot == "person":
@@ -271,16 +218,23 @@ def _is_name(value: str) -> str | None:
     known = given_names()
     if not all(part.lower() in known or part[0].isupper() for part in parts):
         return None
-    if not _NO_NAMES.isdisjoint(lower := value.lower().split()):
-        return None
-    if any(_MONTH.fullmatch(part) and part not in known for part in lower):
+    lower = value.lower().split()
+    for kind in ("not_a_value", "language", "weekday"):
+        if not words_of("slots.toml", kind).isdisjoint(lower):
+            return None
+    if any(re.fullmatch(_months(), part) and part not in known for part in lower):
         return None
     return " ".join(part if part[0].isupper() else part[0].upper() + part[1:] for part in parts)
 
 
+def _is_known_name(value: str) -> str | None:
+    """A name where a noun could stand as well, which German writes with a capital letter."""
+    return _is_name(value) if value.split()[0].lower() in given_names() else None
+
+
 def _is_called(value: str) -> str | None:
     """A name where the clause says that one follows: any word will do."""
-    if any(word in _NOT_A_VALUE for word in words(value)):
+    if not words_of("slots.toml", "not_a_value").isdisjoint(words(value)):
         return None
     return " ".join(part[0].upper() + part[1:] for part in value.split())
 
@@ -288,7 +242,7 @@ def _is_called(value: str) -> str | None:
 def _is_place(value: str) -> str | None:
     parts = value.split()
     lower = [part.lower() for part in parts]
-    if lower[0] in _ARTICLES or any(word in _NOT_A_VALUE for word in lower):
+    if lower[0] in _ARTICLES or not words_of("slots.toml", "not_a_value").isdisjoint(lower):
         return None
     small = {"of", "upon", "on", "de", "del", "la", "am", "an", "der", "sur", "le", "and", "the"}
     return " ".join(
@@ -298,11 +252,27 @@ def _is_place(value: str) -> str | None:
 
 
 def _is_plain(value: str) -> str | None:
-    return None if any(word in _NOT_A_VALUE for word in words(value)) else value
+    return None if not words_of("slots.toml", "not_a_value").isdisjoint(words(value)) else value
 
 
 def _is_technology(value: str) -> str | None:
     return _technologies().get(" ".join(value.lower().split()))
+
+
+def _is_tool(value: str) -> str | None:
+    """What is worked with: a technology under its first name, or anything else as it was said."""
+    return _is_technology(value) or _is_plain(value)
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    lines = read_table("slots.toml")["patterns"][name]
+    return re.compile(lines.replace("\n", ""), re.IGNORECASE)
+
+
+@cache
+def _months() -> str:
+    return f"(?:{'|'.join(read_table('slots.toml')['words']['month'].split())})"
 
 
 @cache
@@ -314,7 +284,7 @@ def _technologies() -> dict[str, str]:
 
 def _are_languages(value: str) -> str | None:
     said = words(value)
-    if not said or not _LANGUAGES.issuperset(said):
+    if not said or not words_of("slots.toml", "language").issuperset(said):
         return None
     joins = {"and", "und", "et", "y"}
     return " ".join(word if word in joins else word.capitalize() for word in said)
@@ -322,10 +292,12 @@ def _are_languages(value: str) -> str | None:
 
 _CHECKS: dict[str, Callable[[str], str | None]] = {
     "name": _is_name,
+    "known": _is_known_name,
     "called": _is_called,
     "place": _is_place,
     "languages": _are_languages,
     "technologies": _is_technology,
+    "tool": _is_tool,
 }
 
 
@@ -337,9 +309,11 @@ def _rules(language: LanguageCode) -> tuple[_SlotRule, ...]:
 
 @cache
 def _screen(language: LanguageCode) -> re.Pattern[str]:
-    """One pattern for a clause that any rule's pattern may cover."""
+    """One pattern for a clause that any rule's pattern may cover, with what is taken off."""
     patterns = (pattern.pattern for rule in _rules(language) for pattern in rule.patterns)
-    return re.compile("|".join(_CAPTURE.sub("(?:", p) for p in patterns), re.IGNORECASE)
+    plain = "|".join(_CAPTURE.sub("(?:", p) for p in patterns)
+    opening, trailing = (_pattern(name).pattern.strip("^$") for name in ("opening", "trailing"))
+    return re.compile(f"(?:{opening})?(?:{plain})(?:{trailing})?", re.IGNORECASE)
 
 
 @cache
@@ -358,6 +332,7 @@ def _rule(item: dict[str, Any], language: str, kin: dict[str, str]) -> _SlotRule
         **_CAPTURES,
         "kin": f"(?P<kin>{_any_of(kin)})",
         "choice": f"(?P<choice>{_any_of(choices)})",
+        "date": _CAPTURES["date"].replace("{month}", _months()),
     }
     patterns = []
     for pattern in item[language]:
@@ -383,19 +358,3 @@ def _rule(item: dict[str, Any], language: str, kin: dict[str, str]) -> _SlotRule
 
 def _any_of(options: dict[str, str]) -> str:
     return "|".join(sorted(map(re.escape, options), key=len, reverse=True)) or r"(?!)"
-
-
-def check_table() -> list[str]:
-    """What of the table's examples and counter-examples does not hold; for tests."""
-    wrong = []
-    for item in read_table("slots.toml")["slot"]:
-        for said, wanted in item["examples"]:
-            texts = {f.text for code in LANGUAGES for f in read_slots(said, code).facts}
-            if wanted not in texts:
-                wrong.append(f"{item['slot']}: {said!r} gives {sorted(texts)}, not {wanted!r}")
-        for said in item["counter"]:
-            for code in LANGUAGES:
-                found = read_slots(said, code).facts
-                if any(fact.rule_id == item["slot"] for fact in found):
-                    wrong.append(f"{item['slot']}: {said!r} gives {[f.text for f in found]}")
-    return wrong

@@ -9,47 +9,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, get_args
 
 from bmo.gate.tables import read_table
 from bmo.language import LANGUAGES, LanguageCode, words
 from bmo.turn import Signal
 
-SkipKind = Literal[
-    "channel_check",
-    "greeting",
-    "goodbye",
-    "thanks",
-    "dismissal",
-    "confirmation",
-    "laughter",
-    "backchannel",
-]
-"""Kinds of small talk, the most telling first: a mixed turn gets the first that occurs."""
-
 MAX_WORDS = 16
 """A longer turn is never skipped."""
 
-_SIGNALS: dict[SkipKind, Signal] = {
-    "channel_check": "question",
-    "greeting": "greeting",
-    "goodbye": "greeting",
-    "thanks": "confirmation",
-    "dismissal": "confirmation",
-    "confirmation": "confirmation",
-    "laughter": "other",
-    "backchannel": "confirmation",
-}
-_REASONS: dict[SkipKind, str] = {
-    "channel_check": "channel check",
-    "greeting": "greeting",
-    "goodbye": "goodbye",
-    "thanks": "thanks",
-    "dismissal": "never mind",
-    "confirmation": "bare confirmation",
-    "laughter": "laughter",
-    "backchannel": "backchannel",
-}
 _ELONGATED = re.compile(r"(.)\1{2,}")
 _LAUGHTER = re.compile(r"a?(?:(?:ha){2,}|(?:he){2,}|(?:hi){2,}|(?:ho){2,}|(?:j[aei]){2,})h?|l+o+l+")
 
@@ -59,13 +26,13 @@ class SmallTalk:
     """A turn that carries nothing.
 
     Attributes:
-        kind: What it is.
+        kind: What it is: a kind of the table.
         signal: The published signal it counts as.
         reason: For people.
         rule_id: "skip.greeting" and the like.
     """
 
-    kind: SkipKind
+    kind: str
     signal: Signal
     reason: str
     rule_id: str
@@ -76,19 +43,20 @@ def small_talk(text: str) -> SmallTalk | None:
 
     A confirmation may answer a question, a greeting may be long: the caller looks at that.
     """
-    said, languages = [], frozenset(LANGUAGES)
+    said, languages, vocabulary = [], frozenset(LANGUAGES), _vocabulary()
     for word in words(text[:200]):
-        said.append(_short_form(word))
-        languages &= _vocabulary().get(said[-1], frozenset())
+        said.append(word if word in vocabulary else _short_form(word))
+        languages &= vocabulary.get(said[-1], frozenset())
         if not languages:
             return None  # most turns, at their first words
     if len(said) > MAX_WORDS:
         return None
     kinds = (_kind(said, language) for language in LANGUAGES if language in languages)
-    kind: SkipKind | None = next((k for k in kinds if k is not None), None)
+    kind = next((k for k in kinds if k is not None), None)
     if kind is None:
         return None
-    return SmallTalk(kind, _SIGNALS[kind], _REASONS[kind], f"skip.{kind}")
+    named = read_table("small_talk.toml")["kinds"][kind]
+    return SmallTalk(kind, named["signal"], named["reason"], f"skip.{kind}")
 
 
 def _short_form(word: str) -> str:
@@ -97,7 +65,7 @@ def _short_form(word: str) -> str:
     return "haha" if _LAUGHTER.fullmatch(bare) else _ELONGATED.sub(r"\1", bare)
 
 
-def _kind(said: list[str], language: LanguageCode) -> SkipKind | None:
+def _kind(said: list[str], language: LanguageCode) -> str | None:
     """The most telling kind when phrases and fillers of a language cover some words, else None."""
     phrases = _phrases(language)
     reached: list[frozenset[str] | None] = [frozenset(), *[None] * len(said)]
@@ -112,7 +80,8 @@ def _kind(said: list[str], language: LanguageCode) -> SkipKind | None:
     found = reached[-1]
     if not found:
         return None
-    return next((kind for kind in get_args(SkipKind) if kind in found), "backchannel")
+    kinds = read_table("small_talk.toml")["kinds"]
+    return next((kind for kind in kinds if kind in found), "backchannel")
 
 
 @cache

@@ -10,9 +10,10 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from bmo.gate.custom_rules import CustomRules, load_custom_rules
-from bmo.gate.edits import Edits, edits_of
+from bmo.gate.edits import ended_by
 from bmo.gate.guards import Guarded, Ruling, guard, open_mode, raw_ruling, words_fact
 from bmo.gate.slots import SlotReading, read_slots
+from bmo.language.domains import domain_of
 from bmo.settings import Settings, load_settings
 from bmo.telemetry import log_decision
 from bmo.turn import (
@@ -29,7 +30,7 @@ from bmo.turn import (
 )
 
 if TYPE_CHECKING:
-    from bmo.judge import Judge, JudgeThresholds
+    from bmo.encoder import Encoder, EncoderThresholds
 
 SURE_DISCARD = 0.9
 """From this probability of discard a plain slot is not believed either."""
@@ -37,14 +38,6 @@ MIN_CATEGORY = 0.5
 """From this probability a category is a signal of its own."""
 
 _NO_CONTEXT = DialogueContext()
-_REASONS: dict[Category, str] = {
-    "relationships": "stated relationship",
-    "preferences": "stated preference",
-    "goals": "stated goal",
-    "personal_facts": "stated personal fact",
-    "policies": "stated policy",
-    "decisions": "stated decision",
-}
 _log = logging.getLogger("bmo.gate")
 
 
@@ -75,16 +68,16 @@ class WriteGate:
 
     Attributes:
         settings: Mode, thresholds and policies.
-        judge: The encoder, or None when there is none (see ``judge_problem``).
-        judge_problem: Why there is none although the mode asks for one, or "".
+        encoder: The encoder, or None when there is none (see ``encoder_problem``).
+        encoder_problem: Why there is none although the mode asks for one, or "".
         custom_rules: Rules of GATEKEEPER_CUSTOM_RULES_PATH; their problems are in ``problems``.
     """
 
-    def __init__(self, settings: Settings, judge: Judge | None = None) -> None:
+    def __init__(self, settings: Settings, encoder: Encoder | None = None) -> None:
         """A gate with these settings; ``from_settings`` also opens the encoder."""
         self.settings = settings
-        self.judge = judge
-        self.judge_problem = ""
+        self.encoder = encoder
+        self.encoder_problem = ""
         self.custom_rules = CustomRules()
         if settings.gatekeeper_custom_rules_path is not None:
             self.custom_rules = load_custom_rules(settings.gatekeeper_custom_rules_path)
@@ -95,40 +88,40 @@ class WriteGate:
         cls,
         settings: Settings | None = None,
         *,
-        judge: Judge | None = None,
-        load_judge: bool = True,
+        encoder: Encoder | None = None,
+        load_encoder: bool = True,
     ) -> WriteGate:
         """Builds the gate of these settings.
 
         Args:
             settings: Default: those of the process.
-            judge: An encoder that is already open.
-            load_judge: Whether to open the package's when none is given and the mode uses one.
-                One that cannot be opened leaves ``judge_problem`` and the guards' word.
+            encoder: An encoder that is already open.
+            load_encoder: Whether to open the package's when none is given and the mode uses one.
+                One that cannot be opened leaves ``encoder_problem`` and the guards' word.
         """
         settings = settings if settings is not None else load_settings()
-        gate = cls(settings, judge)
-        if judge is None and load_judge and open_mode(settings.effective_mode):
-            from bmo.judge import Judge, JudgeUnavailable
+        gate = cls(settings, encoder)
+        if encoder is None and load_encoder and open_mode(settings.effective_mode):
+            from bmo.encoder import Encoder, EncoderUnavailable
 
             try:
-                gate.judge = Judge.open()
-            except JudgeUnavailable as error:
-                gate.judge_problem = str(error)
-                _log.warning("no local judge", extra={"error": str(error)})
+                gate.encoder = Encoder.open()
+            except EncoderUnavailable as error:
+                gate.encoder_problem = str(error)
+                _log.warning("no local encoder", extra={"error": str(error)})
         return gate
 
     @property
     def version(self) -> str:
         """Version of rules and encoder ("rules-1a2b3c4d+judge-...")."""
-        if self.judge is None or not open_mode(self.settings.effective_mode):
+        if self.encoder is None or not open_mode(self.settings.effective_mode):
             return self._rules_version
-        return f"{self._rules_version}+{self.judge.version}"
+        return f"{self._rules_version}+{self.encoder.version}"
 
     def decide_by_rules(self, turn: Turn, context: DialogueContext = _NO_CONTEXT) -> Decision:
         """Guards and plain slots alone: pure, in microseconds; it never raises."""
         ruled = self.rule(turn, context)
-        return self._finished(self._last_stage(ruled), ruled)
+        return self._finished(self._last_stage(ruled.decision, ruled), ruled)
 
     def decide(self, turn: Turn, context: DialogueContext = _NO_CONTEXT) -> Decision:
         """Guards, then the encoder where they leave the turn open (blocking, milliseconds).
@@ -167,24 +160,26 @@ class WriteGate:
     def decide_ruled(self, ruled: Ruled) -> Decision:
         """``decide`` from what the guards said already: only the encoder is asked (blocking)."""
         if not ruled.open or not open_mode(self.settings.effective_mode):
-            return self._finished(self._last_stage(ruled), ruled)
-        if self.judge is None:
+            return self._finished(self._last_stage(ruled.decision, ruled), ruled)
+        if self.encoder is None:
             return self.unasked(ruled)
-        from bmo.judge import JudgeUnavailable
+        from bmo.encoder import EncoderUnavailable
 
         started = time.perf_counter_ns()
         try:
-            decision = self._understood(ruled, self.judge)
-        except JudgeUnavailable as error:
-            _log.warning("the local judge failed", extra={"error": str(error)})
+            decision = self._understood(ruled, self.encoder)
+        except EncoderUnavailable as error:
+            _log.warning("the local encoder failed", extra={"error": str(error)})
             return self.unasked(ruled)
+        if self.settings.effective_mode == "local":  # else a model behind the gate is asked
+            decision = self._last_stage(decision, ruled)
         elapsed = ruled.decision.elapsed_us + (time.perf_counter_ns() - started) / 1000
         return self._finished(replace(decision, elapsed_us=elapsed), ruled)
 
     def unasked(self, ruled: Ruled) -> Decision:
         """The guards' word where the encoder should have been asked and gave no answer."""
-        decision = replace(self._last_stage(ruled), fallback=True, gate_version=self.version)
-        return self._finished(decision, ruled)
+        decision = self._last_stage(ruled.decision, ruled)
+        return self._finished(replace(decision, fallback=True, gate_version=self.version), ruled)
 
     def _without_encoder(self, guarded: Guarded, slots: SlotReading) -> tuple[Ruling, bool]:
         """What guards and slots alone say of an open turn, and whether it stays open."""
@@ -195,7 +190,8 @@ class WriteGate:
             first = facts[0]
             own = (CATEGORY_SIGNALS[first.category],)
             signals = (*own, *(s for s in published.keep if s not in own))
-            ruling = Ruling("allow", signals, _REASONS[first.category], 0.95, first.rule_id, facts)
+            reason = _stated(first.category)
+            ruling = Ruling("allow", signals, reason, 0.95, first.rule_id, facts)
             return ruling, open_mode(self.settings.effective_mode)
         if published.keep:
             if not open_mode(self.settings.effective_mode) and not turn.text.endswith("?"):
@@ -223,7 +219,7 @@ class WriteGate:
             < self.settings.gatekeeper_short_assistant_threshold
         )
 
-    def _understood(self, ruled: Ruled, encoder: Judge) -> Decision:
+    def _understood(self, ruled: Ruled, encoder: Encoder) -> Decision:
         """The encoder's word on an open turn, with its memories and edits."""
         turn = ruled.guarded.turn
         said = (turn.assistant_before, turn.text)
@@ -244,10 +240,10 @@ class WriteGate:
                 open=False,
                 assessment=seen,
             )
-        edits = edits_of(said, ruled.context, encoder, thresholds.ends)
-        category = max(CATEGORIES, key=seen.categories.__getitem__)
+        ends = ended_by(said, ruled.context, encoder, thresholds.ends)
+        category = _likeliest(seen)
         if ruled.decision.rule_id == "order.remember":
-            return self._remembered(ruled, seen, category, edits)
+            return self._remembered(ruled, seen, category, ends)
         verdict = self._verdict(seen, ruled.guarded, thresholds)
         facts: tuple[Fact, ...] = ()
         method, rule_id = f"encoder:{encoder.version}", ""
@@ -260,7 +256,7 @@ class WriteGate:
                 method, rule_id = facts[0].extraction_method, facts[0].rule_id
                 category = facts[0].category
             verdict = "allow"
-            facts = (replace(facts[-1], ends=edits.ends), *facts[:-1])[::-1]
+            facts = (*facts[:-1], replace(facts[-1], ends=ends))
         return replace(
             ruled.decision,
             verdict=verdict,
@@ -276,13 +272,13 @@ class WriteGate:
         )
 
     def _remembered(
-        self, ruled: Ruled, seen: Assessment, category: Category, edits: Edits
+        self, ruled: Ruled, seen: Assessment, category: Category, ends: tuple[str, ...]
     ) -> Decision:
         """A turn that was to be remembered: kept whatever the verdict, in its category."""
         fact = replace(
             ruled.decision.facts[0],
             category=category,
-            ends=edits.ends,
+            ends=ends,
             kind=words_fact(ruled.guarded.turn, category, 1.0, "").kind,
         )
         return replace(
@@ -294,7 +290,9 @@ class WriteGate:
             assessment=seen,
         )
 
-    def _verdict(self, seen: Assessment, guarded: Guarded, thresholds: JudgeThresholds) -> Verdict:
+    def _verdict(
+        self, seen: Assessment, guarded: Guarded, thresholds: EncoderThresholds
+    ) -> Verdict:
         """By thresholds; a published keep signal is lowered to hold at most."""
         if seen.allow >= thresholds.allow:
             return "allow"
@@ -302,7 +300,7 @@ class WriteGate:
             return "hold" if guarded.published.keep or guarded.published.advice else "discard"
         return "hold"
 
-    def _thresholds(self, encoder: Judge) -> JudgeThresholds:
+    def _thresholds(self, encoder: Encoder) -> EncoderThresholds:
         given = {
             "allow": self.settings.bmo_judge_allow,
             "discard": self.settings.bmo_judge_discard,
@@ -310,21 +308,19 @@ class WriteGate:
         }
         return replace(encoder.thresholds, **{k: v for k, v in given.items() if v is not None})
 
-    def _last_stage(self, ruled: Ruled) -> Decision:
+    def _last_stage(self, decision: Decision, ruled: Ruled) -> Decision:
         """GATEKEEPER_FAIL_POLICY=open: what nothing vouched for is allowed raw."""
-        decision = ruled.decision
-        if decision.verdict != "hold" or not decision.open:
+        wished = self.settings.gatekeeper_fail_policy == "open"
+        if not wished or decision.verdict != "hold" or not decision.open:
             return decision
-        return self._allowed_raw(decision, ruled.guarded)
-
-    def _allowed_raw(self, decision: Decision, guarded: Guarded) -> Decision:
-        if self.settings.gatekeeper_fail_policy != "open":
-            return decision
-        raw = raw_ruling(guarded.turn, "fail policy open")
+        raw, seen = raw_ruling(ruled.guarded.turn, "fail policy open"), decision.assessment
+        facts = raw.facts
+        if seen is not None:
+            facts = tuple(replace(fact, category=_likeliest(seen)) for fact in facts)
         return replace(
             decision,
             verdict="allow",
-            facts=raw.facts,
+            facts=facts,
             reason=raw.reason,
             extraction_method="raw",
             open=False,
@@ -355,8 +351,13 @@ def tables_version() -> str:
 
 
 def _spoken(fact: Fact, turn: Turn) -> Fact:
-    """A canonical memory with the words it came from."""
-    return replace(fact, said=turn.text, asked=turn.assistant_before)
+    """A canonical memory with its topic and the words it came from."""
+    asked = turn.assistant_before
+    return replace(fact, said=turn.text, asked=asked, domain=domain_of(fact.text))
+
+
+def _likeliest(seen: Assessment) -> Category:
+    return max(CATEGORIES, key=seen.categories.__getitem__)
 
 
 def _method(rule_id: str) -> str:
@@ -375,9 +376,13 @@ def _signals(
     return tuple(dict.fromkeys(signals)) or ("other",)
 
 
+def _stated(category: Category) -> str:
+    return f"stated {CATEGORY_SIGNALS[category].replace('_', ' ')}"
+
+
 def _reason(verdict: Verdict, category: Category, guarded: Guarded) -> str:
     if verdict == "allow":
-        return _REASONS[category]
+        return _stated(category)
     if verdict == "discard":
         return "nothing durable"
     return guarded.published.reason or "may be durable"

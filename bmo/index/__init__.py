@@ -8,22 +8,21 @@ from bmo.index.embedders import (
     Embedder,
     EmbedderUnavailable,
     UnopenedEmbedder,
+    gemini_service_errors,
     open_embedder,
 )
-from bmo.index.entries import point_of
+from bmo.index.entries import IndexHit, Metadata, point_of
 from bmo.index.errors import (
     IndexDamaged,
     IndexOfAnother,
     IndexUnavailable,
     InferenceFailed,
     StoreInUse,
+    meaning_of,
 )
-from bmo.index.gemini_service import gemini_service_errors
-from bmo.index.hits import IndexHit, Metadata
 from bmo.index.mem0_collection import Mem0Memory, read_mem0_collection
 from bmo.index.memory_index import MemoryIndex
 from bmo.index.ownership import IndexOwner
-from bmo.index.server_failures import meaning_of
 
 __all__ = [
     "Embedder",

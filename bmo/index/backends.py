@@ -6,6 +6,7 @@ import logging
 import re
 import ssl
 import warnings
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
@@ -17,6 +18,7 @@ from bmo.settings import Settings
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient
+
 
 Backend = Literal["edge", "local", "server"]
 """Qdrant Edge, qdrant-client's local mode where Edge has no wheel, or a server."""
@@ -110,3 +112,23 @@ def _trusted(ca_file: Path | None) -> ssl.SSLContext | bool:
             "file with certificates in PEM."
         ) from None
     return context
+
+
+@dataclass(frozen=True, slots=True)
+class Inference:
+    """The model of Mem0's own extraction.
+
+    Attributes:
+        model: A Gemini model.
+        api_key: Google API key.
+    """
+
+    model: str
+    api_key: str = field(repr=False)
+
+
+def inference_of(settings: Settings) -> Inference | None:
+    """The model that the settings give Mem0: in NORMAL with a key one, otherwise none."""
+    if settings.mem0_setting != "NORMAL" or settings.google_api_key is None:
+        return None
+    return Inference(settings.gemini_model, settings.google_api_key.get_secret_value())

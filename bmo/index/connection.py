@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from bmo import telemetry
+from bmo.index.backends import backend_of, collection_name, inference_of, open_store
 from bmo.index.embedders import Embedder
-from bmo.index.entries import EntryStore
-from bmo.index.errors import IndexLost, IndexOfAnother, IndexUnavailable
-from bmo.index.inference import Inference
-from bmo.index.light_mem0 import import_mem0
+from bmo.index.entries import EntryStore, Filters
+from bmo.index.errors import (
+    IndexLost,
+    IndexOfAnother,
+    IndexUnavailable,
+    first_line,
+    has_lost,
+    meaning_of,
+)
 from bmo.index.ownership import IndexOwner, check_owner
-from bmo.index.server_failures import has_lost, meaning_of
+from bmo.settings import Settings
 
 if TYPE_CHECKING:
     from mem0 import Memory
@@ -27,41 +33,39 @@ LAST_RETRY_S = 30.0
 """How long an unreachable server is left alone, from the first failure to the last."""
 
 
-class Connection:
-    """One store and its Mem0 ``Memory``, for one owner. Safe from any thread.
+class IndexAccess:
+    """One store and its Mem0 ``Memory``, for readers and for one writer at a time.
+
+    Safe from any thread.
 
     Attributes:
-        down: Why it cannot be used now, or "".
+        collection: Name of the collection: embedder and dimensions are in it.
+        embedder: Makes the vectors.
+        backend: "edge", "local" (qdrant-client's local mode) or "server".
+        inference: The model of Mem0's own extraction (MEM0_SETTING=NORMAL with a key), or None.
+        unavailable: Why it cannot be used now, or "".
     """
 
     def __init__(
-        self,
-        open_store: Callable[[], EntryStore],
-        embedder: Embedder,
-        collection: str,
-        *,
-        server: bool,
-        inference: Inference | None = None,
-        owner: IndexOwner | None = None,
+        self, settings: Settings, embedder: Embedder, owner: IndexOwner | None = None
     ) -> None:
         """Nothing is opened yet.
 
         Args:
-            open_store: Opens the store; may raise what a server that does not answer raises.
+            settings: Where the store is.
             embedder: Makes the vectors.
-            collection: Name of the collection.
-            server: Whether it is worth trying again later.
-            inference: The model of Mem0's own extraction, if it has one.
             owner: The ledger whose copy it is; None asks nobody (to look at it, in tests).
         """
-        self.down = ""
-        self._open_store = open_store
-        self._embedder = embedder
-        self._collection = collection
-        self._server = server
-        self._inference = inference
+        self.backend = backend_of(settings)
+        self.collection = collection_name(embedder)
+        self.embedder = embedder
+        self.inference = inference_of(settings)
+        self.unavailable = ""
+        self._settings = settings
+        self._server = self.backend == "server"  # worth trying again later
         self._owner = owner
         self._ready = owner is None
+        self._writer = threading.RLock()
         self._connecting = threading.Lock()
         self._store: EntryStore | None = None
         self._mem0: tuple[Memory, Memory, Gathered] | None = None
@@ -70,8 +74,8 @@ class Connection:
         self._closed = False
 
     @contextmanager
-    def using(self) -> Iterator[EntryStore]:
-        """The store.
+    def _reading(self) -> Iterator[EntryStore]:
+        """The store, for one call or a few.
 
         Raises:
             IndexLost: The server has lost the collection; it is made again at the next call.
@@ -82,7 +86,17 @@ class Connection:
             yield store
         except self._errors() as error:
             raise self._failed(error) from error
-        self.down, self._retry_s = "", FIRST_RETRY_S
+        self.unavailable, self._retry_s = "", FIRST_RETRY_S
+
+    @contextmanager
+    def _writing(self) -> Iterator[EntryStore]:
+        with self._writer, self._reading() as store:
+            yield store
+
+    def _remove(self, filters: Filters) -> int:
+        """Removes what matches; returns how much it was."""
+        with self._writing() as store:
+            return store.delete_matching(filters)
 
     def connected(self) -> EntryStore:
         """The store, connected; an unreachable server is tried again after a while.
@@ -94,14 +108,16 @@ class Connection:
         store = self._store
         if self._closed:
             raise IndexUnavailable("The index is closed; open the memory service again.")
-        if store is not None and self._ready and not self.down:
+        if store is not None and self._ready and not self.unavailable:
             return store
-        if self.down and time.monotonic() < self._retry_at:
-            raise IndexUnavailable(self.down)
+        if self.unavailable and time.monotonic() < self._retry_at:
+            raise IndexUnavailable(self.unavailable)
         with self._connecting:
             try:
                 if self._store is None:
-                    self._store = self._open_store()
+                    self._store = open_store(
+                        self._settings, self.backend, self.collection, self.embedder.dims
+                    )
                 elif not self._ready:
                     self._store.ensure()
             except self._errors() as error:
@@ -112,10 +128,6 @@ class Connection:
             if not self._ready:
                 self._check_owner(self._store)
             return self._store
-
-    def end_rest(self) -> None:
-        """Lets a server that is left alone for a while be tried again at once."""
-        self._retry_at = 0.0
 
     def memory(self) -> Memory:
         """Mem0 around the store."""
@@ -130,22 +142,20 @@ class Connection:
         store = self.connected()
         with self._connecting:
             if self._mem0 is None:
-                if not self._server:
-                    import_mem0()
                 from bmo.index.mem0_parts import Gathered, build_memory
 
-                name, gathered = self._collection, Gathered(self._embedder.dims)
-                own = build_memory(store, self._embedder, name, self._inference)
+                name, gathered = self.collection, Gathered(self.embedder.dims)
+                own = build_memory(store, self.embedder, name, self.inference)
                 self._mem0 = own, build_memory(gathered, gathered, name), gathered
             return self._mem0
 
     @property
     def times_made(self) -> int:
-        """How often this process made the server's collection."""
+        """How often this process made the server's collection: 0 while there was one."""
         return getattr(self._store, "made", 0)
 
     def confirm_owner(self) -> None:
-        """Asks again whose a server's collection is: another process may have taken it over.
+        """Asks again whose a server's collection is, before much is written.
 
         Raises:
             IndexOfAnother: It is another ledger's now.
@@ -160,7 +170,7 @@ class Connection:
         if self._owner is None:
             return
         try:
-            check_owner(store, self._owner, self._collection, self._embedder.dims)
+            check_owner(store, self._owner, self.collection, self.embedder.dims)
         except IndexOfAnother as error:
             self._ready = False
             self._leave_alone(str(error))
@@ -171,29 +181,28 @@ class Connection:
 
     def _failed(self, error: Exception) -> IndexUnavailable:
         if not self._server:
-            reason = str(error).strip().splitlines()[0][:200] if str(error).strip() else repr(error)
             return IndexUnavailable(
-                f"The index failed ({reason}); if it stays so, `bmo reindex` rebuilds it from the "
-                "ledger."
+                f"The index failed ({first_line(error)}); if it stays so, `bmo reindex` rebuilds "
+                "it from the ledger."
             )
         if has_lost(error):
             if self._ready:
                 telemetry.note("bmo_index_lost")
-            self.down = (
-                f"The Qdrant server of QDRANT_URL has lost the collection {self._collection}; it "
+            self.unavailable = (
+                f"The Qdrant server of QDRANT_URL has lost the collection {self.collection}; it "
                 "is made again and filled from the ledger by itself."
             )
             self._retry_at, self._ready = 0.0, self._owner is None
-            return IndexLost(self.down)
+            return IndexLost(self.unavailable)
         # It may come back without its storage, and somebody else may be first there.
         self._ready = self._owner is None
         wrong, fix = meaning_of(error)
         self._leave_alone(f"The Qdrant server of QDRANT_URL {wrong}; {fix}")
-        return IndexUnavailable(self.down)
+        return IndexUnavailable(self.unavailable)
 
     def _leave_alone(self, why: str) -> None:
         """For a while, each time twice as long."""
-        self.down = why
+        self.unavailable = why
         self._retry_at = time.monotonic() + self._retry_s
         self._retry_s = min(self._retry_s * 2, LAST_RETRY_S)
 

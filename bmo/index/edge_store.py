@@ -23,7 +23,7 @@ from bmo.index.entries import (
     scan,
     without_copies,
 )
-from bmo.index.errors import IndexDamaged, IndexUnavailable
+from bmo.index.errors import IndexDamaged, IndexUnavailable, first_line
 
 _COPY_PAGE = 64
 _COPY_PAUSE_S = 0.0001
@@ -61,11 +61,6 @@ def edge_failures() -> Iterator[None]:
         if type(error).__name__ != "PanicException":
             raise
         raise EdgeFailed(f"Qdrant Edge panicked: {first_line(error)}") from error
-
-
-def first_line(error: BaseException) -> str:
-    """The first line of an error, or its name."""
-    return str(error).strip().splitlines()[0][:200] if str(error).strip() else repr(error)
 
 
 class EdgeStore:
@@ -122,11 +117,7 @@ class EdgeStore:
         self._update(edge.UpdateOperation.upsert_points(points), ids or ())
 
     def search(
-        self,
-        query: str,
-        vectors: Sequence[float],
-        top_k: int = 5,
-        filters: Filters | None = None,
+        self, query: str, vectors: Sequence[float], top_k: int = 5, filters: Filters | None = None
     ) -> Sequence[Entry]:
         """See ``EntryStore.search``."""
         request = edge.QueryRequest(
@@ -327,18 +318,11 @@ def _unpacked(payload: dict[str, Any] | None) -> dict[str, Any]:
 def _filter(filters: Filters | None) -> Any:
     if not filters:
         return None
-    must: list[Any] = [
-        edge.FieldCondition(
-            key=key,
-            match=edge.MatchValue(values[0]) if len(values) == 1 else edge.MatchAny(any=values),
-        )
-        for key, values in _filterable(filters)
-    ]
-    return edge.Filter(must=must)
-
-
-def _filterable(filters: Filters) -> Iterator[tuple[str, list[Any]]]:
+    must: list[Any] = []
     for key, values in conditions(filters):
         if key not in _FILTERED:
             raise ValueError(f"filter on {key!r}: entries are filtered on {', '.join(_FILTERED)}")
-        yield key, values
+        one = len(values) == 1
+        match = edge.MatchValue(values[0]) if one else edge.MatchAny(any=values)
+        must.append(edge.FieldCondition(key=key, match=match))
+    return edge.Filter(must=must)

@@ -11,6 +11,7 @@ that could be caught, so the room is looked at before.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from pathlib import Path
@@ -56,7 +57,14 @@ class StoreLock:
                 f"The memory in {directory.parent} is in use by {self._who()}; stop it, set "
                 "BMO_HOME to another directory, or set QDRANT_URL to share a Qdrant server."
             ) from None
-        self._owner.write_text(str(os.getpid()), encoding="ascii")
+        try:
+            self._owner.write_text(str(os.getpid()), encoding="ascii")
+        except OSError as error:
+            self._file.close()
+            raise IndexUnavailable(
+                f"The index directory {directory} cannot be written ({error.strerror}): make room "
+                "on its disk."
+            ) from None
 
     def close(self) -> None:
         """Gives the lock back. Safe to call twice."""
@@ -132,3 +140,15 @@ def drop_stale_stores(home: Path, backend: str, collection: str) -> int:
 def _belongs(name: str, collection: str) -> bool:
     """Whether a directory is the collection's own: what it is rewritten into stands beside it."""
     return name == collection or name.startswith(f"{collection}.")
+
+
+def remove_history_files(directory: Path) -> None:
+    """Removes the files that earlier versions let Mem0 write.
+
+    Args:
+        directory: Mem0's own directory in ``BMO_HOME``.
+    """
+    for file in directory.glob("history-*.db*"):
+        # On Windows a process of an earlier version may have it open: the next start removes it.
+        with contextlib.suppress(PermissionError):
+            file.unlink(missing_ok=True)

@@ -6,34 +6,21 @@ opened.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bmo.index.gemini_service import gemini_service_errors
-from bmo.models import (
-    MODELS,
-    ModelFileError,
-    ModelSession,
-    WordPiece,
-    checked_bytes,
-    open_session,
-    read_manifest,
-)
-from bmo.models.wordpiece import CLS, SEP
+from bmo.encoder import MODEL, ModelFileError, read_manifest
+from bmo.encoder.encoder import VECTOR_SIZE
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from bmo.encoder import Encoder
     from bmo.settings import Settings
-
-LOCAL_MODEL = MODELS / "minilm-l6-v2-int8"
-"""Folder of the local embedder."""
-
-MAX_TOKENS = 256
-"""Text beyond this is not seen by the local embedder (the length it was trained with)."""
 
 GEMINI_MODEL = "gemini-embedding-001"
 GEMINI_DIMS = 768
@@ -60,8 +47,12 @@ class Embedder(Protocol):
     def close(self) -> None:
         """Gives back what it holds; nothing is embedded afterwards. Safe to call twice."""
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], asked: Sequence[str] = ()) -> NDArray[np.float32]:
         """Vectors of ``texts``: (len(texts), dims) float32, each of length 1.
+
+        Args:
+            texts: What is placed.
+            asked: The assistant's words that each of them answers; none when it is empty.
 
         Raises:
             EmbedderUnavailable: It cannot be done now.
@@ -69,49 +60,39 @@ class Embedder(Protocol):
 
 
 class LocalEmbedder:
-    """all-MiniLM-L6-v2 as int8 ONNX, about 1 ms a short text; safe from several threads."""
+    """The encoder's sentence vector, some 5 ms a short text; safe from several threads."""
 
-    dims = 384
+    dims = VECTOR_SIZE
 
-    def __init__(self, session: ModelSession, tokenizer: WordPiece, name: str) -> None:
-        """Wraps an open session; use ``open``."""
-        self.name = name
-        self._session = session
-        self._tokenizer = tokenizer
+    def __init__(self, encoder: Encoder) -> None:
+        """Wraps an open encoder; use ``open``."""
+        self.name = local_name(encoder.version)
+        self._encoder = encoder
 
     @classmethod
-    def open(cls, folder: Path = LOCAL_MODEL) -> LocalEmbedder:
-        """Opens the model, after comparing its SHA-256 (about 0.1 s).
+    def open(cls, folder: Path | None = None) -> LocalEmbedder:
+        """Opens the encoder, which is shared with the gates where they have it open.
+
+        Args:
+            folder: None takes the one in the package.
 
         Raises:
             EmbedderUnavailable: A file is missing or damaged, or onnxruntime cannot run it.
         """
+        from bmo.encoder import Encoder, EncoderUnavailable
+
         try:
-            manifest = read_manifest(folder)
-            model = folder / manifest["file"]
-            checked_bytes(model, manifest["sha256"])
-            session = open_session(model, manifest["name"])
-            return cls(session, WordPiece.open(), manifest["name"])
-        except ModelFileError as error:
+            return cls(Encoder.open(folder))
+        except EncoderUnavailable as error:
             raise EmbedderUnavailable(f"No local embedder: {error}") from error
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """See ``Embedder.embed``; an empty text gives a vector too.
-
-        One text at a time: int8 activations are scaled over the whole batch, so in a batch a
-        text's vector would depend on its neighbours, and the same ledger would not give the same
-        index.
-        """
-        vectors = np.empty((len(texts), self.dims), dtype=np.float32)
-        for row, text in enumerate(texts):
-            pieces = self._tokenizer.pieces(text)[: MAX_TOKENS - 2]
-            ids = np.array([[CLS, *pieces, SEP]], dtype=np.int64)
-            feed = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
-            vectors[row] = self._session.run(["embedding"], feed)[0][0]
-        return vectors
+    def embed(self, texts: Sequence[str], asked: Sequence[str] = ()) -> NDArray[np.float32]:
+        """See ``Embedder.embed``; an empty text gives a vector too."""
+        before = asked or [""] * len(texts)
+        return self._encoder.vectors(list(zip(before, texts, strict=True)))
 
     def close(self) -> None:
-        """See ``Embedder.close``; there is nothing to give back but memory."""
+        """See ``Embedder.close``; the session goes with the last one who has it open."""
 
 
 class GeminiEmbedder:
@@ -138,13 +119,15 @@ class GeminiEmbedder:
         options = types.HttpOptions(timeout=timeout_ms)
         return cls(genai.Client(api_key=api_key, http_options=options))
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], asked: Sequence[str] = ()) -> NDArray[np.float32]:
         """See ``Embedder.embed``; at 768 dimensions the service does not normalise, this does."""
         from google.genai import types
 
         config = types.EmbedContentConfig(
             output_dimensionality=self.dims, task_type="SEMANTIC_SIMILARITY"
         )
+        if asked:
+            texts = [f"{before} {text}" for before, text in zip(asked, texts, strict=True)]
         vectors = np.empty((len(texts), self.dims), dtype=np.float32)
         for start in range(0, len(texts), GEMINI_BATCH):
             # The service refuses empty parts and lone surrogates.
@@ -180,7 +163,7 @@ class GeminiEmbedder:
 class UnopenedEmbedder:
     """Name and size of the embedder of the settings, for who looks at the index and embeds nothing.
 
-    Opening the local one compares and loads 23 MB.
+    Opening the local one compares and loads 42 MB.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -192,11 +175,11 @@ class UnopenedEmbedder:
         self.name, self.dims = GEMINI_MODEL, GEMINI_DIMS
         if settings.bmo_embedder == "local":
             try:
-                self.name, self.dims = read_manifest(LOCAL_MODEL)["name"], LocalEmbedder.dims
-            except ModelFileError as error:
+                self.name, self.dims = local_name(read_manifest(MODEL)["version"]), VECTOR_SIZE
+            except (ModelFileError, KeyError) as error:
                 raise EmbedderUnavailable(f"No local embedder: {error}") from error
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], asked: Sequence[str] = ()) -> NDArray[np.float32]:
         """See ``Embedder.embed``.
 
         Raises:
@@ -206,6 +189,11 @@ class UnopenedEmbedder:
 
     def close(self) -> None:
         """See ``Embedder.close``."""
+
+
+def local_name(version: str) -> str:
+    """Name of the local embedder: another one whenever its vectors change."""
+    return f"encoder-{version}"
 
 
 def open_embedder(settings: Settings) -> Embedder:
@@ -221,3 +209,19 @@ def open_embedder(settings: Settings) -> Embedder:
             "BMO_EMBEDDER=gemini needs GOOGLE_API_KEY: set it, or set BMO_EMBEDDER=local."
         )
     return GeminiEmbedder.open(settings.google_api_key.get_secret_value())
+
+
+def gemini_service_errors() -> tuple[type[Exception], ...]:
+    """Errors of the service and of the way there.
+
+    google-genai runs on httpx or on its fork httpx2, whichever is installed.
+    """
+    from google.genai import errors
+
+    found: list[type[Exception]] = [errors.APIError, OSError]
+    for transport in ("httpx", "httpx2"):
+        try:
+            found.append(importlib.import_module(transport).HTTPError)
+        except ImportError:
+            continue
+    return tuple(found)

@@ -1,11 +1,14 @@
-"""What a store keeps and how it is asked: entries and filters."""
+"""What a store keeps and how it is asked: entries, filters, and what an entry says of its fact."""
 
 from __future__ import annotations
 
+import math
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from bmo.turn import StoredFact
 
 Filters = Mapping[str, Any]
 """Payload key -> value, or ``{"in": [values]}``; all must hold. Nothing else is understood."""
@@ -39,11 +42,7 @@ class EntryStore(Protocol):
         """Makes what a server lacks of the collection; an embedded store lacks nothing."""
 
     def search(
-        self,
-        query: str,
-        vectors: Sequence[float],
-        top_k: int = 5,
-        filters: Filters | None = None,
+        self, query: str, vectors: Sequence[float], top_k: int = 5, filters: Filters | None = None
     ) -> Sequence[Entry]:
         """The nearest entries that match, by cosine similarity."""
 
@@ -121,3 +120,72 @@ def conditions(filters: Filters) -> Iterable[tuple[str, list[Any]]]:
             if not isinstance(value, str | int | bool):
                 raise ValueError(f"filter on {key!r} has the value {value!r}")
         yield key, values
+
+
+Metadata = Mapping[str, str | float | bool]
+"""What is written beside a memory's text."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexHit:
+    """One entry that a search found.
+
+    Attributes:
+        fact_id: The ledger's id; "" for a raw turn.
+        index_id: Mem0's id.
+        text: The memory's text.
+        score: Cosine similarity to the query.
+        metadata: Everything else on the entry.
+    """
+
+    fact_id: str
+    index_id: str
+    text: str
+    score: float
+    metadata: Mapping[str, Any]
+
+
+def hit_of(entry: Entry) -> IndexHit:
+    """An entry as it is, which no search scored."""
+    payload = dict(entry.payload)
+    text = payload.pop("data", "")
+    return IndexHit(payload.get("fact_id", ""), entry.id, text, 0.0, payload)
+
+
+def fact_metadata(fact: StoredFact) -> dict[str, str | float | bool]:
+    """What every entry says of its fact; what the write gate said comes beside it."""
+    return {
+        "fact_id": fact.id,
+        "mode": "gated",
+        "category": fact.category,
+        "kind": fact.kind,
+        "slot": fact.slot or "",
+        "subject": fact.subject,
+        "polarity": fact.polarity,
+        "domain": fact.domain or "",
+        "valid_from": fact.valid_from.isoformat(),
+        "turn_id": fact.turn_id or "",
+        "extraction_version": fact.extraction_version,
+        "source_type": fact.source_type,
+        "write_verdict": "allow",
+    }
+
+
+def agrees(payload: Mapping[str, Any], text: str, fact: StoredFact, said: Metadata) -> bool:
+    """Whether an entry says of a fact what is to be written of it.
+
+    Args:
+        payload: The entry's; empty where there is none.
+        text: The fact's, as it is written.
+        fact: The ledger's row.
+        said: What the write gate said.
+    """
+    wanted = {**fact_metadata(fact), **said, "user_id": fact.user_id, "data": text}
+    return all(_same(payload.get(key), value) for key, value in wanted.items())
+
+
+def _same(there: object, wanted: object) -> bool:
+    """Equal; a number may have lost its last digit on its way through a server."""
+    if isinstance(wanted, float) and isinstance(there, float):
+        return math.isclose(there, wanted)
+    return there == wanted

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from bmo.index.access import IndexAccess, storable
-from bmo.index.entries import scan
-from bmo.index.hits import IndexHit, hit_of
+from bmo.index.connection import IndexAccess
+from bmo.index.entries import IndexHit, hit_of, scan
 from bmo.index.ownership import OWNER_POINT, is_owner
 from bmo.settings import checked_user_id
+
+_NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def storable(text: str) -> str:
+    """Mem0 hashes the text as UTF-8: a lone surrogate would raise."""
+    return _NOT_STORABLE.sub(lambda hit: "" if hit[0] == "\x00" else "\ufffd", text)
+
 
 _GATED = {"mode": "gated", "write_verdict": "allow"}
 """Facts that the write gate let through."""
@@ -41,7 +49,7 @@ class FactSearch(IndexAccess):
         if not words or top_k <= 0:
             return []
         with self._reading():
-            found = self._connection.memory().search(
+            found = self.memory().search(
                 words,
                 top_k=top_k,
                 threshold=min(max(threshold, 0.0), 1.0),
@@ -72,6 +80,7 @@ class FactSearch(IndexAccess):
         top_k: int,
         threshold: float,
         domains: Sequence[str] = (),
+        asked: str = "",
     ) -> list[tuple[str, float]]:
         """Which facts of a user are near in meaning, and how near, nearest first.
 
@@ -81,6 +90,7 @@ class FactSearch(IndexAccess):
             top_k: Facts at most.
             threshold: Least cosine similarity, 0..1.
             domains: Facts of these topics and facts of none; empty means all.
+            asked: The words that the query answers, where it means little without them.
 
         Returns:
             (fact id, cosine).
@@ -92,7 +102,7 @@ class FactSearch(IndexAccess):
         words = storable(query).strip()
         if not words or top_k <= 0:
             return []
-        vector = self.embedder.embed([words])[0]
+        vector = self.embedder.embed([words], [storable(asked)])[0]
         filters: dict[str, Any] = {**_GATED, "user_id": user_id}
         if domains:
             filters["domain"] = {"in": [*domains, ""]}

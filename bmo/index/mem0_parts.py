@@ -9,7 +9,8 @@ from __future__ import annotations
 import logging
 import threading
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -26,10 +27,9 @@ from mem0.vector_stores.configs import VectorStoreConfig
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
+from bmo.index.backends import Inference
 from bmo.index.embedders import Embedder
 from bmo.index.entries import Entry, EntryStore
-from bmo.index.inference import Inference
-from bmo.index.mem0_history import NoHistory
 
 # Mem0 writes memories' texts into its log at INFO, and warns of what is left out here on purpose.
 logging.getLogger("mem0").setLevel(logging.ERROR)
@@ -152,6 +152,58 @@ class NoEntities:
 
     def reset(self) -> None:
         """There is nothing to reset."""
+
+
+class NoHistory:
+    """Stands where Mem0 has its ``SQLiteManager``. Safe from any thread.
+
+    Mem0 keeps every memory's text, old and new, for ever in a file beside the process ("history"),
+    and the last ten turns of each user ("messages"). On a fleet each worker would have such a
+    file, out of reach of whoever forgets. Nothing reads the history (the ledger has it), and the
+    turns that Mem0's extraction looks at come from the ledger with each call. So nothing is kept,
+    and nothing has to be erased.
+    """
+
+    def __init__(self) -> None:
+        """Nothing is kept."""
+        self._call = threading.local()
+
+    @contextmanager
+    def said_before(self, turns: Sequence[str]) -> Iterator[None]:
+        """What ``get_last_messages`` tells this thread meanwhile.
+
+        Args:
+            turns: The user's words before, oldest first.
+        """
+        self._call.messages = [{"role": "user", "content": text} for text in turns]
+        try:
+            yield
+        finally:
+            self._call.messages = []
+
+    def get_last_messages(self, session_scope: str, limit: int = 10) -> list[dict[str, Any]]:
+        """The turns handed over on this thread, the last ``limit`` of them."""
+        messages: list[dict[str, Any]] = getattr(self._call, "messages", [])
+        return messages[-limit:]
+
+    def save_messages(self, messages: Sequence[Mapping[str, Any]], session_scope: str) -> None:
+        """The ledger has them."""
+
+    def add_history(self, memory_id: str, *texts: Any, **more: Any) -> None:
+        """The ledger has it."""
+
+    def batch_add_history(self, records: Sequence[Mapping[str, Any]]) -> None:
+        """The ledger has it."""
+
+    def get_history(self, memory_id: str) -> list[dict[str, Any]]:
+        """None here; ``bmo memories history ID`` asks the ledger."""
+        return []
+
+    def reset(self) -> None:
+        """There is nothing to reset."""
+
+    def close(self) -> None:
+        """There is nothing to close."""
 
 
 def vector_store(collection_name: str, key: str) -> Any:

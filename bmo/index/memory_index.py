@@ -7,17 +7,12 @@ import threading
 from collections.abc import Sequence
 from contextlib import closing
 
-from bmo.index.access import storable
-from bmo.index.backends import backend_of, collection_name, open_store
-from bmo.index.connection import Connection
-from bmo.index.embedded_files import StoreLock, drop_stale_stores
+from bmo.index.backends import backend_of
+from bmo.index.embedded_files import StoreLock, drop_stale_stores, remove_history_files
 from bmo.index.embedders import Embedder, EmbedderUnavailable, UnopenedEmbedder, open_embedder
-from bmo.index.entries import point_of
+from bmo.index.entries import IndexHit, Metadata, agrees, fact_metadata, hit_of, point_of
 from bmo.index.errors import IndexDamaged, IndexUnavailable
-from bmo.index.fact_search import FactSearch
-from bmo.index.hits import IndexHit, Metadata, agrees, fact_metadata, hit_of
-from bmo.index.inference import inference_of
-from bmo.index.mem0_history import remove_history_files
+from bmo.index.fact_search import FactSearch, storable
 from bmo.index.ownership import IndexOwner, is_owner
 from bmo.index.raw_turns import RawTurns
 from bmo.settings import Settings, checked_user_id, quiet_third_parties
@@ -33,14 +28,10 @@ class MemoryIndex(FactSearch, RawTurns):
     """Mem0 (``infer=False``) on Qdrant Edge, or on a Qdrant server. Safe from any thread.
 
     Filters are built in the index and nowhere else. Nothing said is kept anywhere but in the
-    store: Mem0's own history and messages are not written (see ``mem0_history``).
+    store: Mem0's own history and messages are not written (see ``NoHistory``).
 
     Attributes:
-        collection: Name of the collection: embedder and dimensions are in it.
-        embedder: Makes the vectors.
-        backend: "edge", "local" (qdrant-client's local mode) or "server".
         notice: A sentence for people about how it was opened, or "".
-        inference: The model of Mem0's own extraction (MEM0_SETTING=NORMAL with a key), or None.
     """
 
     def __init__(
@@ -51,24 +42,11 @@ class MemoryIndex(FactSearch, RawTurns):
         owner: IndexOwner | None,
     ) -> None:
         """Use ``open``."""
-        backend, inference = backend_of(settings), inference_of(settings)
-        collection = collection_name(embedder)
-        connection = Connection(
-            lambda: open_store(settings, backend, collection, embedder.dims),
-            embedder,
-            collection,
-            server=backend == "server",
-            inference=inference,
-            owner=owner,
-        )
-        super().__init__(connection, backend, embedder, inference)
-        self.collection = collection
-        self.notice = LOCAL_MODE if backend == "local" else ""
-        self._home = settings.bmo_home
+        super().__init__(settings, embedder, owner)
+        self.notice = LOCAL_MODE if self.backend == "local" else ""
         self._store_lock = lock
         self._own_embedder: Embedder | None = None
         self._dropping = threading.Lock()
-        self._closed = False
 
     @classmethod
     def open(
@@ -119,7 +97,7 @@ class MemoryIndex(FactSearch, RawTurns):
         lock = StoreLock(settings.bmo_home / f"qdrant-{backend}") if embedded else None
         index = cls(settings, embedder, lock, owner)
         try:
-            index._connection.connected()
+            index.connected()
         except BaseException as error:
             if lock is None and isinstance(error, IndexUnavailable):
                 index.notice = str(error)  # a server is tried again
@@ -150,29 +128,15 @@ class MemoryIndex(FactSearch, RawTurns):
             pass  # in use, no room, no model: whoever opens it next says so
         return False
 
-    @property
-    def unavailable(self) -> str:
-        """Why the index cannot be used now, or ""."""
-        return self._connection.down
-
     def try_again(self, *, at_once: bool = False) -> bool:
         """Connects again if it is time to, or at once; returns whether the index can be used."""
         if at_once:
-            self._connection.end_rest()
+            self._retry_at = 0.0
         try:
             self.count()
         except IndexUnavailable:
             return False
         return True
-
-    def confirm_owner(self) -> None:
-        """Asks a server again whose the collection is; to be called before much is written.
-
-        Raises:
-            IndexOfAnother: Another ledger has taken it over.
-            IndexUnavailable: The server cannot be reached.
-        """
-        self._connection.confirm_owner()
 
     # -- writing -------------------------------------------------------------------------------
 
@@ -194,16 +158,19 @@ class MemoryIndex(FactSearch, RawTurns):
             EmbedderUnavailable: There are no vectors now; nothing is written.
         """
         points = [point_of(fact.id) for fact, _ in facts]
-        texts = [storable(fact.text) for fact, _ in facts]
+        texts = [(storable(fact.asked), storable(fact.text)) for fact, _ in facts]
         users = [checked_user_id(fact.user_id) for fact, _ in facts]
         different = list(dict.fromkeys(texts))
         with self._reading() as store:
-            vectors = dict(zip(different, self.embedder.embed(different), strict=True))
+            made_of = self.embedder.embed(
+                [text for _, text in different], [asked for asked, _ in different]
+            )
+            vectors = dict(zip(different, made_of, strict=True))
             with self._writer:
-                memory, gathered = self._connection.gathering()
-                gathered.vectors = vectors
-                for user_id, text, (fact, said) in zip(users, texts, facts, strict=True):
+                memory, gathered = self.gathering()
+                for user_id, (asked, text), (fact, said) in zip(users, texts, facts, strict=True):
                     entry = {**fact_metadata(fact), **said}
+                    gathered.vectors = {text: vectors[asked, text]}
                     memory.add(text, user_id=user_id, metadata=entry, infer=False)
                 made, payloads = gathered.take()
             store.insert(made, payloads, points)
@@ -251,11 +218,6 @@ class MemoryIndex(FactSearch, RawTurns):
         with self._writing() as store:
             store.delete_many(index_ids)
 
-    @property
-    def times_made(self) -> int:
-        """How often this process made the server's collection: 0 while there was one."""
-        return self._connection.times_made
-
     def compact(self) -> bool:
         """Rewrites the files so that what was deleted before leaves no bytes in them.
 
@@ -288,15 +250,12 @@ class MemoryIndex(FactSearch, RawTurns):
             Number of collections removed; those of a running process are left alone.
         """
         with self._dropping:
-            return drop_stale_stores(self._home, self.backend, self.collection)
+            return drop_stale_stores(self._settings.bmo_home, self.backend, self.collection)
 
     def close(self) -> None:
         """Closes Mem0, the store and its own embedder, and gives the lock back; safe twice."""
         with self._writer:
-            if self._closed:
-                return
-            self._closed = True
-            self._connection.close()
+            super().close()
             if self._own_embedder is not None:
                 self._own_embedder.close()
             if self._store_lock is not None:

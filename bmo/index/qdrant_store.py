@@ -14,13 +14,7 @@ from mem0.vector_stores.qdrant import Qdrant
 from qdrant_client import QdrantClient, models
 from qdrant_client.http.exceptions import UnexpectedResponse
 
-from bmo.index.entries import (
-    PAYLOAD_INDEXES,
-    Entry,
-    Filters,
-    conditions,
-    without_copies,
-)
+from bmo.index.entries import PAYLOAD_INDEXES, Entry, Filters, conditions, without_copies
 
 TENANT = "user_id"
 """The payload key that says whose an entry is."""
@@ -158,14 +152,7 @@ class ServerStore(Qdrant):  # type: ignore[misc]  # mem0 ships no types
             self.client.create_payload_index(self.collection_name, key, field_schema=schema)
 
 
-_LOCKED = (
-    "insert",
-    "search",
-    "found",
-    "page",
-    "count",
-    "delete_many",
-)
+_LOCKED = ("insert", "search", "found", "page", "count", "delete_many")
 """What is called of a store from several threads, and keeps the lock to its end."""
 
 

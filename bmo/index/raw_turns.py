@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bmo.index.access import IndexAccess, storable
+from bmo.index.connection import IndexAccess
 from bmo.index.errors import InferenceFailed
+from bmo.index.fact_search import storable
 from bmo.settings import checked_user_id
 from bmo.turn import Turn
 
@@ -35,7 +36,7 @@ class RawTurns(IndexAccess):
             if found:
                 return found[0].id
             # One message: of a list Mem0 makes one memory each, and only the first id is known.
-            made = self._connection.memory().add(
+            made = self.memory().add(
                 storable(text), user_id=user_id, metadata=_raw_entry(turn), infer=False
             )
             return str(made["results"][0]["id"])
@@ -68,7 +69,7 @@ class RawTurns(IndexAccess):
             found, _ = store.page(_of_turn(turn), 100)
             if found:
                 return [one.id for one in found]
-            memory = self._connection.memory()
+            memory = self.memory()
             memory.embedding_model.take_failure()
             try:
                 with memory.db.said_before([storable(words) for words in before]):

@@ -30,6 +30,11 @@ def domains_of(text: str) -> tuple[str, ...]:
     return tuple(topic for topic, _ in sorted(found.items(), key=lambda one: (-one[1], one[0])))
 
 
+def domain_of(text: str) -> str | None:
+    """The topic that a memory with this text is filed under, or None."""
+    return next(iter(domains_of(text)), None)
+
+
 def topics() -> frozenset[str]:
     """Every topic there is a word for."""
     exact, stems = _tables()

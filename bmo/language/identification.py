@@ -90,19 +90,16 @@ def _by_function_words(said: list[str]) -> tuple[LanguageCode | None, float, flo
     One that other languages have too counts in part. None when no language leads clearly.
     """
     owners = _function_words()
+    known = [owners.get(word) or owners.get(word.partition("'")[0], ()) for word in said]
     scores = dict.fromkeys((*LANGUAGES, _OTHERS), 0.0)
-    seen = dict.fromkeys(scores, 0)
-    for word in said:
-        codes = owners.get(word) or owners.get(word.partition("'")[0]) or ()
+    for codes in known:
         for code in codes:
             scores[code] += 1 / len(codes)
-            seen[code] += 1
-    others = scores.pop(_OTHERS)
     first = max(LANGUAGES, key=scores.__getitem__)
     most = scores.pop(first)
-    if most == 0 or most < MIN_LEAD * max(others, *scores.values()):
+    if most == 0 or most < MIN_LEAD * max(scores.values()):
         return None, 0.0, 0.0
-    return first, seen[first] / len(said), most
+    return first, sum(first in codes for codes in known) / len(said), most
 
 
 @cache

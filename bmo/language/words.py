@@ -15,13 +15,18 @@ _NOT_TEXT = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufeff\u200b-\u200f\u202a-\u202e\
 
 def clean(text: str) -> str:
     """Text in Unicode form C, on one line, with straight apostrophes and no control characters."""
-    plain = _NOT_TEXT.sub("", unicodedata.normalize("NFC", text).translate(_APOSTROPHES))
+    plain = _NOT_TEXT.sub("", _straight(unicodedata.normalize("NFC", text)))
     return " ".join(plain.split())
 
 
 def words(text: str) -> list[str]:
     """Lower-case words with the apostrophes inside them."""
-    return _WORD.findall(text.translate(_APOSTROPHES).lower())
+    return _WORD.findall(_straight(text).lower())
+
+
+def _straight(text: str) -> str:
+    """With straight apostrophes."""
+    return text.replace("`", "'") if text.isascii() else text.translate(_APOSTROPHES)
 
 
 def spoken(text: str) -> str:

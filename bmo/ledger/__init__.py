@@ -3,18 +3,16 @@
 SQLAlchemy Core on SQLite or PostgreSQL; the truth of which the index is a copy.
 """
 
-from bmo.ledger.errors import LedgerUnavailable
+from bmo.ledger.database import LedgerUnavailable
+from bmo.ledger.engine import Inspection, inspect_ledger
 from bmo.ledger.exchange import LONGEST_TEXT, ExchangeError, Imported
-from bmo.ledger.facts import as_fact
-from bmo.ledger.inspection import Inspection, inspect_ledger
+from bmo.ledger.fact_writing import Version
 from bmo.ledger.ledger import Ledger
 from bmo.ledger.recall_log import words_used
 from bmo.ledger.records import (
     Aim,
     Backlog,
     Ended,
-    EndReason,
-    HeldResolution,
     JudgedItem,
     LoggedTurn,
     NearDuplicates,
@@ -28,16 +26,13 @@ from bmo.ledger.records import (
     Why,
 )
 from bmo.ledger.restating import Restated
-from bmo.ledger.versions import Version
 
 __all__ = [
     "LONGEST_TEXT",
     "Aim",
     "Backlog",
-    "EndReason",
     "Ended",
     "ExchangeError",
-    "HeldResolution",
     "Imported",
     "Inspection",
     "JudgedItem",
@@ -55,7 +50,6 @@ __all__ = [
     "Version",
     "WaitingTurn",
     "Why",
-    "as_fact",
     "inspect_ledger",
     "words_used",
 ]

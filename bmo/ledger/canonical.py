@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 
 from sqlalchemy.engine import Connection
 
@@ -25,7 +24,6 @@ def write_allowed(
     said: LoggedTurn,
     decision: Decision,
     similar: Mapping[int, Mapping[str, float]],
-    now: datetime,
     whole: bool,
     mode: GatekeeperMode | None,
 ) -> Recorded:
@@ -36,7 +34,6 @@ def write_allowed(
         said: The turn.
         decision: Allows the facts.
         similar: Position of a fact -> fact id -> cosine similarity.
-        now: The present moment, for the outbox.
         whole: Whether the facts say all that the turn's words say.
         mode: The gate's mode.
     """
@@ -78,7 +75,6 @@ def write_allowed(
         as_turn(said),
         replace(decision, facts=tuple(told)),
         dict(enumerate(near)),
-        now,
         source_type="model",
         mode=mode,
         restates=restates,
@@ -87,9 +83,7 @@ def write_allowed(
         return recorded
     changed = {fact.id for fact in (*recorded.restated, *recorded.confirmed)}
     over = [old for old in worded if old.id not in changed | {e.fact.id for e in recorded.ended}]
-    return replace(
-        recorded, ended=(*recorded.ended, *_merge(connection, over, recorded, said, now))
-    )
+    return replace(recorded, ended=(*recorded.ended, *_merge(connection, over, recorded, said)))
 
 
 def _nearest(told: Sequence[Fact | StoredFact], old: StoredFact) -> int:
@@ -115,11 +109,7 @@ def _only_repeats(fact: Fact, worded: Sequence[StoredFact]) -> bool:
 
 
 def _merge(
-    connection: Connection,
-    over: Sequence[StoredFact],
-    recorded: Recorded,
-    said: LoggedTurn,
-    now: datetime,
+    connection: Connection, over: Sequence[StoredFact], recorded: Recorded, said: LoggedTurn
 ) -> list[Ended]:
     """Ends memories of mere words that other live ones say in their place."""
     into = [*recorded.restated, *recorded.added, *recorded.confirmed]
@@ -128,7 +118,6 @@ def _merge(
             connection,
             old,
             "merged",
-            now,
             at=said.at,
             superseded_by=into[_nearest(into, old)].id,
             turn_id=said.id,

@@ -1,43 +1,41 @@
-"""Opening the ledger's database: connections, pragmas, migrations, and what can go wrong."""
+"""Opening the ledger's database, or looking at it without changing it; what can go wrong."""
 
 from __future__ import annotations
 
 import shutil
 import sqlite3
-import time
-from contextlib import closing
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.engine import URL, Engine, make_url
+from sqlalchemy.engine import URL, Connection, Engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from bmo.giving_way import YieldingConnection
-from bmo.ledger.connections import reading
-from bmo.ledger.errors import LedgerUnavailable
-from bmo.ledger.inspection import damage_of, first_line, with_driver
-from bmo.ledger.migrating import migrate
-from bmo.ledger.schema import metadata
+from bmo.ledger.database import LedgerUnavailable, reading
+from bmo.ledger.migrating import SCHEMA, SchemaVersion, migrate, schema_of
 
 POOL_TIMEOUT_S = 10
 """Longest that a thread waits for one of the process's connections, in seconds."""
 
 _BUSY_TIMEOUT_MS = 10_000
-_TRUNCATE_TRIES = 20
-_TRUNCATE_PAUSE_S = 0.1
 
 # SQLite calls it an I/O error when there is no room for the index of its write-ahead log.
 _LEAST_FREE = 1 << 20
 
 
-def open_engine(url: str, connections: int, *, check: bool = True) -> Engine:
+def open_engine(
+    url: str, connections: int, *, check: bool = True, make_folder: bool = True
+) -> Engine:
     """Connects to ``url`` and brings its schema up to date.
 
     Args:
         url: ``sqlite:///<path>`` or ``postgresql+psycopg://...``.
         connections: Connections to a PostgreSQL server, at most.
         check: Look for damage inside of a SQLite file.
+        make_folder: Make the folder of a SQLite file; False for a path that a person typed.
 
     Returns:
         An engine whose connections are ready for use (see :func:`reading`, :func:`writing`).
@@ -55,7 +53,7 @@ def open_engine(url: str, connections: int, *, check: bool = True) -> Engine:
         ) from None
     backend = parsed.get_backend_name()
     if backend == "sqlite":
-        return _open_sqlite(parsed, check=check)
+        return _open_sqlite(parsed, check=check, make_folder=make_folder)
     if backend == "postgresql":
         return _open_postgres(parsed, connections)
     raise LedgerUnavailable(
@@ -64,43 +62,17 @@ def open_engine(url: str, connections: int, *, check: bool = True) -> Engine:
     )
 
 
-def vacuum(engine: Engine) -> bool:
-    """Rewrites a SQLite database without its free pages, and empties its write-ahead log.
-
-    PostgreSQL is only told to use the pages of its tables again: to rewrite a table it locks it.
-
-    Returns:
-        Whether no deleted bytes are left.
-
-    Raises:
-        DBAPIError: Another process is in the middle of a transaction.
-    """
-    # VACUUM runs outside any transaction: straight on the driver, past SQLAlchemy's own BEGIN.
-    with closing(engine.raw_connection()) as raw:
-        cursor = raw.cursor()
-        if engine.dialect.name == "sqlite":
-            cursor.execute("VACUUM")
-            for _ in range(_TRUNCATE_TRIES):
-                busy = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-                if not busy:
-                    break
-                # Another process moves its log: SQLite does not wait for that by itself.
-                time.sleep(_TRUNCATE_PAUSE_S)
-        else:
-            driver: Any = raw.driver_connection
-            driver.autocommit = True
-            cursor.execute(f"VACUUM {', '.join(metadata.tables)}")
-            driver.autocommit = False
-        cursor.close()
-        return engine.dialect.name == "sqlite"
-
-
-def _open_sqlite(url: URL, *, check: bool) -> Engine:
+def _open_sqlite(url: URL, *, check: bool, make_folder: bool) -> Engine:
     path = Path(url.database or ":memory:")
     if str(path) == ":memory:":
         raise LedgerUnavailable(
             "BMO_LEDGER_URL='sqlite://' would forget everything at exit; "
             "name a file: sqlite:///<path>."
+        )
+    if not make_folder and not path.parent.is_dir():
+        raise LedgerUnavailable(
+            f"BMO_LEDGER_URL names a file in {str(path.parent)!r}, and there is no such folder; "
+            "correct the path, or make the folder."
         )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -121,17 +93,7 @@ def _open_sqlite(url: URL, *, check: bool) -> Engine:
         hide_parameters=True,
     )
     sa.event.listen(engine, "connect", _prepare_sqlite)
-    try:
-        migrate(engine)
-        if check:
-            _check_sqlite(engine)
-    except DBAPIError as error:
-        engine.dispose()
-        raise LedgerUnavailable(_sqlite_sentence(path, str(error.orig))) from None
-    except BaseException:
-        engine.dispose()
-        raise
-    return engine
+    return _ready(engine, lambda error: _sqlite_sentence(path, str(error.orig)), check=check)
 
 
 def _open_postgres(url: URL, connections: int) -> Engine:
@@ -151,16 +113,29 @@ def _open_postgres(url: URL, connections: int) -> Engine:
             f"BMO_LEDGER_URL={shown!r} needs psycopg; install it with "
             "pip install 'bmo-voice[postgres]'."
         ) from None
-    try:
-        migrate(engine)
-    except DBAPIError as error:
-        engine.dispose()
-        raise LedgerUnavailable(
+    return _ready(
+        engine,
+        lambda error: (
             f"The ledger at {shown} does not answer ({first_line(error)}); "
             "start the server or correct BMO_LEDGER_URL."
-        ) from None
-    except BaseException:
+        ),
+    )
+
+
+def _ready(engine: Engine, sentence: Callable[[DBAPIError], str], *, check: bool = False) -> Engine:
+    """An engine whose database is there, up to date and, where it is looked at, whole.
+
+    Raises:
+        LedgerUnavailable: It is not; ``sentence`` says what a driver's error means.
+    """
+    try:
+        migrate(engine)
+        if check:
+            _check_sqlite(engine)
+    except BaseException as error:
         engine.dispose()
+        if isinstance(error, DBAPIError):
+            raise LedgerUnavailable(sentence(error)) from None
         raise
     return engine
 
@@ -213,3 +188,83 @@ def _sqlite_sentence(path: Path, error: str) -> str:
 
 def _free(path: Path) -> int:
     return int(shutil.disk_usage(path.parent).free)
+
+
+CONNECT_TIMEOUT_S = 3
+"""Longest wait for a PostgreSQL server, in seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What is known of a ledger.
+
+    Attributes:
+        place: Path or URL without password.
+        exists: Whether there is one; it is made at the first start.
+        schema: What it says of its schema, or None.
+        head: The schema of this BMO.
+        size_bytes: Size of the file, 0 for a server.
+        problem: What is wrong with it, or "".
+    """
+
+    place: str
+    exists: bool
+    schema: SchemaVersion | None = None
+    head: str = SCHEMA
+    size_bytes: int = 0
+    problem: str = ""
+
+
+def inspect_ledger(url: str) -> Inspection:
+    """Looks at the ledger of a URL. Nothing is made, migrated or written.
+
+    Args:
+        url: ``sqlite:///<path>`` or ``postgresql+psycopg://...``.
+    """
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        return Inspection(url, False, problem="it is no database URL")
+    if parsed.get_backend_name() == "sqlite":
+        path = Path(parsed.database or ":memory:")
+        if not path.exists():
+            return Inspection(str(path), False)
+        size = path.stat().st_size
+        read_only = URL.create("sqlite", database=path.absolute().as_uri())
+        return _look(str(path), read_only.update_query_dict({"mode": "ro", "uri": "true"}), size)
+    shown = parsed.render_as_string(hide_password=True)
+    wait = {"connect_timeout": str(CONNECT_TIMEOUT_S)}
+    return _look(shown, with_driver(parsed).update_query_dict(wait), 0)
+
+
+def with_driver(url: URL) -> URL:
+    """A PostgreSQL server's URL with the driver that is used, where it names none."""
+    return url.set(drivername="postgresql+psycopg") if url.drivername == "postgresql" else url
+
+
+def damage_of(connection: Connection) -> str:
+    """What is damaged inside of a SQLite file, or ""; it reads the file."""
+    found = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar())
+    return "" if found == "ok" else found.splitlines()[-1]
+
+
+def first_line(error: DBAPIError) -> str:
+    """The first line of what a driver says."""
+    return str(error.orig).strip().splitlines()[0]
+
+
+def _look(place: str, url: URL, size: int) -> Inspection:
+    is_file = url.get_backend_name() == "sqlite"
+    try:
+        engine = sa.create_engine(url, poolclass=sa.NullPool)
+        with engine.connect() as connection:
+            damage = damage_of(connection) if is_file else ""
+            problem = f"it is damaged ({damage})" if damage else ""
+            found = schema_of(connection)
+            return Inspection(place, is_file or found is not None, found, SCHEMA, size, problem)
+    except (ImportError, NoSuchModuleError) as error:
+        return Inspection(place, False, problem=f"no driver for it ({error})")
+    except DBAPIError as error:
+        why = first_line(error)
+        problem = why if is_file else f"it does not answer ({why})"
+        return Inspection(place, is_file, size_bytes=size, problem=problem)

@@ -13,6 +13,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -20,9 +21,10 @@ from sqlalchemy.engine import Connection
 from bmo.ids import new_id
 from bmo.ledger import fact_writing
 from bmo.ledger import outbox as outbox_ops
-from bmo.ledger.chunks import count_changed
+from bmo.ledger.database import count_changed
+from bmo.ledger.fact_writing import drop_version, raise_version
 from bmo.ledger.records import Receipt
-from bmo.ledger.redaction import forgettable, redact_facts, redact_turns
+from bmo.ledger.redaction import forgettable, redact_facts, redact_turns, turns_of_days
 from bmo.ledger.schema import (
     decisions,
     erasures,
@@ -39,7 +41,6 @@ from bmo.ledger.schema import (
     turns,
 )
 from bmo.ledger.values import value_key
-from bmo.ledger.versions import drop_version, raise_version
 from bmo.turn import Fact, StoredFact
 
 _SALT = "tombstone_salt"
@@ -53,6 +54,7 @@ _BURIED = (
     )
     .limit(1)
 )
+_MAKE_SALT = sa.text("INSERT INTO meta (key, value) VALUES (:key, :value) ON CONFLICT DO NOTHING")
 _LIFT = sa.delete(tombstones).where(tombstones.c.digest == sa.bindparam("grave"))
 
 
@@ -63,9 +65,9 @@ def erase_facts(
     *,
     scope: str,
     at: datetime,
-    now: datetime,
     turn_id: str | None,
     topics: Sequence[str] = (),
+    days: Sequence[datetime] = (),
     erasure_id: str | None = None,
 ) -> Receipt:
     """Erases facts, live or ended.
@@ -76,9 +78,9 @@ def erase_facts(
         gone: The facts.
         scope: For the receipt.
         at: When it was asked for; what is said later may be stored again.
-        now: The present moment, for the outbox.
         turn_id: The turn that asked, whose words go as well.
         topics: What was asked to be forgotten, in words.
+        days: Beginning and end of the days of which no words may be left, or nothing.
         erasure_id: Of a request that waited for its confirmation; None for a new one.
 
     Returns:
@@ -89,16 +91,17 @@ def erase_facts(
     receipt_id = erasure_id or new_id()
     words = forgettable(connection, user_id, gone, topics, of_somebody=scope == "subject")
     places = {"outbox": 0}
-    places |= redact_turns(connection, user_id, ids, words, turn_id)
+    whole = {*turns_of_days(connection, user_id, days, at), *([turn_id] if turn_id else [])}
+    places |= redact_turns(connection, user_id, ids, words, whole)
     for changed in redact_facts(connection, user_id, ids, words):
         places["facts_masked"] = places.get("facts_masked", 0) + 1
         if changed.valid_until is None:
-            outbox_ops.put(connection, "update", user_id, changed.id, now, erasure_id=receipt_id)
+            outbox_ops.put(connection, "update", user_id, changed.id, erasure_id=receipt_id)
     salt = _made_salt(connection)
     for fact in gone:
         _bury(connection, _digest(salt, user_id, fact), user_id, at)
         places["outbox"] += outbox_ops.drop_for_fact(connection, fact.id)
-        outbox_ops.put(connection, "purge", user_id, fact.id, now, erasure_id=receipt_id)
+        outbox_ops.put(connection, "purge", user_id, fact.id, erasure_id=receipt_id)
     for place, table in (("recalls", recall_items), ("feedback", feedback), ("words", fact_words)):
         places[place] = count_changed(connection, sa.delete(table), table.c.fact_id, ids)
     count_changed(connection, sa.delete(fact_turns), fact_turns.c.fact_id, ids)
@@ -110,16 +113,11 @@ def erase_facts(
         fact_writing.settle_conflict(connection, fact)
     raise_version(connection, user_id)
     places["tombstones"] = len(ids)
-    return _write_receipt(connection, receipt_id, user_id, scope, at, turn_id, places, ids)
+    return _write_receipt(connection, receipt_id, user_id, scope, at, turn_id, places, ids, days)
 
 
 def erase_user(
-    connection: Connection,
-    user_id: str,
-    *,
-    at: datetime,
-    now: datetime,
-    erasure_id: str | None = None,
+    connection: Connection, user_id: str, *, at: datetime, erasure_id: str | None = None
 ) -> Receipt:
     """Erases all there is of a user: facts, turns, decisions, recalls, feedback, and his id.
 
@@ -152,23 +150,23 @@ def erase_user(
     )
     connection.execute(sa.update(erasures).where(asked).values(user_id=hashed, turn_id=None))
     # Once for everything of the user: his facts, and raw turns (MEM0_SETTING=NORMAL).
-    outbox_ops.put(connection, "purge", user_id, "*", now, erasure_id=erasure_id)
+    outbox_ops.put(connection, "purge", user_id, "*", erasure_id=erasure_id)
     _bury(connection, _digest(salt, user_id), hashed, at)
     drop_version(connection, user_id)
     receipt = _write_receipt(connection, erasure_id, hashed, "all", at, None, places)
     return replace(receipt, user_id=user_id)
 
 
-def is_buried(connection: Connection, user_id: str, fact: Fact, at: datetime) -> bool:
-    """Whether a fact said at ``at`` was erased since. What is said after an erasure is not."""
-    salt = _salt(connection)
-    return salt is not None and _is_buried(connection, salt, user_id, at, fact)
+def is_buried(connection: Connection, user_id: str, at: datetime, *told: Fact) -> bool:
+    """Whether the whole user, or one of some facts, was erased since ``at``.
 
-
-def is_wiped(connection: Connection, user_id: str, at: datetime) -> bool:
-    """Whether everything of a user was erased since ``at``."""
+    What is said after an erasure is not.
+    """
     salt = _salt(connection)
-    return salt is not None and _is_buried(connection, salt, user_id, at)
+    if salt is None:
+        return False
+    digests = [_digest(salt, user_id), *(_digest(salt, user_id, fact) for fact in told)]
+    return connection.execute(_BURIED, {"digests": digests, "at": at}).first() is not None
 
 
 def said_anew(connection: Connection, user_id: str, fact: Fact, at: datetime) -> bool:
@@ -177,21 +175,11 @@ def said_anew(connection: Connection, user_id: str, fact: Fact, at: datetime) ->
     Returns:
         False when it was erased since it was said.
     """
-    salt = _salt(connection)
-    if salt is None:
-        return True
-    if _is_buried(connection, salt, user_id, at, fact):
+    if is_buried(connection, user_id, at, fact):
         return False
-    connection.execute(_LIFT, {"grave": _digest(salt, user_id, fact)})
+    if (salt := _salt(connection)) is not None:
+        connection.execute(_LIFT, {"grave": _digest(salt, user_id, fact)})
     return True
-
-
-def _is_buried(
-    connection: Connection, salt: bytes, user_id: str, at: datetime, *told: Fact
-) -> bool:
-    """Whether the whole user, or one of some facts, was erased since ``at``."""
-    digests = [_digest(salt, user_id), *(_digest(salt, user_id, fact) for fact in told)]
-    return connection.execute(_BURIED, {"digests": digests, "at": at}).first() is not None
 
 
 def _write_receipt(
@@ -203,9 +191,14 @@ def _write_receipt(
     turn_id: str | None,
     places: Mapping[str, int],
     ids: Sequence[str] = (),
+    days: Sequence[datetime] = (),
 ) -> Receipt:
     counted = {place: count for place, count in places.items() if count}
-    written = {**counted, "fact_ids": list(ids)} if ids else counted
+    written: dict[str, Any] = {**counted}
+    if ids:
+        written["fact_ids"] = list(ids)
+    if days:
+        written["days"] = [moment.isoformat() for moment in days]
     known = connection.execute(
         sa.update(erasures)
         .where(erasures.c.id == erasure_id)
@@ -223,7 +216,7 @@ def _write_receipt(
                 receipt=written,
             )
         )
-    return Receipt(erasure_id, user_id, scope, at, counted, False, tuple(ids))
+    return Receipt(erasure_id, user_id, scope, at, counted, False, tuple(ids), days=tuple(days))
 
 
 def _bury(connection: Connection, digest: str, user_id: str, at: datetime) -> None:
@@ -239,10 +232,11 @@ def _salt(connection: Connection) -> bytes | None:
 
 def _made_salt(connection: Connection) -> bytes:
     """Key of the hashes: without it a list of common words would give the erased ones away."""
+    if (salt := _salt(connection)) is not None:
+        return salt
+    connection.execute(_MAKE_SALT, {"key": _SALT, "value": secrets.token_bytes(32).hex()})
     salt = _salt(connection)
-    if salt is None:
-        salt = secrets.token_bytes(32)
-        connection.execute(sa.insert(meta).values(key=_SALT, value=salt.hex()))
+    assert salt is not None  # this one, or that of whom another process erased in the same moment
     return salt
 
 

@@ -24,14 +24,15 @@ from typing import Any, get_args
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from bmo.ledger import erasure, fact_writing, model_queue, outbox
+from bmo.ledger import doubles, erasure, fact_writing, model_queue, outbox
 from bmo.ledger import facts as rows
+from bmo.ledger.database import hold_user
 from bmo.ledger.facts import as_fact
 from bmo.ledger.records import EndReason, HeldResolution
 from bmo.ledger.schema import UtcDateTime, as_utc, decisions, fact_turns, facts, feedback, turns
 from bmo.ledger.values import text_key, value_key
 from bmo.settings import checked_user_id
-from bmo.turn import CATEGORIES, Cardinality, Kind, Polarity, Verdict
+from bmo.turn import CATEGORIES, MASKS, Cardinality, Kind, Polarity, Verdict
 
 LONGEST_TEXT = 20_000
 """Most characters of one text of a row."""
@@ -57,7 +58,7 @@ _TABLES: dict[str, sa.Table] = {
 # Of this ledger alone: where the index keeps the fact, what waits for a confirmation, and ids
 # that are only counters.
 _LEFT_OUT = {
-    "facts": {"index_id", "withdrawn_by", "value_key", "text_key"},
+    "facts": {"index_id", "withdrawn_by", "value_key", "text_key", "digest"},
     "turns": {"seq"},
     "decisions": {"id"},
     "feedback": {"id"},
@@ -95,8 +96,12 @@ _WORDS = {
     "turns": ("text", "assistant_before", "assistant_after"),
     "facts": ("text", "said", "asked", "value"),
 }
+_NAMES = ("subject", "slot", "domain", "when")
+"""Names in a fact: a file may hold any words there."""
 _ID = re.compile(r"[\w.:-]{1,64}")
 _IDS = ("id", "turn_id", "fact_id", "superseded_by")
+_RANDOM = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+"""An id that BMO or another program made by chance: what looks for keys takes it for one."""
 _YEARS = range(1970, 2200)
 
 
@@ -148,7 +153,6 @@ def export_lines(connection: Connection, user_id: str) -> Iterator[str]:
 def import_lines(
     connection: Connection,
     lines: Iterable[str],
-    now: datetime,
     *,
     user_id: str | None = None,
     inspect: Inspect = as_it_is,
@@ -158,7 +162,6 @@ def import_lines(
     Args:
         connection: A writing connection.
         lines: The lines.
-        now: The present moment, for the outbox.
         user_id: Whose memory it becomes; None for the user in the file.
         inspect: The gate's word on the words of a row.
 
@@ -169,7 +172,7 @@ def import_lines(
     header: dict[str, Any] | None = None
     skipped: set[str] = set()
     refused: list[str] = []
-    said: list[str] = []
+    new: dict[str, list[str]] = {"turns": [], "facts": []}
     read: Counter[str] = Counter()
     told: object = None
     for number, line in enumerate(lines, start=1):
@@ -179,6 +182,9 @@ def import_lines(
         if header is None:
             header = _checked_header(row, number)
             user_id = checked_user_id(header["user_id"] if user_id is None else user_id)
+            if not _RANDOM.fullmatch(user_id) and MASKS[0] in inspect(user_id, "")[0]:
+                raise ExchangeError(f"line {number}: the user id is a secret: name one by --user")
+            hold_user(connection, user_id)
             continue
         assert user_id is not None
         name = str(row.pop("type", ""))
@@ -196,27 +202,29 @@ def import_lines(
             counts["suppressed"] += 1
             continue
         values = _columns(_TABLES[name], row, number)
-        if name == "turns" and erasure.is_wiped(connection, user_id, values["at"]):
+        if name == "turns" and erasure.is_buried(connection, user_id, values["at"]):
             counts["suppressed"] += 1
             skipped.add(values["id"])
             continue
-        before = {column: values.get(column) for column in _WORDS.get(name, ())}
+        before = dict(values)
         if not _inspected(name, values, inspect):
             skipped.add(values["id"])
             refused.append(values["id"])
             continue
-        masked = any(values.get(column) != words for column, words in before.items())
-        result = _import_row(connection, name, values, user_id, now, number)
+        masked = values != before
+        result = _import_row(connection, name, values, user_id, number)
         if result == "suppressed":
             skipped.add(str(row["id"]))
-        if name == "turns" and result == "added":
-            said.append(str(row["id"]))
+        if result == "added" and name in new:
+            new[name].append(str(row["id"]))
         counts[result] += 1
         counts["masked"] += masked and result == "added"
     if header is None or user_id is None:
         raise ExchangeError("there is nothing to import: the file is empty")
     _check_whole(header, read, told)
-    model_queue.queue_held(connection, user_id, said, now)
+    model_queue.queue_held(connection, user_id, new["turns"])
+    # Once their sources are there: what is here already, or stands twice in the file, is merged.
+    doubles.settle_by_ids(connection, user_id, new["facts"])
     return Imported(**counts, refused=tuple(refused))
 
 
@@ -237,22 +245,25 @@ def _check_whole(header: dict[str, Any], read: Counter[str], told: object) -> No
 def _inspected(name: str, values: dict[str, Any], inspect: Inspect) -> bool:
     """Masks the words of a row; False for a fact that no memory may hold."""
     harmless, asked = True, values.get("asked") or values.get("assistant_before") or ""
-    for column in _WORDS.get(name, ()):
-        text = values.get(column)
-        if text:
+    told = (*_WORDS.get(name, ()), *(_NAMES if name == "facts" else ()))
+    for column, text in values.items():
+        if isinstance(text, str) and text and not _is_plain(name, column, text):
             own = asked if column in ("text", "said") else ""
             values[column], holds = inspect(text, own)
-            harmless = harmless and holds
+            harmless = harmless and (holds or column not in told)
+    if values.get("entities"):
+        values["entities"] = [inspect(entity, "")[0] for entity in values["entities"]]
     return harmless or name != "facts"
 
 
+def _is_plain(name: str, column: str, value: str) -> bool:
+    """Whether a column holds no words: an id that is looked up, a closed set, random digits."""
+    known = column in _IDS or (name, column) in _CLOSED
+    return known or _RANDOM.fullmatch(value) is not None
+
+
 def _import_row(
-    connection: Connection,
-    name: str,
-    values: dict[str, Any],
-    user_id: str,
-    now: datetime,
-    number: int,
+    connection: Connection, name: str, values: dict[str, Any], user_id: str, number: int
 ) -> str:
     table = _TABLES[name]
     if "user_id" in table.c:
@@ -267,24 +278,22 @@ def _import_row(
     if name == "turns":
         values["seq"] = (connection.execute(sa.select(sa.func.max(turns.c.seq))).scalar() or 0) + 1
     if name == "facts":
-        return _import_fact(connection, values, user_id, now)
+        return _import_fact(connection, values, user_id)
     connection.execute(sa.insert(table).values(**values))
     return "added"
 
 
-def _import_fact(
-    connection: Connection, values: dict[str, Any], user_id: str, now: datetime
-) -> str:
+def _import_fact(connection: Connection, values: dict[str, Any], user_id: str) -> str:
     values["value_key"] = value_key(values["value"])
     values["text_key"] = text_key(values["text"])
     connection.execute(sa.insert(facts).values(**values))
     fact = rows.by_ids(connection, user_id, [values["id"]])[0]
-    if erasure.is_buried(connection, user_id, as_fact(fact), values["recorded_at"]):
+    if erasure.is_buried(connection, user_id, values["recorded_at"], as_fact(fact)):
         connection.execute(sa.delete(facts).where(facts.c.id == fact.id))
         return "suppressed"
     fact_writing.write_words(connection, fact, fresh=True)
     if fact.valid_until is None:
-        outbox.put(connection, "add", user_id, fact.id, now)
+        outbox.put(connection, "add", user_id, fact.id)
     return "added"
 
 
@@ -324,15 +333,14 @@ def _columns(table: sa.Table, row: dict[str, Any], number: int) -> dict[str, Any
     unknown = sorted(set(row) - set(table.c.keys()))
     if unknown:
         raise ExchangeError(f"line {number}: {table.name} has no {unknown[0][:40]!r}")
+    own = {"user_id", *_LEFT_OUT.get(table.name, ())}
     values: dict[str, Any] = {}
     for column in table.c:
-        if column.name in _LEFT_OUT.get(table.name, ()) or column.name not in row:
-            if not column.nullable and column.default is None and not column.primary_key:
-                if column.name in ("user_id", *_LEFT_OUT.get(table.name, ())):
-                    continue
+        if column.name in row and column.name not in _LEFT_OUT.get(table.name, ()):
+            values[column.name] = _value(column, row[column.name], number)
+        elif column.name not in own and not (column.nullable or column.default is not None):
+            if not column.primary_key:
                 raise ExchangeError(f"line {number}: {table.name} needs {column.name!r}")
-            continue
-        values[column.name] = _value(column, row[column.name], number)
     return values
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 
@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from bmo.ids import new_id
-from bmo.ledger import fact_writing, outbox, word_search
+from bmo.ledger import doubles, fact_writing, outbox, word_search
 from bmo.ledger import facts as rows
 from bmo.ledger.database import Database
 from bmo.ledger.fact_writing import Stamp
@@ -18,9 +18,8 @@ from bmo.ledger.facts import as_fact
 from bmo.ledger.reconcile import conflict_key
 from bmo.ledger.records import Why
 from bmo.ledger.schema import OTHER_PEOPLE, fact_turns, facts, turns
-from bmo.ledger.subjects import is_person, name_of, relation_of
 from bmo.ledger.turn_log import logged
-from bmo.ledger.values import content_words
+from bmo.ledger.values import content_words, is_person, name_of, relation_of
 from bmo.settings import checked_user_id
 from bmo.turn import Category, Kind, StoredFact, Visibility, utc_now
 
@@ -159,16 +158,13 @@ class FactQueries(Database):
         with self.reading() as connection:
             return rows.fetch(connection, query.order_by(facts.c.id))
 
-    def search_words(
-        self, user_id: str, query: str, limit: int, *, counts: Mapping[str, int] | None = None
-    ) -> list[tuple[StoredFact, float]]:
+    def search_words(self, user_id: str, query: str, limit: int) -> list[tuple[StoredFact, float]]:
         """Live facts that share words with ``query``, best first.
 
         Args:
             user_id: Whose facts.
             query: Any text.
             limit: Facts at most.
-            counts: ``word_counts`` of the query's words, where they were asked for already.
 
         Returns:
             (fact, share of the query's rare words it has, 0..1).
@@ -176,9 +172,7 @@ class FactQueries(Database):
         checked_user_id(user_id)
         now = utc_now()
         with self.reading() as connection:
-            found = word_search.by_words(
-                connection, user_id, content_words([query]), limit=limit, counts=counts
-            )
+            found = word_search.by_words(connection, user_id, content_words([query]), limit)
         return [
             (fact, share)
             for fact, share in found
@@ -279,6 +273,8 @@ class FactQueries(Database):
     ) -> StoredFact:
         """Corrects a fact by hand: a new row takes the old one's place.
 
+        One that states what another live one does is merged with it.
+
         Raises:
             ValueError: No such live fact of this user, or nothing to change.
         """
@@ -287,7 +283,6 @@ class FactQueries(Database):
             raise ValueError("nothing to change: give a text, a value, a category or a visibility")
         if text is not None and not text.strip():
             raise ValueError("a memory needs words; to remove it use erase")
-        now = utc_now()
         with self.writing(user_id) as connection:
             found = rows.by_ids(connection, user_id, [fact_id])
             if not found or found[0].valid_until is not None:
@@ -308,7 +303,7 @@ class FactQueries(Database):
             )
             stamp = Stamp(
                 user_id,
-                at or now,
+                at or utc_now(),
                 old.turn_id,
                 "manual",
                 old.extraction_version,
@@ -316,9 +311,9 @@ class FactQueries(Database):
                 visibility or old.visibility,
             )
             new = fact_writing.insert(connection, fact, stamp, valid_from=old.valid_from)
-            fact_writing.end(connection, old, "edited", now, at=stamp.at, superseded_by=new.id)
-            outbox.put(connection, "add", user_id, new.id, now)
-            return new
+            fact_writing.end(connection, old, "edited", at=stamp.at, superseded_by=new.id)
+            outbox.put(connection, "add", user_id, new.id)
+            return doubles.settle(connection, [new])[new.id]
 
 
 def _with_names(connection: Connection, user_id: str, subjects: Collection[str]) -> tuple[str, ...]:

@@ -1,24 +1,46 @@
-"""Writing rows of ``facts``, with the words they are found by and the turns they come from."""
+"""Writing rows of ``facts``, with the words they are found by and the turns they come from.
+
+Each user's memory has a version: another number than before says that something in it is gone. It
+goes up with every write that ends, changes or erases memories, in the same transaction. Workers
+that share a ledger look at it before they use what they read earlier.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from bmo.ledger import outbox
+from bmo.ledger.database import hold_user
 from bmo.ledger.facts import by_ids, fetch, of_slots, select_facts
 from bmo.ledger.reconcile import conflict_key, slots_of_family
 from bmo.ledger.records import Ended, EndReason
-from bmo.ledger.schema import clean_text, fact_turns, fact_words, facts
-from bmo.ledger.subjects import name_of, relation_of
-from bmo.ledger.values import content_words, text_key, value_key
-from bmo.ledger.versions import raise_version
+from bmo.ledger.schema import clean_text, fact_turns, fact_words, facts, user_versions
+from bmo.ledger.values import content_words, name_of, relation_of, text_key, value_key
 from bmo.turn import CATEGORIES, Fact, StoredFact, Visibility
+
+Version = tuple[tuple[str, int], ...]
+"""The user's number and everybody's; only to be compared."""
+
+EVERYBODY: Final = "*"
+"""Whose number goes up when a user is wiped: of him nothing stays, not even a number. No user id
+that is allowed is so."""
+
+_RAISE = sa.text(
+    "INSERT INTO user_versions (user_id, version) VALUES (:user, 1) "
+    "ON CONFLICT (user_id) DO UPDATE SET version = user_versions.version + 1"
+)
+_VERSION = (
+    sa.select(user_versions.c.user_id, user_versions.c.version)
+    .where(user_versions.c.user_id.in_([sa.bindparam("user"), EVERYBODY]))
+    .order_by(user_versions.c.user_id)
+)
+_DELETE = sa.delete(user_versions).where(user_versions.c.user_id == sa.bindparam("user"))
 
 _INSERT_FACT = sa.insert(facts)
 _INSERT_LINK = sa.insert(fact_turns)
@@ -60,6 +82,12 @@ class Stamp:
         return own or row.visibility == "shared"
 
 
+_AS_SAID = (
+    *("subject", "slot", "value", "text", "kind", "cardinality", "polarity", "confidence"),
+    *("domain", "sensitive", "expires_at", "rule_id", "extraction_method"),
+)
+"""Columns that hold what the gate said as it said it."""
+
 _STORED = frozenset(field.name for field in fields(StoredFact))
 
 
@@ -73,6 +101,8 @@ def insert(
     valid_from: datetime | None = None,
 ) -> StoredFact:
     """Writes a new fact under its own id, with its words and its source.
+
+    A live one is not settled yet (see ``doubles``); nor is one that ``restate`` changed.
 
     Args:
         connection: A writing connection.
@@ -139,25 +169,14 @@ def restate(
 def _content(fact: Fact, stamp: Stamp) -> dict[str, Any]:
     """What a fact states and who wrote it, as columns."""
     return {
-        "subject": fact.subject,
-        "slot": fact.slot,
-        "value": fact.value,
+        **{name: getattr(fact, name) for name in _AS_SAID},
         "value_key": value_key(fact.value),
-        "text": fact.text,
         "text_key": text_key(fact.text),
         "category": fact.category if fact.category in CATEGORIES else "personal_facts",
-        "kind": fact.kind,
-        "cardinality": fact.cardinality,
-        "polarity": fact.polarity,
-        "confidence": fact.confidence,
         "entities": [clean_text(entity) for entity in fact.entities],
-        "domain": fact.domain,
-        "sensitive": fact.sensitive,
-        "expires_at": fact.expires_at,
         "source_type": stamp.source_type,
-        "rule_id": fact.rule_id,
-        "extraction_method": fact.extraction_method,
         "extraction_version": stamp.version,
+        "digest": None,
     }
 
 
@@ -193,9 +212,15 @@ def rewrite_keys(connection: Connection, after: str, most: int) -> str | None:
         The last one's id, or None when there are no more.
     """
     some = select_facts().where(facts.c.id > after).order_by(facts.c.id).limit(most)
+    for user_id in sorted({fact.user_id for fact in fetch(connection, some)}):
+        hold_user(connection, user_id)
     found = fetch(connection, some)
     for fact in found:
-        keys = {"value_key": value_key(fact.value), "text_key": text_key(fact.text)}
+        keys = {
+            "value_key": value_key(fact.value),
+            "text_key": text_key(fact.text),
+            "digest": None,
+        }
         change(connection, fact.id, keys)
         write_words(connection, fact)
     return found[-1].id if len(found) == most else None
@@ -214,7 +239,6 @@ def end(
     connection: Connection,
     known: StoredFact,
     why: EndReason,
-    now: datetime,
     *,
     at: datetime,
     superseded_by: str | None = None,
@@ -232,7 +256,7 @@ def end(
     raise_version(connection, known.user_id)
     if turn_id is not None:
         link_turn(connection, known.id, turn_id, "ended")
-    outbox.put(connection, "delete", known.user_id, known.id, now)
+    outbox.put(connection, "delete", known.user_id, known.id)
     settle_conflict(connection, known)
     return Ended(known, why)
 
@@ -250,3 +274,20 @@ def settle_conflict(connection: Connection, gone: StoredFact) -> None:
 def change(connection: Connection, fact_id: str, values: Mapping[str, object]) -> None:
     """Changes columns of one fact."""
     connection.execute(sa.update(facts).where(facts.c.id == fact_id).values(**values))
+
+
+def raise_version(connection: Connection, user_id: str) -> None:
+    """Notes that memories of a user ended, changed or were erased."""
+    connection.execute(_RAISE, {"user": user_id})
+
+
+def drop_version(connection: Connection, user_id: str) -> None:
+    """Notes that a user was wiped."""
+    connection.execute(_DELETE, {"user": user_id})
+    connection.execute(_RAISE, {"user": EVERYBODY})
+
+
+def version_of(connection: Connection, user_id: str) -> Version:
+    """The version of a user's memory."""
+    found = connection.execute(_VERSION, {"user": user_id}).all()
+    return tuple((row.user_id, row.version) for row in found)

@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
-from bmo.ledger.chunks import chunks
+from bmo.ledger.database import chunks
 from bmo.ledger.reconcile import slots_of_family
 from bmo.ledger.records import EndReason
 from bmo.ledger.schema import facts
@@ -18,6 +18,7 @@ from bmo.ledger.values import text_key, value_key
 from bmo.turn import Fact, StoredFact
 
 COLUMNS = [facts.c[field.name] for field in fields(StoredFact)]
+_OF_BOTH = [field.name for field in fields(Fact) if hasattr(StoredFact, field.name)]
 ENTITIES = [column.key for column in COLUMNS].index("entities")
 
 
@@ -161,23 +162,4 @@ def live_by_ids(connection: Connection, user_id: str, ids: Collection[str]) -> l
 
 def as_fact(row: StoredFact) -> Fact:
     """What the gate said to write this row."""
-    return Fact(
-        id=row.id,
-        said=row.said,
-        asked=row.asked,
-        text=row.text,
-        category=row.category,
-        slot=row.slot,
-        value=row.value,
-        subject=row.subject,
-        cardinality=row.cardinality,
-        polarity=row.polarity,
-        kind=row.kind,
-        expires_at=row.expires_at,
-        confidence=row.confidence,
-        rule_id=row.rule_id,
-        extraction_method=row.extraction_method,
-        entities=row.entities,
-        domain=row.domain,
-        sensitive=row.sensitive,
-    )
+    return Fact(**{name: getattr(row, name) for name in _OF_BOTH})

@@ -9,13 +9,13 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from bmo.ledger import erasure, outbox
+from bmo.ledger import doubles, erasure, outbox
 from bmo.ledger import facts as rows
 from bmo.ledger.database import Database
+from bmo.ledger.fact_writing import Version, raise_version, version_of
 from bmo.ledger.records import OutboxItem, PendingErasure, Receipt
 from bmo.ledger.schema import erasures, facts
 from bmo.ledger.schema import outbox as outbox_table
-from bmo.ledger.versions import Version, raise_version, version_of
 from bmo.settings import checked_user_id
 from bmo.turn import StoredFact, utc_now
 
@@ -37,6 +37,7 @@ class Forgetting(Database):
         *,
         at: datetime | None = None,
         scope: str = "fact",
+        days: Collection[datetime] = (),
         erasure_id: str | None = None,
     ) -> Receipt:
         """Erases facts, live or ended; the index's part follows through the outbox.
@@ -46,10 +47,10 @@ class Forgetting(Database):
             ids: Of the facts.
             at: When it was asked for.
             scope: For the receipt.
+            days: Beginning and end of the days of which no words may be left, or nothing.
             erasure_id: Of an earlier receipt that is carried out again, in a restored backup.
         """
         checked_user_id(user_id)
-        now = utc_now()
         with self.writing(user_id) as connection:
             gone = rows.by_ids(connection, user_id, ids)
             return erasure.erase_facts(
@@ -57,9 +58,9 @@ class Forgetting(Database):
                 user_id,
                 gone,
                 scope=scope,
-                at=at or now,
-                now=now,
+                at=at or utc_now(),
                 turn_id=None,
+                days=tuple(days),
                 erasure_id=erasure_id,
             )
 
@@ -68,10 +69,9 @@ class Forgetting(Database):
     ) -> Receipt:
         """Erases everything of a user: facts, turns, decisions, recalls. Arguments as of erase."""
         checked_user_id(user_id)
-        now = utc_now()
         with self.writing(user_id) as connection:
             return erasure.erase_user(
-                connection, user_id, at=at or now, now=now, erasure_id=erasure_id
+                connection, user_id, at=at or utc_now(), erasure_id=erasure_id
             )
 
     def pending_erasures(self, user_id: str) -> list[PendingErasure]:
@@ -84,15 +84,9 @@ class Forgetting(Database):
         with self.reading() as connection:
             return [
                 PendingErasure(
-                    row.id,
-                    user_id,
-                    row.scope,
-                    row.asked_at,
-                    tuple(_withdrawn_by(connection, row.id)),
+                    row.id, user_id, row.scope, row.asked_at, (*_withdrawn_by(connection, row.id),)
                 )
-                for row in connection.execute(
-                    query.order_by(erasures.c.asked_at, erasures.c.id)
-                ).all()
+                for row in connection.execute(query).all()
             ]
 
     def confirm_erasure(self, user_id: str, erasure_id: str) -> Receipt:
@@ -102,12 +96,11 @@ class Forgetting(Database):
             ValueError: There is no such request of this user waiting.
         """
         checked_user_id(user_id)
-        now = utc_now()
         with self.writing(user_id) as connection:
             request = _waiting(connection, user_id, erasure_id)
             if request.scope == "all":
                 return erasure.erase_user(
-                    connection, user_id, at=request.asked_at, now=now, erasure_id=erasure_id
+                    connection, user_id, at=request.asked_at, erasure_id=erasure_id
                 )
             return erasure.erase_facts(
                 connection,
@@ -115,9 +108,9 @@ class Forgetting(Database):
                 _withdrawn_by(connection, erasure_id),
                 scope=request.scope,
                 at=request.asked_at,
-                now=now,
                 turn_id=request.turn_id,
                 topics=request.receipt.get("topics", ()),
+                days=_days(request.receipt),
                 erasure_id=erasure_id,
             )
 
@@ -128,15 +121,15 @@ class Forgetting(Database):
             ValueError: There is no such request of this user waiting.
         """
         checked_user_id(user_id)
-        now = utc_now()
         with self.writing(user_id) as connection:
             _waiting(connection, user_id, erasure_id)
             restored = [f for f in _withdrawn_by(connection, erasure_id) if f.valid_until is None]
-            connection.execute(
-                sa.update(facts).where(facts.c.withdrawn_by == erasure_id).values(withdrawn_by=None)
-            )
+            back = sa.update(facts).where(facts.c.withdrawn_by == erasure_id)
+            connection.execute(back.values(withdrawn_by=None, digest=None))
             for fact in restored:
-                outbox.put(connection, "add", user_id, fact.id, now)
+                outbox.put(connection, "add", user_id, fact.id)
+            # What was said again meanwhile is merged.
+            restored = [*doubles.settle(connection, restored).values()]
             raise_version(connection, user_id)
             connection.execute(
                 sa.update(erasures)
@@ -163,7 +156,8 @@ class Forgetting(Database):
         places = {place: count for place, count in row.receipt.items() if isinstance(count, int)}
         ids, stays = (tuple(row.receipt.get(name, ())) for name in ("fact_ids", "stays"))
         complete = row.status == "done"
-        return Receipt(row.id, user_id, row.scope, row.asked_at, places, complete, ids, stays)
+        days, at = _days(row.receipt), row.asked_at
+        return Receipt(row.id, user_id, row.scope, at, places, complete, ids, stays, days)
 
     def erasures_to_finish(self) -> list[str]:
         """Erasures whose entries left the index, but whose bytes may still be in files."""
@@ -192,16 +186,21 @@ class Forgetting(Database):
         self, ids: Collection[str], places: Mapping[str, int], stays: Collection[str]
     ) -> None:
         """The files were rewritten, but for those of the servers in ``stays``: that is all."""
-        with self.writing() as connection:
-            for erasure_id in ids:
+        for erasure_id in ids:
+            with self.writing() as connection:
                 self._add_to_receipt(connection, erasure_id, places, stays)
 
     def purged(self, item: OutboxItem, places: Mapping[str, int]) -> None:
         """The index removed something erased: the entry goes, the receipt counts it."""
-        with self.writing() as connection:
+        with self.writing(item.user_id) as connection:
             if item.erasure_id is not None:
                 self._add_to_receipt(connection, item.erasure_id, places)
             outbox.done(connection, item.id)
+
+
+def _days(receipt: Mapping[str, Any]) -> tuple[datetime, ...]:
+    """Beginning and end of the days that an erasure is about, or nothing."""
+    return tuple(datetime.fromisoformat(moment) for moment in receipt.get("days", ()))
 
 
 def _withdrawn_by(connection: Connection, erasure_id: str) -> list[StoredFact]:

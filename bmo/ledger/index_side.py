@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import fields
 from datetime import datetime, timedelta
-from typing import Any, get_args
+from typing import get_args
 
 import sqlalchemy as sa
 
 from bmo.ids import new_id
 from bmo.ledger import facts as rows
 from bmo.ledger import outbox
-from bmo.ledger.chunks import chunks, rows_among
+from bmo.ledger.database import chunks, rows_among
 from bmo.ledger.records import LAST_RETRY, Backlog, OutboxItem, OutboxOp
 from bmo.ledger.schema import UtcDateTime, decisions, facts, meta, turns
 from bmo.ledger.schema import outbox as waiting
@@ -30,6 +30,13 @@ FIRST_RETRY = timedelta(seconds=0.5)
 OPS: tuple[OutboxOp, ...] = get_args(OutboxOp)
 _FIELDS = tuple(field.name for field in fields(OutboxItem))
 _ERROR_CHARACTERS = 200
+
+
+def _unheld(*conditions: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
+    """Of the entries that fulfil conditions those that no other transaction is changing."""
+    found = sa.select(waiting.c.id).where(*conditions)
+    return waiting.c.id.in_(found.with_for_update(skip_locked=True))
+
 
 # Built once: building a statement takes longer than running it, and each fact runs these.
 _NEXT = waiting.c.next_at
@@ -51,43 +58,38 @@ _TAKE = (
 )
 _RENEW = (
     sa.update(waiting)
-    .where(waiting.c.leased_by == sa.bindparam("owner"))
+    .where(_unheld(waiting.c.leased_by == sa.bindparam("owner")))
     .values(leased_until=sa.bindparam("until"))
 )
 _HURRY = (
     sa.update(waiting)
-    .where(_WANTED, _NEXT > sa.bindparam("now", type_=_MOMENT), waiting.c.leased_by.is_(None))
+    .where(
+        _unheld(_WANTED, _NEXT > sa.bindparam("now", type_=_MOMENT), waiting.c.leased_by.is_(None))
+    )
     .values(next_at=waiting.c.created_at)
 )
 _SERVERS_CLOCK = sa.select(sa.func.clock_timestamp(type_=UtcDateTime()))
 
 
-def _claimable() -> sa.Select[Any]:
-    """What may be leased: of each fact the oldest entry."""
+def _moment(name: str) -> sa.BindParameter[datetime]:
+    return sa.bindparam(name, type_=_MOMENT)
 
-    def moment(name: str) -> sa.BindParameter[datetime]:
-        return sa.bindparam(name, type_=_MOMENT)
 
-    earlier = waiting.alias("earlier")
-    first_of_fact = sa.select(sa.func.min(earlier.c.id)).where(
-        earlier.c.fact_id == waiting.c.fact_id
-    )
+_EARLIER = waiting.alias("earlier")
+_FIRST_OF_FACT = sa.select(sa.func.min(_EARLIER.c.id)).where(
+    _EARLIER.c.fact_id == waiting.c.fact_id
+)
+_UNTIL = waiting.c.leased_until
+_CLAIMABLE = (
+    sa.select(waiting)
     # What is further ahead than it is ever put was put there by a clock that has gone back since.
-    due = sa.or_(waiting.c.next_at <= moment("now"), waiting.c.next_at > moment("too_far"))
-    until = waiting.c.leased_until
-    free = sa.or_(until.is_(None), until <= moment("clock"), until > moment("too_long"))
-    return (
-        sa.select(waiting)
-        .where(due, free, _WANTED, waiting.c.id == first_of_fact.scalar_subquery())
-        .order_by(waiting.c.id)
-        .limit(sa.bindparam("most", type_=sa.Integer()))
-        .with_for_update(skip_locked=True)
-    )
-
-
-_CLAIMABLE = _claimable()
-
-
+    .where(sa.or_(_NEXT <= _moment("now"), _NEXT > _moment("too_far")))
+    .where(sa.or_(_UNTIL.is_(None), _UNTIL <= _moment("clock"), _UNTIL > _moment("too_long")))
+    .where(_WANTED, waiting.c.id == _FIRST_OF_FACT.scalar_subquery())
+    .order_by(waiting.c.id)
+    .limit(sa.bindparam("most", type_=sa.Integer()))
+    .with_for_update(skip_locked=True)
+)
 _META = sa.select(meta.c.value).where(meta.c.key == sa.bindparam("key"))
 _IDENTITY = "ledger_id"
 _NOTE_INDEX_ID = (
@@ -171,17 +173,18 @@ class IndexSide(TurnQueries):
 
     def applied(self, item: OutboxItem, *, index_id: str | None = None) -> None:
         """The index did it: the entry goes, and Mem0's id is written beside the fact."""
-        with self.writing() as connection:
+        with self.writing(item.user_id) as connection:
             if index_id is not None:
                 given = {"fact": item.fact_id, "new_index_id": index_id}
                 connection.execute(_NOTE_INDEX_ID, given)
             outbox.done(connection, item.id)
 
-    def note_index_ids(self, index_ids: Mapping[str, str]) -> None:
+    def note_index_ids(self, index_ids: Sequence[tuple[StoredFact, str]]) -> None:
         """Writes Mem0's ids beside facts."""
-        given = [{"fact": fact, "new_index_id": index} for fact, index in index_ids.items()]
+        given = [{"fact": fact.id, "new_index_id": index} for fact, index in index_ids]
         if given:
-            with self.writing() as connection:
+            users = {fact.user_id for fact, _ in index_ids}
+            with self.writing(*users) as connection:
                 connection.execute(_NOTE_INDEX_ID, given)
 
     def put_off(self, item: OutboxItem, error: str) -> None:
@@ -194,16 +197,16 @@ class IndexSide(TurnQueries):
             "leased_until": None,
             "last_error": error[:_ERROR_CHARACTERS],
         }
-        with self.writing() as connection:
+        with self.writing(item.user_id) as connection:
             connection.execute(sa.update(waiting).where(waiting.c.id == item.id).values(failed))
 
     def release_outbox(self, owner: str | None = None) -> None:
         """Gives leases back: of one recorder, or of all when nobody else can be at work."""
         free = sa.update(waiting).values(leased_by=None, leased_until=None)
         if owner is None:
-            free = free.values(next_at=waiting.c.created_at)
+            free = free.where(_unheld()).values(next_at=waiting.c.created_at)
         else:
-            free = free.where(waiting.c.leased_by == owner)
+            free = free.where(_unheld(waiting.c.leased_by == owner))
         with self.writing() as connection:
             connection.execute(free)
 
@@ -211,11 +214,6 @@ class IndexSide(TurnQueries):
         """How much waits, and when what waits for these operations is due (None: for all)."""
         with self.reading() as connection:
             return Backlog(*connection.execute(_BACKLOG, {"ops": list(ops or OPS)}).one())
-
-    def outbox_depth(self) -> tuple[int, datetime | None]:
-        """Number of entries, and when the oldest was put in."""
-        found = self.backlog()
-        return found.depth, found.oldest
 
     def count_indexable(self) -> int:
         """Number of live facts of all users: what the index should hold."""
@@ -313,6 +311,20 @@ class IndexSide(TurnQueries):
                 return True
             given = {"name": key, "old": old, "new": new}
             return connection.execute(_CHANGE_META, given).rowcount == 1
+
+    def take_round(self, what: str, every: timedelta) -> bool:
+        """Whether it is time for what one process does for all; it is nobody else's then.
+
+        Args:
+            what: Its name.
+            every: How often it is done.
+        """
+        key, now = f"round:{what}", utc_now()
+        last = self.remembered(key)
+        # A clock that went back since keeps nobody from it.
+        if last is not None and abs(now - datetime.fromisoformat(last)) < every:
+            return False
+        return self.exchange(key, last, now.isoformat())
 
 
 def _clock(connection: sa.Connection, now: datetime) -> datetime:

@@ -29,18 +29,26 @@ class Ledger(FactQueries, Forgetting, IndexSide, ModelSide, RecallLog):
     """
 
     @classmethod
-    def open(cls, url: str, connections: int = CONNECTIONS, *, check: bool = True) -> Ledger:
+    def open(
+        cls,
+        url: str,
+        connections: int = CONNECTIONS,
+        *,
+        check: bool = True,
+        make_folder: bool = True,
+    ) -> Ledger:
         """Opens a ledger and brings its schema up to date.
 
         Args:
             url: ``sqlite:///<path>`` or ``postgresql+psycopg://user:password@host/database``.
             connections: Connections to a PostgreSQL server, at most; the threads take turns.
             check: Look for damage inside of a SQLite file first.
+            make_folder: Make the folder of a SQLite file; False for a path that a person typed.
 
         Raises:
             LedgerUnavailable: One sentence that names the path and the fix.
         """
-        return cls(open_engine(url, connections, check=check))
+        return cls(open_engine(url, connections, check=check, make_folder=make_folder))
 
     def record(
         self,
@@ -73,14 +81,7 @@ class Ledger(FactQueries, Forgetting, IndexSide, ModelSide, RecallLog):
         similar = similar_facts(turn.user_id, decision, near)
         with self.writing(turn.user_id) as connection:
             return record_turn(
-                connection,
-                turn,
-                decision,
-                similar,
-                utc_now(),
-                source_type=source_type,
-                raw=raw,
-                mode=mode,
+                connection, turn, decision, similar, source_type=source_type, raw=raw, mode=mode
             )
 
     def rehearse(self, turn: Turn, decision: Decision) -> None:
@@ -90,8 +91,8 @@ class Ledger(FactQueries, Forgetting, IndexSide, ModelSide, RecallLog):
         real turn is spared.
         """
         checked_user_id(turn.user_id)
-        with self.writing() as connection, connection.begin_nested() as savepoint:
-            record_turn(connection, turn, decision, {}, utc_now())
+        with self.writing(turn.user_id) as connection, connection.begin_nested() as savepoint:
+            record_turn(connection, turn, decision, {})
             savepoint.rollback()
 
     def add_imported(
@@ -107,11 +108,10 @@ class Ledger(FactQueries, Forgetting, IndexSide, ModelSide, RecallLog):
             near: Finds similar facts.
         """
         checked_user_id(user_id)
-        now = utc_now()
         similar = dict(near(user_id, fact.text)) if near is not None and wants_near(fact) else {}
-        stamp = fact_writing.Stamp(user_id, at or now, None, "import", "")
+        stamp = fact_writing.Stamp(user_id, at or utc_now(), None, "import", "")
         with self.writing(user_id) as connection:
-            return store_fact(connection, stamp, fact, similar, now, dated=at is not None)
+            return store_fact(connection, stamp, fact, similar, dated=at is not None)
 
     def export(self, user_id: str) -> Iterator[str]:
         """A user's memory as JSON lines (see ``exchange``)."""
@@ -134,4 +134,4 @@ class Ledger(FactQueries, Forgetting, IndexSide, ModelSide, RecallLog):
             ValueError: The user id is not allowed.
         """
         with self.writing() as connection:
-            return import_lines(connection, lines, utc_now(), user_id=user_id, inspect=inspect)
+            return import_lines(connection, lines, user_id=user_id, inspect=inspect)

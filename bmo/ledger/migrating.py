@@ -9,6 +9,7 @@ where a BMO of ``COMPARING`` and before looks for its own schema and no other.
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,11 +17,55 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from bmo.ledger.connections import reading, writing
-from bmo.ledger.errors import LedgerUnavailable
+from bmo.ledger.database import LedgerUnavailable, reading, writing
+from bmo.ledger.doubles import any_unnoted, settle_some
 from bmo.ledger.fact_writing import rewrite_keys
-from bmo.ledger.migrations import FIRST, STEPS
 from bmo.ledger.schema import meta, metadata
+
+FIRST: Final = "0005"
+"""The schema of the first edition, the oldest that is brought up to date."""
+
+STEPS: Final[Mapping[str, tuple[str, ...]]] = {
+    # A memory keeps the user's words it came from, and the assistant's words before them.
+    "0006": (
+        "ALTER TABLE facts ADD COLUMN said TEXT DEFAULT '' NOT NULL",
+        "ALTER TABLE facts ADD COLUMN asked TEXT DEFAULT '' NOT NULL",
+    ),
+    # A version of each user's memory, which other workers look at.
+    "0007": (
+        "CREATE TABLE user_versions (user_id VARCHAR(128) NOT NULL, version BIGINT NOT NULL, "
+        "CONSTRAINT pk_user_versions PRIMARY KEY (user_id))",
+    ),
+    # Which agent a turn was told to, and which agents of its user may be given what it tells.
+    "0030": tuple(
+        f"ALTER TABLE {table} ADD COLUMN {column} NOT NULL"
+        for table in ("turns", "facts")
+        for column in ("agent_id VARCHAR(128) DEFAULT ''", "visibility VARCHAR(8) DEFAULT 'shared'")
+    ),
+    # The gate's mode beside each decision, and what a model was asked for a user in a day.
+    "0040": (
+        "ALTER TABLE decisions ADD COLUMN mode VARCHAR(16) DEFAULT '' NOT NULL",
+        "CREATE TABLE model_days (user_id VARCHAR(128) NOT NULL, day VARCHAR(10) NOT NULL, "
+        "calls BIGINT NOT NULL, tokens BIGINT NOT NULL, "
+        "CONSTRAINT pk_model_days PRIMARY KEY (user_id, day))",
+    ),
+    # No two live memories of a user state the same. What an older worker writes has no digest.
+    "0050": (
+        "ALTER TABLE facts ADD COLUMN digest VARCHAR(64)",
+        "CREATE UNIQUE INDEX uq_facts_digest ON facts (digest) "
+        "WHERE valid_until IS NULL AND withdrawn_by IS NULL",
+        "CREATE INDEX ix_facts_unnoted ON facts (id) "
+        "WHERE digest IS NULL AND valid_until IS NULL AND withdrawn_by IS NULL",
+    ),
+}
+"""Schema -> the statements that make it of the one before, on SQLite and PostgreSQL alike.
+
+A step is never edited once it is released. Workers of the version before go on working with what it
+made: it adds tables, indexes and columns that may be left out (nullable, or with a default of the
+server's). What nothing reads or writes any more is taken away one version later, by a step that
+raises ``OLDEST`` to the schema before it. ``tests/integration/test_rolling_upgrade.py`` compares.
+"""
+
 
 SCHEMA: Final = max(STEPS)
 """The newest schema this BMO knows."""
@@ -39,9 +84,7 @@ KEYS_SINCE: Final = "0006"
 _MIGRATION_LOCK = 7_020_617_001
 
 _VERSION = sa.Table(
-    "alembic_version",
-    sa.MetaData(),
-    sa.Column("version_num", sa.String(32), primary_key=True),
+    "alembic_version", sa.MetaData(), sa.Column("version_num", sa.String(32), primary_key=True)
 )
 """As Alembic made it for versions before."""
 
@@ -86,6 +129,8 @@ _SHAPE = {
     "ix_facts_people": "1000 500 20 1",
     "ix_facts_withdrawn": "100 50",
     "ix_facts_superseded_by": "10000 2",
+    "uq_facts_digest": "40000 1",
+    "ix_facts_unnoted": "100 1",
 }
 """What a well-filled memory looks like to SQLite's planner. Without it it takes "two columns are
 given" for "ten rows are left", and reads all live facts of a user (user and valid_until) to find
@@ -95,6 +140,9 @@ with ten facts and with 50,000. PostgreSQL keeps its own."""
 
 def migrate(engine: Engine) -> None:
     """Makes the tables, or applies the migrations that are missing, in one transaction.
+
+    Then, in pieces that survive a kill, what is made of memories' words is made anew, and those
+    that a BMO before left doubled are merged, also when one worked here since.
 
     Raises:
         LedgerUnavailable: The schema was made by another version of BMO.
@@ -116,6 +164,11 @@ def migrate(engine: Engine) -> None:
         raise _refusal(found)
     while rewriting:
         rewriting = _rewrite_some_keys(engine)
+    with reading(engine) as connection:
+        unnoted = any_unnoted(connection)
+    while unnoted:
+        with writing(engine) as connection:
+            unnoted = settle_some(connection, _KEYS_AT_ONCE)
 
 
 def _one_by_one(connection: Connection) -> None:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from bmo.ledger.chunks import chunks
+from bmo.ledger.database import chunks
 from bmo.ledger.records import Aim, LoggedTurn
 from bmo.ledger.schema import model_queue, turns
 from bmo.ledger.turn_log import logged
 from bmo.settings import GatekeeperMode
-from bmo.turn import Decision, Fact, StoredFact, Turn, is_masked
+from bmo.turn import Decision, Fact, StoredFact, Turn, is_masked, utc_now
 
 NEVER_SHOWN = frozenset({"injection", "sensitive", "forget"})
 """Signals of turns that no model gets to read: attacks, secrets, what was to be forgotten."""
@@ -58,11 +57,7 @@ def is_words(fact: Fact | StoredFact) -> bool:
 
 
 def note(
-    connection: Connection,
-    turn: Turn,
-    decision: Decision,
-    now: datetime,
-    mode: GatekeeperMode | None,
+    connection: Connection, turn: Turn, decision: Decision, mode: GatekeeperMode | None
 ) -> None:
     """Lets a turn that was just decided wait for a model, or no longer.
 
@@ -70,7 +65,6 @@ def note(
         connection: A writing connection; the turn is in it already.
         turn: The turn.
         decision: The gate's word on it.
-        now: The present moment.
         mode: The gate's mode.
     """
     aim = aim_of(decision, mode)
@@ -80,31 +74,27 @@ def note(
     if aim is None or known == aim:
         return
     promise = decision.assessment.allow if decision.assessment is not None else None
-    connection.execute(_INSERT, _row(turn, aim, promise, now))
+    connection.execute(_INSERT, _row(turn, aim, promise))
 
 
-def _row(
-    turn: Turn | LoggedTurn, aim: Aim, promise: float | None, now: datetime
-) -> dict[str, object]:
+def _row(turn: Turn | LoggedTurn, aim: Aim, promise: float | None) -> dict[str, object]:
     return {
         "turn_id": turn.id,
         "user_id": turn.user_id,
         "aim": aim,
         "promise": promise,
         "attempts": 0,
-        "next_at": now,
+        "next_at": utc_now(),
         "last_error": "",
     }
 
 
-def queue_held(
-    connection: Connection, user_id: str, turn_ids: Sequence[str], now: datetime
-) -> None:
+def queue_held(connection: Connection, user_id: str, turn_ids: Sequence[str]) -> None:
     """Lets those of some turns wait that are held: turns that came with an import."""
     for some in chunks(turn_ids):
         held = logged(connection, user_id, verdict="hold", resolution="", turn_ids=some)
         rows = [
-            _row(said, "held", None, now)
+            _row(said, "held", None)
             for said in held
             if said.text
             and not said.redacted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 
 import sqlalchemy as sa
@@ -17,7 +18,7 @@ from bmo.ledger.schema import model_queue as queue
 from bmo.ledger.turn_log import as_turn
 from bmo.ledger.turn_queries import TurnQueries
 from bmo.settings import GatekeeperMode, checked_user_id
-from bmo.turn import Decision, Turn, is_masked, utc_now
+from bmo.turn import Decision, Turn, is_masked
 
 FIRST_RETRY = timedelta(minutes=1)
 """How long a turn waits after the first failure; each further one doubles it."""
@@ -26,7 +27,11 @@ LONGEST_RETRY = timedelta(days=1)
 """What fails for days costs a call a day."""
 
 _QUEUE = queue.c
-_WAITING = sa.select(queue).join(turns).where(model_queue.readable())
+_WAITING = (
+    sa.select(_QUEUE.turn_id, *(_QUEUE[field.name] for field in fields(WaitingTurn)[1:]))
+    .join(turns, turns.c.id == _QUEUE.turn_id)
+    .where(model_queue.readable())
+)
 
 
 _TODAY = sa.select(model_days.c.calls, model_days.c.tokens).where(
@@ -74,17 +79,7 @@ class ModelSide(TurnQueries):
             rows = connection.execute(query).all()
             ids = [row.turn_id for row in rows]
             said = {turn.id: turn for turn in turn_log.logged(connection, user_id, turn_ids=ids)}
-        return [
-            WaitingTurn(
-                turn=as_turn(said[row.turn_id]),
-                aim=row.aim,
-                promise=row.promise,
-                attempts=row.attempts,
-                next_at=row.next_at,
-                last_error=row.last_error,
-            )
-            for row in rows
-        ]
+        return [WaitingTurn(as_turn(said[turn_id]), *rest) for turn_id, *rest in rows]
 
     def users_waiting(self, due_at: datetime, aims: Collection[Aim]) -> list[str]:
         """Users with turns to be tried at a moment, those who wait longest first."""
@@ -132,8 +127,10 @@ class ModelSide(TurnQueries):
             if not model_queue.NEVER_SHOWN & {*one.signals} and not is_masked(one.text)
         ]
 
-    def lease_waiting(self, turn_ids: Sequence[str], now: datetime, until: datetime) -> set[str]:
-        """Takes due turns for this process until a moment, where several share a ledger.
+    def lease_waiting(
+        self, user_id: str, turn_ids: Sequence[str], now: datetime, until: datetime
+    ) -> set[str]:
+        """Takes due turns of a user for this process until a moment, where several share a ledger.
 
         Returns:
             Ids of those it got; the others are another process's, or settled meanwhile.
@@ -144,11 +141,13 @@ class ModelSide(TurnQueries):
             .values(next_at=until)
             .returning(_QUEUE.turn_id)
         )
-        with self.writing() as connection:
+        with self.writing(user_id) as connection:
             return {str(turn_id) for turn_id in connection.execute(lease).scalars()}
 
-    def put_off_settling(self, turn_ids: Sequence[str], error: str, now: datetime) -> None:
-        """A model gave no usable answer: tried again later, each time twice as late.
+    def put_off_settling(
+        self, user_id: str, turn_ids: Sequence[str], error: str, now: datetime
+    ) -> None:
+        """A model had no usable answer for turns: tried again later, each time twice as late.
 
         The turns stay what they are; the decision of a held one says that a stage failed.
         """
@@ -160,7 +159,7 @@ class ModelSide(TurnQueries):
             .group_by(decisions.c.turn_id)
         )
         failed = sa.and_(decisions.c.id.in_(newest), decisions.c.verdict == "hold")
-        with self.writing() as connection:
+        with self.writing(user_id) as connection:
             for row in connection.execute(query).all():
                 later = min(FIRST_RETRY * 2 ** min(row.attempts, 20), LONGEST_RETRY)
                 tried = {"attempts": row.attempts + 1, "next_at": now + later, "last_error": error}
@@ -208,8 +207,7 @@ class ModelSide(TurnQueries):
             said = turn_log.logged(connection, user_id, turn_ids=[turn_id])[0]
             model_queue.remove(connection, [turn_id])
             if decision.verdict == "allow":
-                now = utc_now()
-                return write_allowed(connection, said, decision, similar, now, whole, mode)
+                return write_allowed(connection, said, decision, similar, whole, mode)
             if decision.verdict == "discard" and said.verdict == "hold":
                 turn_log.resolve(connection, user_id, turn_id, "discarded")
             turn_log.write_decision(connection, as_turn(said), decision, mode)
@@ -258,9 +256,9 @@ class ModelSide(TurnQueries):
         with self.writing(user_id) as connection:
             connection.execute(later)
 
-    def forget_waiting(self, turn_id: str) -> None:
+    def forget_waiting(self, user_id: str, turn_id: str) -> None:
         """A turn waits no longer, and nothing else changes: a model had nothing to add to it."""
-        with self.writing() as connection:
+        with self.writing(user_id) as connection:
             model_queue.remove(connection, [turn_id])
 
 

@@ -5,13 +5,12 @@ What the recorder does with it is in ``index_side``.
 
 from __future__ import annotations
 
-from datetime import datetime
-
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from bmo.ledger.records import OutboxOp
 from bmo.ledger.schema import outbox
+from bmo.turn import utc_now
 
 # Built once: building a statement takes as long as running it.
 _INSERT = sa.insert(outbox)
@@ -32,7 +31,6 @@ def put(
     op: OutboxOp,
     user_id: str,
     fact_id: str,
-    now: datetime,
     *,
     erasure_id: str | None = None,
 ) -> None:
@@ -43,6 +41,7 @@ def put(
     if op == "update" and erasure_id is None:
         if connection.execute(_IS_TO_BE_WRITTEN, {"fact": fact_id}).first() is not None:
             return
+    now = utc_now()
     connection.execute(
         _INSERT,
         {

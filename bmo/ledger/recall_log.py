@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import asdict, fields
 from datetime import datetime
 
 import sqlalchemy as sa
@@ -73,7 +74,7 @@ class RecallLog(Database):
         }
         considered = {memory.fact.id: (memory, False) for memory in recall.left_out}
         considered |= {memory.fact.id: (memory, True) for memory in recall.memories}
-        with self.writing() as connection:
+        with self.writing(turn.user_id) as connection:
             connection.execute(_INSERT_RECALL, row)
             # A fact may have been erased between its retrieval and this moment.
             left = _own(connection, turn.user_id, considered)
@@ -109,7 +110,7 @@ class RecallLog(Database):
         checked_user_id(user_id)
         if not ids:
             return 0
-        with self.writing() as connection:
+        with self.writing(user_id) as connection:
             left = sorted(_own(connection, user_id, ids))
             if left:
                 said = turn_id if _is_own_turn(connection, user_id, turn_id) else None
@@ -120,27 +121,20 @@ class RecallLog(Database):
         return len(left)
 
     def feedback(
-        self,
-        user_id: str,
-        *,
-        fact_id: str | None,
-        turn_id: str | None,
-        helpful: bool,
-        at: datetime,
-        source: str = "user",
+        self, user_id: str, *, fact_id: str | None, turn_id: str | None, helpful: bool, at: datetime
     ) -> None:
-        """Writes whether a memory helped.
+        """Writes whether a memory helped, as a person said.
 
         Raises:
             ValueError: Fact or turn are not this user's.
         """
         checked_user_id(user_id)
-        with self.writing() as connection:
+        with self.writing(user_id) as connection:
             if fact_id is not None and not _own(connection, user_id, [fact_id]):
                 raise ValueError(f"user {user_id!r} has no fact {fact_id!r}")
             if turn_id is not None and not _is_own_turn(connection, user_id, turn_id):
                 raise ValueError(f"user {user_id!r} has no turn {turn_id!r}")
-            row = _judged(user_id, fact_id, turn_id, helpful, at, source)
+            row = _judged(user_id, fact_id, turn_id, helpful, at, "user")
             connection.execute(_INSERT_FEEDBACK, [row])
 
     def judged_items(self, user_id: str, *, limit: int) -> list[JudgedItem]:
@@ -159,8 +153,8 @@ class RecallLog(Database):
                     last = last.where(recalls.c.turn_id == row.turn_id)
                 item = connection.execute(last).first()
                 if item is not None:
-                    scores = (item.semantic, item.recency, item.domain, item.usage, item.kind)
-                    parts = ScoreParts(*scores)
+                    scores = {one.name: getattr(item, one.name) for one in fields(ScoreParts)}
+                    parts = ScoreParts(**scores)
                     found.append(JudgedItem(row.fact_id, row.fact_kind, parts, row.helpful))
         return found[::-1]
 
@@ -199,16 +193,11 @@ def _judged(
 
 
 def _item(recall_id: str, memory: RecalledMemory, given: bool) -> dict[str, object]:
-    parts = memory.parts
     return {
         "recall_id": recall_id,
         "fact_id": memory.fact.id,
         "given": given,
         "why": memory.why,
         "score": memory.score,
-        "semantic": parts.semantic,
-        "recency": parts.recency,
-        "domain": parts.domain,
-        "usage": parts.usage,
-        "kind": parts.kind,
+        **asdict(memory.parts),
     }

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from bmo.ids import new_id
-from bmo.ledger import erasure, fact_writing, model_queue, outbox, redaction, turn_log
+from bmo.ledger import doubles, erasure, fact_writing, model_queue, outbox, redaction, turn_log
 from bmo.ledger import facts as rows
 from bmo.ledger.fact_writing import Stamp
-from bmo.ledger.outcome import Outcome
 from bmo.ledger.reconcile import Plan, plan_fact, statement_key
-from bmo.ledger.records import NearDuplicates, Recorded
+from bmo.ledger.records import NearDuplicates, Outcome, Recorded
 from bmo.ledger.retracting import retract
 from bmo.ledger.schema import facts
 from bmo.settings import GatekeeperMode
@@ -32,39 +30,34 @@ def record_turn(
     turn: Turn,
     decision: Decision,
     near: Mapping[int, Mapping[str, float]],
-    now: datetime,
     *,
     source_type: str = "gate",
     raw: bool = False,
     mode: GatekeeperMode | None = None,
     restates: tuple[int, StoredFact] | None = None,
 ) -> Recorded:
-    """Writes a turn and all that follows from it.
+    """Writes a turn and all that follows from it; returns what became of it.
 
     Args:
         connection: A writing connection.
         turn: The turn.
         decision: The gate's word on it.
-        near: Position of a fact in ``decision.facts`` -> fact id -> cosine similarity.
-        now: The present moment, for the outbox.
+        near: As of ``similar_facts``.
         source_type: Where the facts come from.
-        raw: The turn's words go to the index as they are (MEM0_SETTING=NORMAL).
-        mode: The gate's mode: in hybrid and llm more than held turns wait for a model.
+        raw: As of ``Ledger.record``.
+        mode: The gate's mode.
         restates: Position of a fact in ``decision.facts``, and the live memory of this turn whose
             text it replaces, unless another live one says it already.
-
-    Returns:
-        What became of it.
     """
     new = turn_log.write_turn(connection, turn, decision)
     turn_log.write_decision(connection, turn, decision, mode)
     if not raw:
         # What a model wrote is not put better once more.
         by_gate = source_type == "gate"
-        model_queue.note(connection, turn, decision, now, mode if by_gate else None)
+        model_queue.note(connection, turn, decision, mode if by_gate else None)
     outcome = Outcome(again=not new)
     if raw and new:
-        outbox.put(connection, "raw", turn.user_id, turn.id, now)
+        outbox.put(connection, "raw", turn.user_id, turn.id)
     if decision.verdict != "allow":
         return outcome.recorded(turn.id)
     stamp = Stamp(
@@ -81,13 +74,13 @@ def record_turn(
     for position, fact in enumerate(decision.facts):
         known = next((row for row in told if stands_for(row, fact, source_type)), None)
         if fact.op == "retract":
-            retract(connection, turn, fact, forget, now, outcome)
+            retract(connection, turn, fact, forget, outcome)
         elif known is not None:
             outcome.confirmed.append(known)
         else:
             worse = restates[1] if restates is not None and restates[0] == position else None
             similar = near.get(position, {})
-            _store(connection, stamp, fact, similar, now, outcome, instead_of=worse)
+            _store(connection, stamp, fact, similar, outcome, instead_of=worse)
     if not forget:
         return outcome.recorded(turn.id)
     if decision.rule_id == FORGET_LAST_RULE:
@@ -108,7 +101,6 @@ def record_turn(
         scope="memory",
         topics=outcome.topics,
         at=turn.at,
-        now=now,
         turn_id=turn.id,
     )
     return outcome.recorded(turn.id, receipt)
@@ -119,13 +111,12 @@ def store_fact(
     stamp: Stamp,
     fact: Fact,
     near: Mapping[str, float],
-    now: datetime,
     *,
     dated: bool = True,
 ) -> Recorded:
-    """Stores one fact that does not come with a turn of its own (import, by hand)."""
+    """Stores one fact that does not come with a turn of its own (an import)."""
     outcome = Outcome()
-    _store(connection, stamp, fact, near, now, outcome, dated=dated)
+    _store(connection, stamp, fact, near, outcome, dated=dated)
     return outcome.recorded(stamp.turn_id or "")
 
 
@@ -170,7 +161,6 @@ def _store(
     stamp: Stamp,
     fact: Fact,
     near: Mapping[str, float],
-    now: datetime,
     outcome: Outcome,
     *,
     dated: bool = True,
@@ -195,14 +185,13 @@ def _store(
         turn_id=stamp.turn_id,
         dated=dated,
     )
-    successor = _write(connection, stamp, fact, plan, now, outcome, instead_of)
+    successor = _write(connection, stamp, fact, plan, outcome, instead_of)
     for end in plan.ends:
         outcome.ended.append(
             fact_writing.end(
                 connection,
                 end.fact,
                 end.why,
-                now,
                 at=stamp.at,
                 superseded_by=successor.id,
                 turn_id=stamp.turn_id,
@@ -215,7 +204,6 @@ def _write(
     stamp: Stamp,
     fact: Fact,
     plan: Plan,
-    now: datetime,
     outcome: Outcome,
     instead_of: StoredFact | None,
 ) -> StoredFact:
@@ -233,14 +221,16 @@ def _write(
     if instead_of is not None and plan.ended_by is None:
         added = fact_writing.restate(connection, instead_of, fact, stamp, conflict=conflict)
         outcome.restated.append(added)
-        outbox.put(connection, "update", stamp.user_id, added.id, now)
+        outbox.put(connection, "update", stamp.user_id, added.id)
     else:
         added = fact_writing.insert(
             connection, fact, stamp, ended_by=plan.ended_by, conflict=conflict
         )
         outcome.added.append(added)
         if plan.ended_by is None:
-            outbox.put(connection, "add", stamp.user_id, added.id, now)
+            outbox.put(connection, "add", stamp.user_id, added.id)
+    if plan.ended_by is None:
+        doubles.settle(connection, [added])
     for other in plan.conflicts:
         fact_writing.change(connection, other.id, {"conflict": True})
         outcome.conflicts.append(replace(other, conflict=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -82,7 +82,7 @@ class Receipt:
     Attributes:
         id: Id of the erasure.
         user_id: Whose memories.
-        scope: "memory", "subject", "all" or "fact".
+        scope: "memory", "subject", "period", "all" or "fact".
         at: When it was asked for.
         places: Place -> number of entries removed there.
         complete: False while the index or the vacuum is still to come.
@@ -90,6 +90,7 @@ class Receipt:
             all of a user.
         stays: Servers that keep deleted bytes until they use their room again ("postgresql",
             "qdrant"); empty where all files are BMO's own.
+        days: When the days begin and end of which every word was erased; empty for another scope.
     """
 
     id: str
@@ -100,6 +101,7 @@ class Receipt:
     complete: bool
     fact_ids: tuple[str, ...] = ()
     stays: tuple[str, ...] = ()
+    days: tuple[datetime, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +216,7 @@ class WaitingTurn:
     Attributes:
         turn: The turn, in the words the ledger may keep.
         aim: What the model is asked.
-        promise: The judge's P(allow), or None when it was not asked.
+        promise: The encoder's P(allow), or None when it was not asked.
         attempts: Failures so far.
         next_at: When it is tried again.
         last_error: Why the last try failed, or "".
@@ -304,3 +306,38 @@ class JudgedItem:
     kind: Kind
     parts: ScoreParts
     helpful: bool
+
+
+@dataclass(slots=True)
+class Outcome:
+    """Collects what happens to facts; becomes a ``Recorded``."""
+
+    added: list[StoredFact] = field(default_factory=list)
+    confirmed: list[StoredFact] = field(default_factory=list)
+    restated: list[StoredFact] = field(default_factory=list)
+    ended: list[Ended] = field(default_factory=list)
+    conflicts: list[StoredFact] = field(default_factory=list)
+    unmatched: list[Fact] = field(default_factory=list)
+    suppressed: list[Fact] = field(default_factory=list)
+    forgotten: dict[str, StoredFact] = field(default_factory=dict)
+    """What is erased with the turn."""
+    topics: list[str] = field(default_factory=list)
+    """What was asked to be forgotten, in words."""
+    pending: PendingErasure | None = None
+    again: bool = False
+    """The turn was recorded before: it is reprocessed."""
+
+    def recorded(self, turn_id: str, receipt: Receipt | None = None) -> Recorded:
+        """The frozen record of it."""
+        return Recorded(
+            turn_id=turn_id,
+            added=tuple(self.added),
+            confirmed=tuple(self.confirmed),
+            restated=tuple(self.restated),
+            ended=tuple(self.ended),
+            conflicts=tuple(self.conflicts),
+            pending_erasure=self.pending,
+            receipt=receipt,
+            unmatched=tuple(self.unmatched),
+            suppressed=tuple(self.suppressed),
+        )

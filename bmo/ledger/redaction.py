@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from bmo.ledger import fact_writing
-from bmo.ledger.chunks import count_changed, rows_among
+from bmo.ledger import doubles, fact_writing
+from bmo.ledger.database import count_changed, rows_among
 from bmo.ledger.facts import by_ids, select_facts, stored
 from bmo.ledger.schema import fact_turns, fact_words, facts, turns
-from bmo.ledger.subjects import name_of
-from bmo.ledger.values import content_words, mask_words, spelt_with
+from bmo.ledger.values import content_words, mask_words, name_of, spelt_with
 from bmo.turn import StoredFact
 
 MASK = "[forgotten]"
@@ -77,12 +77,40 @@ def empty_turns(connection: Connection, user_id: str, turn_ids: Collection[str])
     count_changed(connection, empty, turns.c.id, sorted(turn_ids))
 
 
+def turns_of_days(
+    connection: Connection, user_id: str, days: Sequence[datetime], until: datetime
+) -> list[str]:
+    """Turns with words that a user said on certain days.
+
+    Args:
+        connection: Any.
+        user_id: Whose.
+        days: Beginning and end, or nothing for no days.
+        until: Moment of the request: what was said later stays.
+    """
+    if not days:
+        return []
+    start, end = days
+    query = sa.select(turns.c.id).where(
+        turns.c.user_id == user_id,
+        turns.c.text != "",
+        turns.c.at >= start,
+        turns.c.at < end,
+        turns.c.at <= until,
+    )
+    return [*connection.execute(query).scalars()]
+
+
 def redact_turns(
-    connection: Connection, user_id: str, ids: Sequence[str], words: Words, turn_id: str | None
+    connection: Connection,
+    user_id: str,
+    ids: Sequence[str],
+    words: Words,
+    whole: Collection[str] = (),
 ) -> dict[str, int]:
     """Takes words out of turns.
 
-    The turn that asked, turns from which nothing else is known, and turns that name who was to be
+    Turns of ``whole``, turns from which nothing else is known, and turns that name who was to be
     forgotten and told nothing else lose all their words; in all others the words are masked. Of a
     turn that a model put into other words nothing is left but what became of it and stays.
     """
@@ -93,7 +121,7 @@ def redact_turns(
     telling = sorted({*linked, *(row.id for row in holding)})
     found, gone = rows_among(connection, links, fact_turns.c.turn_id, telling), {*ids}
     kept = {row.turn_id for row in found if row.fact_id not in gone}
-    emptied = (linked - kept) | ({turn_id} if turn_id is not None else set())
+    emptied = (linked - kept) | {*whole}
     masked = 0
     for reworded in sorted(_reworded(connection, ids) & kept):
         left = _kept_text(connection, reworded, ids)
@@ -140,9 +168,11 @@ def redact_facts(
         said = fact.text if fact.turn_id in reworded else said
         asked = "" if words.all & content_words([fact.asked]) else fact.asked
         new = replace(fact, said=said, asked=asked)
-        fact_writing.change(connection, fact.id, {"said": said, "asked": asked})
+        fact_writing.change(connection, fact.id, {"said": said, "asked": asked, "digest": None})
         fact_writing.write_words(connection, new)
         changed.append(new)
+    # Without their questions some may state the same.
+    doubles.settle_by_ids(connection, user_id, [fact.id for fact in changed])
     return changed
 
 

@@ -8,7 +8,6 @@ wrote are never touched.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -18,8 +17,7 @@ from bmo.ledger import facts as rows
 from bmo.ledger.reconcile import statement_key
 from bmo.ledger.recording import record_turn, stands_for
 from bmo.ledger.schema import fact_turns, facts
-from bmo.ledger.subjects import relation_of
-from bmo.ledger.values import text_key
+from bmo.ledger.values import relation_of, text_key
 from bmo.turn import Decision, Fact, StoredFact, Turn
 
 
@@ -53,7 +51,7 @@ def compare_pass(connection: Connection, turn: Turn, decision: Decision) -> Rest
     left = _left_behind(connection, turn)
     told = [f for f in decision.facts if f.op != "retract"] if decision.verdict == "allow" else []
     new = [fact for fact in told if not any(_agree(fact, old, turn) for old in left)]
-    buried = [f for f in new if erasure.is_buried(connection, turn.user_id, f, turn.at)]
+    buried = [f for f in new if erasure.is_buried(connection, turn.user_id, turn.at, f)]
     new = [fact for fact in new if fact not in buried]
     gone = [
         old
@@ -73,14 +71,14 @@ def compare_pass(connection: Connection, turn: Turn, decision: Decision) -> Rest
     return Restated(turn, decision, tuple(new), tuple(gone), tuple(changed), tuple(buried))
 
 
-def write_pass(connection: Connection, restated: Restated, now: datetime) -> None:
+def write_pass(connection: Connection, restated: Restated) -> None:
     """Writes what a pass changes: new facts with the turn's date, the others ended."""
     turn = restated.turn
     for old in (*restated.removed, *(old for old, _ in restated.changed)):
         # "corrected" is: never true. As-of questions no longer show it.
-        fact_writing.end(connection, old, "corrected", now, at=turn.at)
+        fact_writing.end(connection, old, "corrected", at=turn.at)
     new = (*restated.added, *(fact for _, fact in restated.changed))
-    record_turn(connection, turn, replace(restated.decision, facts=new), {}, now)
+    record_turn(connection, turn, replace(restated.decision, facts=new), {})
 
 
 def _left_behind(connection: Connection, turn: Turn) -> list[StoredFact]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import datetime
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -11,48 +10,44 @@ from sqlalchemy.engine import Connection
 from bmo.ids import new_id
 from bmo.ledger import fact_writing, outbox
 from bmo.ledger import facts as rows
-from bmo.ledger.outcome import Outcome
+from bmo.ledger.fact_writing import raise_version
 from bmo.ledger.reconcile import statement_key
-from bmo.ledger.records import Ended, PendingErasure
+from bmo.ledger.records import Ended, Outcome, PendingErasure
 from bmo.ledger.schema import erasures, fact_words, facts
-from bmo.ledger.subjects import name_of
-from bmo.ledger.values import content_words, text_key, value_key
-from bmo.ledger.versions import raise_version
+from bmo.ledger.values import content_words, name_of, text_key, value_key
 from bmo.turn import Fact, RetractScope, StoredFact, Turn
 
 _ENDED = (facts.c.valid_until.is_not(None), facts.c.withdrawn_by.is_(None))
 
 
-def retract(
-    connection: Connection, turn: Turn, fact: Fact, forget: bool, now: datetime, outcome: Outcome
-) -> None:
+def retract(connection: Connection, turn: Turn, fact: Fact, forget: bool, outcome: Outcome) -> None:
     """Applies one retraction of a turn.
 
     What is over ends. A request to forget erases few memories with the turn's other erasures
-    (``outcome.forgotten``) and asks first for a person, a thing, or everything.
+    (``outcome.forgotten``) and asks first for a person, a thing, certain days, or everything. Of
+    days and of everything words may be left though no memory is.
     """
     scope: RetractScope = fact.scope or "memory"
-    if forget and scope == "all":
-        meant = rows.fetch(
-            connection,
-            rows.select_facts()
-            .where(facts.c.user_id == turn.user_id, facts.c.withdrawn_by.is_(None))
-            .order_by(facts.c.valid_from, facts.c.id),
-        )
+    wide = forget and scope in ("period", "all")
+    if wide:
+        told = [facts.c.user_id == turn.user_id, facts.c.withdrawn_by.is_(None)]
+        if scope == "period":
+            start, end = fact.days or (turn.at, turn.at)
+            told += [facts.c.valid_from >= start, facts.c.valid_from < end]
+        meant = rows.fetch(connection, rows.select_facts().where(*told))
     else:
-        of_days = forget and scope == "period"
-        meant = (rows.by_ids if of_days else rows.live_by_ids)(connection, turn.user_id, fact.ends)
+        meant = rows.live_by_ids(connection, turn.user_id, fact.ends)
         if forget:
             meant += _earlier(connection, turn.user_id, fact, meant, scope)
     if outcome.again:
         # A turn that is reprocessed takes back nothing that was said after it.
         meant = [known for known in meant if known.valid_from <= turn.at]
-    if not meant:
+    if not meant and not wide:
         outcome.unmatched.append(fact)
     meant = sorted(meant, key=lambda known: (known.valid_from, known.text, known.id))
     live = [known for known in meant if known.valid_until is None]
-    if forget and scope != "memory" and (meant or scope == "all"):
-        outcome.pending = _ask_first(connection, turn, fact, scope, meant, now)
+    if forget and scope != "memory" and (meant or wide):
+        outcome.pending = _ask_first(connection, turn, fact, scope, meant)
         outcome.ended += [Ended(known, "withdrawn") for known in live]
     elif forget:
         outcome.forgotten |= {known.id: known for known in meant}
@@ -60,7 +55,7 @@ def retract(
         outcome.ended += [Ended(known, "forgotten") for known in live]
     else:
         outcome.ended += [
-            fact_writing.end(connection, known, "retracted", now, at=turn.at, turn_id=turn.id)
+            fact_writing.end(connection, known, "retracted", at=turn.at, turn_id=turn.id)
             for known in live
         ]
 
@@ -107,12 +102,7 @@ def _ended(
 
 
 def _ask_first(
-    connection: Connection,
-    turn: Turn,
-    fact: Fact,
-    scope: RetractScope,
-    meant: Sequence[StoredFact],
-    now: datetime,
+    connection: Connection, turn: Turn, fact: Fact, scope: RetractScope, meant: Sequence[StoredFact]
 ) -> PendingErasure:
     """Takes the facts out of recall at once; they are erased when the user confirms."""
     erasure_id = new_id()
@@ -125,12 +115,15 @@ def _ask_first(
             asked_at=turn.at,
             status="pending",
             # What was named, until it is erased: a receipt holds no words.
-            receipt={"topics": [fact.text, fact.value, *fact.entities]},
+            receipt={
+                "topics": [fact.text, fact.value, *fact.entities],
+                "days": [moment.isoformat() for moment in fact.days or ()],
+            },
         )
     )
     for known in meant:
-        fact_writing.change(connection, known.id, {"withdrawn_by": erasure_id})
+        fact_writing.change(connection, known.id, {"withdrawn_by": erasure_id, "digest": None})
         if known.valid_until is None:
-            outbox.put(connection, "delete", turn.user_id, known.id, now)
+            outbox.put(connection, "delete", turn.user_id, known.id)
     raise_version(connection, turn.user_id)
     return PendingErasure(erasure_id, turn.user_id, scope, turn.at, tuple(meant))

@@ -78,6 +78,11 @@ def _audience() -> tuple[sa.Column[str], sa.Column[str]]:
     )
 
 
+def _partial(name: str, *columns: str, where: sa.TextClause, unique: bool = False) -> sa.Index:
+    """An index of some rows."""
+    return sa.Index(name, *columns, unique=unique, sqlite_where=where, postgresql_where=where)
+
+
 meta = sa.Table(
     "meta",
     metadata,
@@ -92,7 +97,7 @@ user_versions = sa.Table(
     sa.Column("user_id", _user, primary_key=True),
     sa.Column("version", sa.BigInteger, nullable=False),
 )
-"""How often memories of a user ended, changed or were erased (see ``versions``)."""
+"""How often memories of a user ended, changed or were erased (see ``fact_writing``)."""
 
 turns = sa.Table(
     "turns",
@@ -150,7 +155,7 @@ model_queue = sa.Table(
     sa.Column("user_id", _user, nullable=False),
     # What the model is asked for: "held", "polish" or "every" (see model_queue.py).
     sa.Column("aim", sa.String(8), nullable=False),
-    # The judge's P(allow) of the turn: the most promising are settled first.
+    # The encoder's P(allow) of the turn: the most promising are settled first.
     sa.Column("promise", sa.Float),
     sa.Column("attempts", sa.Integer, nullable=False, default=0),
     sa.Column("next_at", UtcDateTime, nullable=False),
@@ -175,6 +180,7 @@ OTHER_PEOPLE = sa.text("subject <> 'user' AND subject <> 'team'")
 
 _LIVE = sa.text("valid_until IS NULL AND withdrawn_by IS NULL")
 _LIVE_OTHERS = sa.text(f"{_LIVE.text} AND {OTHER_PEOPLE}")
+_LIVE_UNNOTED = sa.text(f"digest IS NULL AND {_LIVE.text}")
 
 facts = sa.Table(
     "facts",
@@ -220,44 +226,24 @@ facts = sa.Table(
     sa.Column("last_used_at", UtcDateTime),
     sa.Column("index_id", _id),
     *_audience(),
+    # What it states (see doubles.py); NULL until it is noted, as in rows of versions before.
+    sa.Column("digest", _id),
     sa.Index("ix_facts_user_id", "user_id", "id"),
     sa.Index("ix_facts_slot", "user_id", "subject", "slot", "valid_from"),
     sa.Index("ix_facts_live", "user_id", "valid_until", "valid_from"),
-    sa.Index(
-        "ix_facts_live_slot",
-        "user_id",
-        "slot",
-        "valid_from",
-        sqlite_where=_LIVE,
-        postgresql_where=_LIVE,
-    ),
+    _partial("ix_facts_live_slot", "user_id", "slot", "valid_from", where=_LIVE),
     # What was known at a moment, newest first, until there is enough of it.
     sa.Index("ix_facts_newest", "user_id", "valid_from"),
     sa.Index("ix_facts_text_key", "user_id", "text_key"),
     sa.Index("ix_facts_value_key", "user_id", "value_key"),
     sa.Index("ix_facts_turn", "turn_id"),
     # Who is known, newest first, without reading the facts themselves.
-    sa.Index(
-        "ix_facts_people",
-        "user_id",
-        "subject",
-        "valid_from",
-        sqlite_where=_LIVE_OTHERS,
-        postgresql_where=_LIVE_OTHERS,
-    ),
-    sa.Index(
-        "ix_facts_superseded_by",
-        "superseded_by",
-        sqlite_where=sa.text("superseded_by IS NOT NULL"),
-        postgresql_where=sa.text("superseded_by IS NOT NULL"),
-    ),
+    _partial("ix_facts_people", "user_id", "subject", "valid_from", where=_LIVE_OTHERS),
+    _partial("uq_facts_digest", "digest", where=_LIVE, unique=True),
+    _partial("ix_facts_unnoted", "id", where=_LIVE_UNNOTED),
+    _partial("ix_facts_superseded_by", "superseded_by", where=sa.text("superseded_by IS NOT NULL")),
     # Only the few that are withdrawn: SQLite must not look for live facts through it.
-    sa.Index(
-        "ix_facts_withdrawn",
-        "withdrawn_by",
-        sqlite_where=sa.text("withdrawn_by IS NOT NULL"),
-        postgresql_where=sa.text("withdrawn_by IS NOT NULL"),
-    ),
+    _partial("ix_facts_withdrawn", "withdrawn_by", where=sa.text("withdrawn_by IS NOT NULL")),
 )
 
 fact_turns = sa.Table(

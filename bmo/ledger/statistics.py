@@ -136,34 +136,6 @@ def population_stability(old: Sequence[int], new: Sequence[int]) -> float:
     return sum((b - a) * math.log(b / a) for a, b in shares)
 
 
-@dataclass(frozen=True, slots=True)
-class FeedbackCounts:
-    """Whether what was recalled helped, in a span.
-
-    Attributes:
-        helpful: Source ("user", "reply", "correction") -> judgements that a memory helped.
-        unhelpful: Source -> judgements that it did not.
-        rules_given: Times a rule (hard rule or policy) was given for a turn.
-        rules_broken: Corrections and complaints about a rule that had been given.
-    """
-
-    helpful: Mapping[str, int]
-    unhelpful: Mapping[str, int]
-    rules_given: int
-    rules_broken: int
-
-    @property
-    def helpful_rate(self) -> float | None:
-        """Share of the judgements that are good; None without any."""
-        good, bad = sum(self.helpful.values()), sum(self.unhelpful.values())
-        return good / (good + bad) if good + bad else None
-
-    @property
-    def rule_violation_rate(self) -> float | None:
-        """Share of the rules given that were broken all the same; None when none were given."""
-        return self.rules_broken / self.rules_given if self.rules_given else None
-
-
 def verdict_drift(old: Mapping[str, int], new: Mapping[str, int]) -> tuple[float, float]:
     """How far the shares of the verdicts moved, and how far they move by chance alone.
 
@@ -198,6 +170,22 @@ def verdicts_by_day(connection: Connection, span: Span) -> dict[str, dict[str, i
     for when, verdict, count in connection.execute(query):
         found.setdefault(str(when), {})[verdict] = count
     return found
+
+
+def verdict_counts(connection: Connection, span: Span) -> dict[str, int]:
+    """Verdict -> turns of a span."""
+    query = sa.select(decisions.c.verdict, sa.func.count()).where(
+        _IS_NEWEST, *span.conditions(decisions)
+    )
+    found = connection.execute(query.group_by(decisions.c.verdict))
+    return {row.verdict: row[1] for row in found}
+
+
+def facts_added(connection: Connection, span: Span) -> int:
+    """Memories recorded in a span."""
+    mine = span.conditions(facts, "valid_from")
+    query = sa.select(sa.func.count()).select_from(facts).where(*mine)
+    return int(connection.execute(query).scalar_one())
 
 
 def decision_counts(connection: Connection, span: Span) -> DecisionCounts:
@@ -275,8 +263,14 @@ def recall_counts(connection: Connection, span: Span) -> RecallCounts:
     )
 
 
-def feedback_counts(connection: Connection, span: Span) -> FeedbackCounts:
-    """Whether what was recalled in a span helped, and whether rules that were given were kept."""
+def feedback_counts(connection: Connection, span: Span) -> dict[str, Any]:
+    """Whether what was recalled in a span helped, and whether rules that were given were kept.
+
+    Returns:
+        The object ``feedback`` of ``bmo stats --json``: judgements by their source, rules (hard
+        rules and policies) given for turns, corrections of and complaints about those, and the
+        shares of both, None of nothing.
+    """
     judged = (
         sa.select(feedback.c.helpful, feedback.c.source, sa.func.count())
         .where(*span.conditions(feedback))
@@ -293,12 +287,17 @@ def feedback_counts(connection: Connection, span: Span) -> FeedbackCounts:
         .join(facts, facts.c.id == feedback.c.fact_id)
         .where(feedback.c.helpful.is_(False), is_rule, *span.conditions(feedback))
     )
-    return FeedbackCounts(
-        helpful=_ranked(found[True]),
-        unhelpful=_ranked(found[False]),
-        rules_given=int(connection.execute(rules_given).scalar_one()),
-        rules_broken=int(connection.execute(broken).scalar_one()),
-    )
+    given_count = int(connection.execute(rules_given).scalar_one())
+    broken_count = int(connection.execute(broken).scalar_one())
+    judged_count = found[True].total() + found[False].total()
+    return {
+        "helpful": _ranked(found[True]),
+        "unhelpful": _ranked(found[False]),
+        "helpful_rate": found[True].total() / judged_count if judged_count else None,
+        "rules_given": given_count,
+        "rules_broken": broken_count,
+        "rule_violation_rate": broken_count / given_count if given_count else None,
+    }
 
 
 def _given(span: Span) -> sa.Select[int]:
@@ -314,12 +313,8 @@ def _given(span: Span) -> sa.Select[int]:
 def facts_by_day(connection: Connection, span: Span) -> dict[str, int]:
     """Day (YYYY-MM-DD, UTC) -> memories recorded, oldest day first."""
     day = sa.func.date(facts.c.valid_from)
-    query = (
-        sa.select(day, sa.func.count())
-        .where(*span.conditions(facts, "valid_from"))
-        .group_by(day)
-        .order_by(day)
-    )
+    query = sa.select(day, sa.func.count()).where(*span.conditions(facts, "valid_from"))
+    query = query.group_by(day).order_by(day)
     return {str(when): count for when, count in connection.execute(query)}
 
 
@@ -335,10 +330,11 @@ def live_by_category(connection: Connection, user_id: str | None) -> dict[str, i
 def rule_records(connection: Connection, span: Span) -> list[RuleRecord]:
     """How the memories of each rule fared, most memories first."""
     name = sa.case((facts.c.rule_id != "", facts.c.rule_id), else_=facts.c.extraction_method)
-    unhelpful = (
-        sa.select(sa.literal(1))
-        .where(feedback.c.fact_id == facts.c.id, feedback.c.helpful.is_(False))
-        .exists()
+    # All at once: asked of each memory it costs as much again.
+    unhelpful = facts.c.id.in_(
+        sa.select(feedback.c.fact_id).where(
+            feedback.c.helpful.is_(False), feedback.c.fact_id.is_not(None)
+        )
     )
     query = (
         sa.select(
@@ -376,32 +372,23 @@ def held_backlog(connection: Connection, user_id: str | None) -> tuple[int, date
 
 
 def duplicates(connection: Connection, user_id: str | None) -> int:
-    """Live memories of one user that say the same as another one, in words or in slot and value."""
-    span = Span(user_id)
-    by_value = (facts.c.subject, facts.c.slot, facts.c.polarity)
-    return max(
-        _said_again(connection, span, facts.c.text_key),
-        _said_again(connection, span, facts.c.value_key, *by_value),
-    )
+    """Live memories of one user that have the words of another one, whatever else differs.
 
-
-def _said_again(
-    connection: Connection, span: Span, key: sa.Column[str], *same: sa.Column[Any]
-) -> int:
-    """Live memories that share a key, and other columns, with another one of their user."""
-    # Which keys stand twice the index tells alone, in a quarter of the time of reading the rows.
-    twice = sa.select(facts.c.user_id, key).where(key != "", *span.conditions(facts, "valid_from"))
-    twice = twice.group_by(facts.c.user_id, key).having(sa.func.count() > 1)
-    found = twice.subquery()
-    told = [rows.is_live(), *(column.is_not(None) for column in same if column.nullable)]
-    groups = (
+    Two that state the same cannot be (see ``doubles``).
+    """
+    key, mine = facts.c.text_key, Span(user_id).conditions(facts, "valid_from")
+    # Which words stand twice the index tells alone, in a quarter of the time of reading the rows.
+    twice = sa.select(facts.c.user_id, key).where(key != "", *mine)
+    found = twice.group_by(facts.c.user_id, key).having(sa.func.count() > 1).subquery()
+    again = (
         sa.select((sa.func.count() - 1).label("again"))
         .select_from(found)
-        .join(facts, sa.and_(facts.c.user_id == found.c.user_id, key == found.c[key.name]))
-        .where(*told)
-        .group_by(facts.c.user_id, key, *same)
+        .join(facts, sa.and_(facts.c.user_id == found.c.user_id, key == found.c.text_key))
+        .where(rows.is_live())
+        .group_by(facts.c.user_id, key)
+        .subquery()
     )
-    return int(connection.execute(sa.select(sa.func.sum(groups.subquery().c.again))).scalar() or 0)
+    return int(connection.execute(sa.select(sa.func.sum(again.c.again))).scalar() or 0)
 
 
 def conflicting(connection: Connection, user_id: str | None) -> int:

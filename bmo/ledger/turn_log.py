@@ -15,6 +15,9 @@ from bmo.ledger.schema import decisions, fact_turns, model_queue, turns
 from bmo.settings import GatekeeperMode
 from bmo.turn import Decision, Turn
 
+_AS_DECIDED = ("verdict", "reason", "rule_id", "gate_version", "fallback", "extraction_method")
+"""Columns of a decision that hold what the gate said as it said it."""
+
 # Built once: building a statement takes as long as running it.
 _INSERT_TURN = sa.insert(turns)
 _INSERT_DECISION = sa.insert(decisions)
@@ -56,18 +59,10 @@ def write_turn(connection: Connection, turn: Turn, decision: Decision) -> bool:
     connection.execute(
         _INSERT_TURN,
         {
-            "id": turn.id,
-            "user_id": turn.user_id,
-            "session_id": turn.session_id,
-            "at": turn.at,
+            **{field.name: getattr(turn, field.name) for field in fields(Turn)},
             "text": text,
             "assistant_before": before,
-            "assistant_after": turn.assistant_after,
-            "language": turn.language,
-            "confidence": turn.confidence,
             "redacted": False,
-            "agent_id": turn.agent_id,
-            "visibility": turn.visibility,
             "seq": (newest or 0) + 1,
         },
     )
@@ -84,16 +79,11 @@ def write_decision(
             "turn_id": turn.id,
             "user_id": turn.user_id,
             "at": turn.at,
-            "verdict": decision.verdict,
-            "signals": list(decision.signals),
-            "reason": decision.reason,
-            "rule_id": decision.rule_id,
+            **{name: getattr(decision, name) for name in _AS_DECIDED},
             "confidence": decision.confidence,
-            "gate_version": decision.gate_version,
-            "fallback": decision.fallback,
-            "extraction_method": decision.extraction_method,
-            "facts_extracted": sum(fact.op != "retract" for fact in decision.facts),
             "elapsed_us": decision.elapsed_us,
+            "signals": list(decision.signals),
+            "facts_extracted": sum(fact.op != "retract" for fact in decision.facts),
             "resolution": "",
             "mode": mode or "",
         },
@@ -131,20 +121,7 @@ _NEWEST = sa.select(sa.func.max(_EVERY.c.id)).where(_EVERY.c.turn_id == turns.c.
 _LOGGED = (
     sa.select(
         turns,
-        *(
-            decisions.c[name]
-            for name in (
-                "verdict",
-                "signals",
-                "reason",
-                "rule_id",
-                "gate_version",
-                "fallback",
-                "resolution",
-                "extraction_method",
-                "mode",
-            )
-        ),
+        *(decisions.c[name] for name in (*_AS_DECIDED, "signals", "resolution", "mode")),
         decisions.c.confidence.label("decision_confidence"),
     )
     .join(decisions, decisions.c.turn_id == turns.c.id)

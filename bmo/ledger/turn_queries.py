@@ -11,8 +11,7 @@ import sqlalchemy as sa
 
 from bmo.ledger import facts as rows
 from bmo.ledger import turn_log
-from bmo.ledger.chunks import chunks
-from bmo.ledger.database import Database
+from bmo.ledger.database import Database, chunks
 from bmo.ledger.recording import record_turn
 from bmo.ledger.records import LoggedTurn, Recorded, TurnOutcome
 from bmo.ledger.redaction import EMPTIED
@@ -32,7 +31,7 @@ class TurnQueries(Database):
         checked_user_id(user_id)
         mine = sa.and_(turns.c.id == turn_id, turns.c.user_id == user_id)
         write = sa.update(turns).where(mine, turns.c.redacted.is_(False))
-        with self.writing() as connection:
+        with self.writing(user_id) as connection:
             connection.execute(write.values(assistant_after=text))
 
     def turns(self, user_id: str | None = None, **narrowed: Unpack[Narrowed]) -> list[LoggedTurn]:
@@ -132,9 +131,7 @@ class TurnQueries(Database):
         )
         with self.writing(user_id) as connection:
             turn_log.resolve(connection, user_id, turn_id, "allowed")
-            return record_turn(
-                connection, as_turn(held), decision, {}, utc_now(), source_type="manual"
-            )
+            return record_turn(connection, as_turn(held), decision, {}, source_type="manual")
 
     def discard_held(self, user_id: str, turn_id: str) -> None:
         """Discards a held turn by hand; its words go with the other discarded ones.
@@ -143,7 +140,7 @@ class TurnQueries(Database):
             ValueError: No such turn of this user is held.
         """
         self._held_turn(user_id, turn_id)
-        with self.writing() as connection:
+        with self.writing(user_id) as connection:
             turn_log.resolve(connection, user_id, turn_id, "discarded")
 
     def _held_turn(self, user_id: str, turn_id: str) -> LoggedTurn:
@@ -159,13 +156,15 @@ class TurnQueries(Database):
         with self.reading() as connection:
             return [compare_pass(connection, turn, decision) for turn, decision in passes]
 
-    def write_passes(self, passes: Sequence[Restated], now: datetime) -> None:
-        """Writes what ``compare_passes`` found, all of it or nothing."""
-        users = {restated.turn.user_id for restated in passes}
-        with self.writing(*sorted(users)) as connection:
-            for restated in passes:
-                checked_user_id(restated.turn.user_id)
-                write_pass(connection, restated, now)
+    def write_passes(self, passes: Sequence[Restated]) -> None:
+        """Writes what other passes of the gate change, all of it or nothing.
+
+        Each is compared once more with what is there now: others may have written meanwhile.
+        """
+        users = {checked_user_id(restated.turn.user_id) for restated in passes}
+        with self.writing(*users) as connection:
+            for told in passes:
+                write_pass(connection, compare_pass(connection, told.turn, told.decision))
 
     def drop_old_words(self, keep_days: int, *, now: datetime | None = None) -> int:
         """Takes the words out of discarded turns older than ``keep_days`` (BMO_KEEP_TURNS_DAYS).
@@ -180,14 +179,16 @@ class TurnQueries(Database):
             decisions.c.id.in_(newest),
             sa.or_(decisions.c.verdict == "discard", decisions.c.resolution == "discarded"),
         )
-        old = sa.update(turns).where(
+        old = sa.select(turns.c.id).where(
             turns.c.at < (now or utc_now()) - timedelta(days=keep_days),
             turns.c.redacted.is_(False),
             turns.c.id.in_(told_nothing),
             turns.c.id.not_in(sa.select(fact_turns.c.turn_id)),
         )
+        free = old.with_for_update(skip_locked=True)  # the others wait for the next time
         with self.writing() as connection:
-            return connection.execute(old.values(EMPTIED)).rowcount
+            empty = sa.update(turns).where(turns.c.id.in_(free)).values(EMPTIED)
+            return connection.execute(empty).rowcount
 
 
 def _as_said(logged: LoggedTurn) -> Fact:

@@ -1,7 +1,8 @@
 """Normal forms: when two texts or values are the same, and by which words a memory is found.
 
 Nothing here knows a grammar. Case, accents and punctuation never count; leading articles, and
-the plural ending of a last word, do not tell two values apart.
+the plural ending of a last word, do not tell two values apart. A subject is "user", "team",
+"user.brother" or "user.brother:sam".
 """
 
 from __future__ import annotations
@@ -109,6 +110,21 @@ def stem(word: str) -> str:
         if word.endswith(ending) and len(word) - len(ending) >= _LEAST_STEM:
             return word.removesuffix(ending)
     return word
+
+
+def name_of(subject: str) -> str:
+    """The name in a subject ("sam"), or ""."""
+    return subject.rpartition(":")[2] if ":" in subject else ""
+
+
+def relation_of(subject: str) -> str:
+    """The subject without its name ("user.brother")."""
+    return subject.rpartition(":")[0] if ":" in subject else subject
+
+
+def is_person(subject: str) -> bool:
+    """Whether it is someone or something beside the user and the team."""
+    return "." in subject or ":" in subject
 
 
 def _words(text: str) -> list[str]:

@@ -55,12 +55,7 @@ def word_counts(connection: Connection, user_id: str, words: Collection[str]) ->
 
 
 def by_words(
-    connection: Connection,
-    user_id: str,
-    words: Collection[str],
-    *,
-    limit: int,
-    counts: Mapping[str, int] | None = None,
+    connection: Connection, user_id: str, words: Collection[str], limit: int
 ) -> list[tuple[StoredFact, float]]:
     """Live facts that share words with a query, rarest words first.
 
@@ -69,16 +64,13 @@ def by_words(
         user_id: Whose facts.
         words: Result of ``content_words``.
         limit: Number of facts, at most.
-        counts: Result of ``word_counts`` for ``words``, where it is there already.
 
     Returns:
         (fact, share of the query's weight it has: 0..1), best first. A word's weight is the
         inverse of the number of facts it is in.
     """
     wanted = sorted(words)[:_MOST_WORDS]
-    if counts is None:
-        counts = word_counts(connection, user_id, wanted)
-    counts = {word: counts[word] for word in wanted if word in counts}
+    counts = word_counts(connection, user_id, wanted)
     weights: defaultdict[str, float] = defaultdict(float)
     for word in _telling(counts):
         given = {"user": user_id, "word": word, "most": _WORD_ROWS}

@@ -51,6 +51,6 @@ def rank_of(aim: Aim, promise: float | None) -> tuple[bool, float]:
     """Where a turn stands in line; lower goes first.
 
     Held turns first, for theirs are the facts that are missing; among them, and among the rest,
-    the more probable ones by the judge's P(allow).
+    the more probable ones by the encoder's P(allow).
     """
     return aim != "held", -(promise if promise is not None else 0.0)

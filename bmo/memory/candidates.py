@@ -31,21 +31,21 @@ def find_candidates(
         Live memories, nearest first, and the similarity of those where it is known.
     """
     order = read_order(turn.text)
-    past = order is not None and order.kind == "forget_told"
     near = _near(index, turn)
     wanted: Sequence[StoredFact] = ()
     if order is not None and order.kind == "lift":
         wanted = ledger.live_facts(turn.user_id, rules=(WITHHOLD_RULE,))
     elif order is not None and order.kind in WIDE:  # any may be meant
-        wanted = ledger.live_facts(turn.user_id, include_past=past)
+        wanted = ledger.live_facts(turn.user_id)
     else:
         named = ledger.search_words(turn.user_id, turn.text, NEAREST)
         wanted = [fact for fact, _ in named]
     visit = ledger.visit_facts(turn.user_id, turn.session_id, NEAREST)
     closest = ledger.facts_by_id(turn.user_id, list(near), live_at=turn.at)
     found = {fact.id: fact for fact in (*closest, *visit, *wanted)}
-    told = [fact for fact in found.values() if fact.is_for(turn.agent_id)]
-    told = [fact for fact in told if past or fact.valid_until is None]
+    told = [
+        fact for fact in found.values() if fact.is_for(turn.agent_id) and fact.valid_until is None
+    ]
     told.sort(key=lambda fact: -near.get(fact.id, 0.0))
     return tuple(told), near
 
@@ -57,9 +57,10 @@ def _near(index: MemoryIndex | None, turn: Turn) -> dict[str, float]:
     try:
         found = index.near(
             turn.user_id,
-            f"{asked} {turn.text}".strip(),
+            turn.text,
             top_k=NEAREST,
             threshold=LEAST_SIMILARITY,
+            asked=asked,
         )
     except (IndexUnavailable, EmbedderUnavailable) as error:
         logger.warning("no near memories", extra={"error": str(error)})

@@ -29,24 +29,24 @@ RULES_DEADLINE_S = 5.0
 """Seconds rules may take: a guard against one that hangs, and no budget. The first turn of a
 process loads their packs, and no reply waits for them."""
 JUDGED_MODES = ("local", "hybrid", "llm")
-"""Modes in which a judge looks at what the rules leave open."""
+"""Modes in which an encoder looks at what the rules leave open."""
 AFTERWARDS_S = 20.0
 """Longest that a turn is tried for afterwards, in seconds; the end of its visit waits for it. Then
 it stays as it is until ``bmo reprocess``."""
 _PAUSE_S = 0.25
-"""Wait before the line of the judge is tried again, in seconds."""
+"""Wait before the line of the encoder is tried again, in seconds."""
 
 
 async def decide(service: MemoryParts, turn: Turn, context: DialogueContext) -> Decision:
-    """The gate's word on a turn: rules, then the judge where they leave it open.
+    """The gate's word on a turn: rules, then the encoder where they leave it open.
 
     Rules take microseconds, but not even they run on the loop: other sessions speak there.
     """
     settings = service.settings
     if not service.is_gated:
         return raw_decision(turn, settings)
+    from bmo.encoder import EncoderBusy
     from bmo.gate import Ruled
-    from bmo.judge import JudgeBusy
 
     gate = service.write_gate
     deadline_s = settings.bmo_judge_deadline_ms / 1000
@@ -56,7 +56,7 @@ async def decide(service: MemoryParts, turn: Turn, context: DialogueContext) -> 
             rules = partial(gate.rule, turn, context)
             said = await _asked(service, service.gate_pool, rules, Ruled, rules_s)
             ask = partial(gate.decide_ruled, said)
-            judged = settings.effective_mode in JUDGED_MODES and service.judge is not None
+            judged = settings.effective_mode in JUDGED_MODES and service.encoder is not None
             if not said.open or not judged:
                 return await _asked(service, service.gate_pool, ask, Decision, rules_s)
     except TimeoutError:
@@ -67,13 +67,13 @@ async def decide(service: MemoryParts, turn: Turn, context: DialogueContext) -> 
         return _unjudged(service, turn, f"the gate failed: {type(error).__name__}")
     try:
         with telemetry.memory_span("bmo.gate.judge"):
-            return await _asked(service, service.judge_pool, ask, Decision, deadline_s)
+            return await _asked(service, service.encoder_pool, ask, Decision, deadline_s)
     except TimeoutError:
-        logger.warning("judge missed its deadline", extra={"deadline_s": deadline_s})
-    except JudgeBusy as error:
-        logger.warning("judge not asked", extra={"error": str(error)})
-    except Exception as error:  # the rules' word stands, whatever the judge does
-        logger.warning("judge failed", extra={"error": repr(error)})
+        logger.warning("encoder missed its deadline", extra={"deadline_s": deadline_s})
+    except EncoderBusy as error:
+        logger.warning("encoder not asked", extra={"error": str(error)})
+    except Exception as error:  # the rules' word stands, whatever the encoder does
+        logger.warning("encoder failed", extra={"error": repr(error)})
     telemetry.note_fault("judge")
     return gate.unasked(said)
 
@@ -82,16 +82,16 @@ async def decide_afterwards(
     service: MemoryParts, turn: Turn, context: DialogueContext
 ) -> Decision | None:
     """The whole gate's word on a turn that missed its deadline; None if there is none now too."""
-    from bmo.judge import JudgeBusy
+    from bmo.encoder import EncoderBusy
 
-    ask, pool = partial(service.write_gate.decide, turn, context), service.judge_pool
+    ask, pool = partial(service.write_gate.decide, turn, context), service.encoder_pool
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(AFTERWARDS_S):
             while True:
                 try:
                     decision = await _asked(service, pool, ask, Decision, AFTERWARDS_S)
                     return None if decision.fallback else decision
-                except JudgeBusy:
+                except EncoderBusy:
                     await asyncio.sleep(_PAUSE_S)
                 except Exception as error:  # the turn stays as it was recorded
                     logger.warning("turn not decided afterwards", extra={"error": repr(error)})
@@ -110,7 +110,7 @@ async def _asked(
     """What the gate says, from a pool's thread; a call given up on leaves the line unasked.
 
     Raises:
-        JudgeBusy: Too many turns wait for the judge.
+        EncoderBusy: Too many turns wait for the encoder.
         TimeoutError: It took too long.
         TypeError: It answered with something else.
     """

@@ -40,9 +40,10 @@ class Gating:
     def submit(self, turn: Turn) -> asyncio.Task[Decision]:
         """Starts gating a turn of this visit; the task ends with the decision."""
         before = self._visit.masked(turn.assistant_before)
+        text = self._visit.unrepeated(turn.text, before)
         self._visit.masked(turn.text, before)  # its secrets may be repeated; the gate masks it
         after = self._visit.masked(turn.assistant_after)
-        own = replace(turn, assistant_before=before, assistant_after=after)
+        own = replace(turn, text=text, assistant_before=before, assistant_after=after)
         # Now, and not when its turn comes: by then what follows may have switched back.
         switched = self._requests.switched(wish_of(own.text))
         on_record = not self._visit.off_record
@@ -65,7 +66,7 @@ class Gating:
         """Notes what the assistant said after a turn, once the turn is gated."""
         text = self._visit.masked(text)
         if turn_id in self._visit.deciding:
-            # A reply can be faster than the judge: it is noted once its turn is.
+            # A reply can be faster than the encoder: it is noted once its turn is.
             _, already = self._early_replies.get(turn_id, ("", None))
             self._early_replies[turn_id] = (text, given or already)
         else:
@@ -75,7 +76,8 @@ class Gating:
         self._visit.dialogue.note_reply(turn_id, text)
         self._answered = None
         if text and not self._visit.off_record and turn_id in self._visit.recorded:
-            self._visit.service.recorder.note_reply(turn_id, text, given, at=self._visit.clock())
+            now, user_id = self._visit.clock(), self._visit.user_id
+            self._visit.service.recorder.note_reply(user_id, turn_id, text, given, at=now)
             if given is not None:
                 self._answered = (turn_id, given, text)
 
@@ -130,7 +132,7 @@ class Gating:
         """A turn that missed a deadline is decided when nobody waits, unless it is forgotten."""
         if "forget" in decision.signals:
             self._undecided.clear()  # it may mean what is not decided yet
-        if decision.fallback and context is not None and self._visit.service.judge is not None:
+        if decision.fallback and context is not None and self._visit.service.encoder is not None:
             self._undecided.add(turn.id)
             self._visit.start(self._decide_afterwards(turn, context))
 
@@ -159,7 +161,9 @@ class Gating:
         if answered is not None:
             turn_id, given, reply = answered
             wrong = counts_against(given, reply, turn.text, decision)
-            self._visit.service.recorder.note_wrong(turn_id, wrong, at=turn.at)
+            self._visit.service.recorder.note_judged(
+                self._visit.user_id, turn_id, wrong, False, turn.at, "correction"
+            )
 
     def _record(self, turn: Turn, decision: Decision) -> None:
         future = self._visit.service.recorder.submit(turn, decision)

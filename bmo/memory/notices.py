@@ -35,14 +35,14 @@ def ask_to_erase(pending: PendingErasure) -> str:
     told = _told(pending)
     named = "; ".join(fact.text.rstrip(" .!?") for fact in told[:SHOWN])
     rest = f" and {len(told) - SHOWN} more" if len(told) > SHOWN else ""
-    return _line(
-        f"{_count(pending)} withdrawn ({named}{rest}). Ask whether to erase them for good."
-    )
+    quoted = f" ({named}{rest})" if told else ""
+    question = f"Ask whether to erase them for good{_beside(pending)}."
+    return _line(f"{_count(pending)} withdrawn{quoted}. {question}")
 
 
 def answered(pending: PendingErasure, *, yes: bool) -> str:
     """The user said whether to erase them."""
-    done = "erased for good" if yes else "kept after all"
+    done = f"erased for good{_beside(pending)}" if yes else "kept after all"
     return _line(f"{_count(pending)} {done}. Say so.")
 
 
@@ -52,6 +52,13 @@ def _told(pending: PendingErasure) -> list[StoredFact]:
     return live or list(pending.facts)
 
 
+def _beside(pending: PendingErasure) -> str:
+    """What goes beside the memories."""
+    return ", with every other word of these days" if pending.scope == "period" else ""
+
+
 def _count(pending: PendingErasure) -> str:
     number = len(_told(pending))
+    if pending.scope == "period" and not number:
+        return "All that was said then is"
     return "1 memory is" if number == 1 else f"{number} memories are"

@@ -8,11 +8,19 @@ from typing import TYPE_CHECKING
 from bmo.settings import Settings, quiet_third_parties
 
 if TYPE_CHECKING:
+    from bmo.encoder import Encoder
     from bmo.index import MemoryIndex
-    from bmo.judge import Judge
     from bmo.ledger import Ledger
 
-UNTIL_THE_INDEX = "Until then recall reads the ledger, and nothing is lost."
+UNTIL_THE_INDEX = (
+    "Until then what is kept waits in the ledger, and recall finds it by its words, its slot or "
+    "its person, not by meaning."
+)
+UNTIL_THE_ENCODER = (
+    'Until then only orders and plain facts ("remember that ...", "my brother is sam") are kept, '
+    "all else is held (bmo reprocess --held reads it later), and only plain questions "
+    '("what is my brother\'s name") are answered.'
+)
 
 
 class MemoryUnavailable(RuntimeError):
@@ -47,7 +55,12 @@ def open_ledger(settings: Settings, *, check: bool = True) -> Ledger:
     try:
         settings.bmo_home.mkdir(parents=True, exist_ok=True, mode=0o700)
         _check_not_emptied(settings)
-        return Ledger.open(settings.ledger_url, settings.bmo_ledger_connections, check=check)
+        return Ledger.open(
+            settings.ledger_url,
+            settings.bmo_ledger_connections,
+            check=check,
+            make_folder=settings.bmo_ledger_url is None,
+        )
     except LedgerUnavailable as error:
         raise MemoryUnavailable(str(error)) from error
     except OSError as error:
@@ -109,17 +122,31 @@ def open_index(
         notices.append(ServiceNotice("index", f"{index.unavailable} {UNTIL_THE_INDEX}"))
     elif index.notice:
         notices.append(ServiceNotice("index", index.notice))
+    if not (look or index.unavailable) and (anew := _made_anew(ledger, index)):
+        notices.append(ServiceNotice("index", anew))
     return index
 
 
-def open_judge(settings: Settings, notices: list[ServiceNotice]) -> Judge | None:
-    """Opens the judge where the mode has one; None, and a notice, when its model is missing."""
-    if settings.effective_mode in ("pattern", "disabled") or settings.mem0_setting == "NORMAL":
-        return None
-    from bmo.judge import Judge, JudgeUnavailable
+def _made_anew(ledger: Ledger, index: MemoryIndex) -> str:
+    """A sentence about an index that is not whole yet, or ""."""
+    from bmo.index import IndexUnavailable
+    from bmo.recorder import made_anew
 
     try:
-        return Judge.open()
-    except JudgeUnavailable as error:
-        notices.append(ServiceNotice("judge", f"{error} Until then the rules decide alone."))
+        anew = made_anew(ledger, index)
+    except IndexUnavailable:  # whoever uses it next says why
+        return ""
+    return anew and f"The index is being made anew: {anew}, and are found by their words alone."
+
+
+def open_encoder(settings: Settings, notices: list[ServiceNotice]) -> Encoder | None:
+    """Opens the encoder where the mode has one; None, and a notice, when its model is missing."""
+    if settings.effective_mode in ("pattern", "disabled") or settings.mem0_setting == "NORMAL":
+        return None
+    from bmo.encoder import Encoder, EncoderUnavailable
+
+    try:
+        return Encoder.open()
+    except EncoderUnavailable as error:
+        notices.append(ServiceNotice("judge", f"{error} {UNTIL_THE_ENCODER}"))
         return None

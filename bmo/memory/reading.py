@@ -159,7 +159,7 @@ class Reading:
 
     def _needs_nothing(self, ruled: RecallPlan) -> bool:
         """Whether the rules' word stands and nothing is to be recalled."""
-        return not ruled.recall and (ruled.trigger != "open" or self._service.judge is None)
+        return not ruled.recall and (ruled.trigger != "open" or self._service.encoder is None)
 
     def _recall_blocking(
         self, turn: Turn, talk: _Talk, before: str, ruled: RecallPlan | None = None

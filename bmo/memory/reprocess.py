@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from bmo.ledger.redaction import MASK
 from bmo.ledger.turn_log import as_turn
 from bmo.memory.dialogue import Dialogue
-from bmo.turn import Decision, Turn, Verdict, utc_now
+from bmo.turn import Decision, Turn, Verdict
 
 if TYPE_CHECKING:
     from bmo.gate import WriteGate
@@ -103,7 +103,7 @@ def _passes(
         yield said, turn, decision
 
 
-def apply_passes(ledger: Ledger, found: Reprocessing, now: datetime | None = None) -> int:
+def apply_passes(ledger: Ledger, found: Reprocessing) -> int:
     """Writes the changes, all of them or none, and counts the turns; the index follows."""
-    ledger.write_passes(found.changes, now or utc_now())
+    ledger.write_passes(found.changes)
     return len(found.changes)

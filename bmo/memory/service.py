@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING
 from bmo.ids import as_user_id, new_id
 from bmo.memory.batches import AIMS
 from bmo.memory.mode_choice import choose_mode
-from bmo.memory.opening import ServiceNotice, open_index, open_judge, open_ledger
+from bmo.memory.opening import ServiceNotice, open_encoder, open_index, open_ledger
 from bmo.memory.session import MemorySession
 from bmo.memory.settling import Settler
 from bmo.memory.visit import MemoryParts
 from bmo.settings import OLLAMA_PREFIX, Settings, load_settings
 
 if TYPE_CHECKING:
+    from bmo.encoder import Encoder
     from bmo.index import MemoryIndex
-    from bmo.judge import Judge
     from bmo.ledger import Ledger
     from bmo.turn import StoredFact, Turn
 
 SWITCH_INTERVAL_S = 0.001
 """Longest a thread keeps the interpreter while another waits for it, in seconds. Python's own 5 ms
-add up: recall, judge and the index's threads may each keep it once before the event loop's turn
+add up: recall, encoder and the index's threads may each keep it once before the event loop's turn
 comes. With half of it the loop loses it twice as often while it works itself, to whoever waits."""
 
 CLOCK_BEHIND = timedelta(minutes=1)
@@ -50,11 +50,11 @@ class MemoryService(MemoryParts):
         settings: Settings,
         ledger: Ledger,
         index: MemoryIndex | None,
-        judge: Judge | None,
+        encoder: Encoder | None,
         notices: tuple[ServiceNotice, ...],
     ) -> None:
         """Use ``open``; this only puts opened parts together."""
-        super().__init__(settings, ledger, index, judge)
+        super().__init__(settings, ledger, index, encoder)
         wrong = self.write_gate.custom_rules.problems
         self.notices = (*notices, *(ServiceNotice("rules", str(problem)) for problem in wrong))
         if self.clock.behind > CLOCK_BEHIND:
@@ -86,11 +86,11 @@ class MemoryService(MemoryParts):
             index = open_index(settings, notices, ledger)
             if index is not None:
                 opened.callback(index.close)
-            judge = open_judge(settings, notices)
-            if judge is not None:
-                opened.callback(judge.close)
+            encoder = open_encoder(settings, notices)
+            if encoder is not None:
+                opened.callback(encoder.close)
             notices += _normal_notices(settings)
-            service = cls(settings, ledger, index, judge, tuple(notices))
+            service = cls(settings, ledger, index, encoder, tuple(notices))
             opened.pop_all()  # from here on the service closes them
         if service.is_gated and settings.effective_mode in AIMS:
             service.settling().start()
@@ -130,7 +130,6 @@ class MemoryService(MemoryParts):
                 self.ledger,
                 self.recorder,
                 Orchestrator.from_settings(self.settings, self.write_gate),
-                judge=self.judge,
                 candidates=self._candidates,
                 wrote=self.wrote,
             )
@@ -157,7 +156,7 @@ class MemoryService(MemoryParts):
         _freeze_what_stays()
 
     async def aclose(self) -> None:
-        """Flushes and closes sessions, recorder, index, ledger and judge. Safe to call twice."""
+        """Flushes and closes sessions, recorder, index, ledger and encoder. Safe to call twice."""
         for visit in tuple(self.visits):
             await visit.aclose()
         await asyncio.to_thread(self.close_blocking)
@@ -170,7 +169,7 @@ class MemoryService(MemoryParts):
         if self.settler is not None:
             self.settler.close()
         self.gate_pool.shutdown(wait=True)
-        self.judge_pool.shutdown(wait=True)
+        self.encoder_pool.shutdown(wait=True)
         self.recall_pool.shutdown(wait=True, cancel_futures=True)
         self.dialogue_pool.shutdown(wait=True, cancel_futures=True)
         self.recaller.close()
@@ -179,8 +178,8 @@ class MemoryService(MemoryParts):
             self.index.close()
         self.recorder.join()
         self.ledger.close()
-        if self.judge is not None:
-            self.judge.close()
+        if self.encoder is not None:
+            self.encoder.close()
         gc.unfreeze()
 
 

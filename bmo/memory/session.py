@@ -1,6 +1,6 @@
 """MemorySession: one visit of one user, the door that turns go through.
 
-Nothing here blocks the event loop: rules, judge and all that touches a disk or an index run in an
+Nothing here blocks the event loop: rules, encoder and all that touches a disk or an index run in an
 executor or on the recorder's thread. Turns of a visit are gated one after the other, so that a
 correction finds what it corrects.
 """
@@ -68,7 +68,9 @@ class MemorySession:
 
     def of_guest(self, user_id: str) -> MemorySession:
         """A session of somebody else who speaks in the same visit."""
-        return MemorySession(self.service, user_id, self.session_id, self.clock)
+        guest = MemorySession(self.service, user_id, self.session_id, self.clock)
+        guest._visit.secrets = self._visit.secrets  # each may repeat what the other told
+        return guest
 
     @property
     def settings(self) -> Settings:
@@ -136,7 +138,8 @@ class MemorySession:
             return 0
         turn_id, given = judged
         ids = [memory.fact.id for memory in given.memories]
-        self.service.recorder.note_judged(self.user_id, turn_id, ids, helpful, self.clock())
+        now, recorder = self.clock(), self.service.recorder
+        recorder.note_judged(self.user_id, turn_id, ids, helpful, now, "user")
         return len(ids)
 
     # -- reading -------------------------------------------------------------------------------

@@ -7,16 +7,13 @@ what a model fails at is tried again later, each time twice as late.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import threading
 import time
 from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ParamSpec
 
 from bmo import telemetry
 from bmo.memory.batches import AFTER, AIMS, BEFORE, SEEN, next_batch
@@ -25,7 +22,6 @@ from bmo.turn import Decision, Turn, utc_now
 
 if TYPE_CHECKING:
     from bmo.extract import Known, Orchestrator, Settlement, TurnOutcome
-    from bmo.judge import Judge
     from bmo.ledger import Aim, Ledger, Recorded, WaitingTurn
     from bmo.recorder import Recorder
     from bmo.settings import Settings
@@ -41,7 +37,7 @@ PAUSE_S = 1.0
 """Least time between two looks at the ledger, in seconds."""
 
 DISAGREES = 0.5
-"""The judge's P(allow) from which a model's "nothing to keep" does not discard a held turn."""
+"""The encoder's P(allow) from which a model's "nothing to keep" does not discard a held turn."""
 
 CANDIDATES = 200
 """Waiting turns of a user that are ranked for the next call."""
@@ -49,13 +45,12 @@ CANDIDATES = 200
 LEASE = timedelta(minutes=5)
 """How long a batch is one process's where several share a ledger; a crash gives it back then."""
 
-ODDS_KEPT = 5000
-"""Turns the judge was asked about here; then it is asked anew."""
-
 CLOSE_S = 0.5
 """How long closing waits for the thread, in seconds; a call under way is given up."""
 
 logger = logging.getLogger("bmo.memory")
+
+_P = ParamSpec("_P")
 
 
 @dataclass(slots=True)
@@ -63,7 +58,7 @@ class Settled:
     """What settling came to: turns that were asked about and what became of them, and the calls.
 
     Attributes:
-        held: Turns whose facts were refused, or about which judge and model disagree; a person
+        held: Turns whose facts were refused, or about which encoder and model disagree; a person
             may decide on them.
         restated: Memories that got a canonical text, or went into one.
         unchanged: Allowed turns whose words stay.
@@ -90,10 +85,6 @@ class Settled:
     refused: dict[str, int] = field(default_factory=dict)
 
 
-class _Closing(Exception):
-    """The settler is being closed; what is not written waits for the next start."""
-
-
 class Settler:
     """Sends waiting turns to a model and writes what comes back.
 
@@ -109,7 +100,6 @@ class Settler:
         recorder: Recorder,
         orchestrator: Orchestrator,
         *,
-        judge: Judge | None = None,
         candidates: Callable[[Turn], Sequence[StoredFact]] = lambda turn: (),
         wrote: Callable[[str], None] = lambda user_id: None,
     ) -> None:
@@ -124,7 +114,6 @@ class Settler:
         self._settings = settings
         self._ledger = ledger
         self._recorder = recorder
-        self._judge = judge
         self._candidates = candidates
         self._wrote = wrote
         self._shared = not settings.ledger_url.startswith("sqlite")
@@ -132,10 +121,7 @@ class Settler:
         self._spoke: dict[str, float] = {}
         self._opened = time.monotonic()
         self._news = threading.Event()
-        self._one_at_a_time = threading.Lock()
-        self._writing = threading.Lock()
         self._stop = threading.Event()
-        self._odds: dict[str, float] = {}
         self._thread: threading.Thread | None = None
 
     # -- from any thread -----------------------------------------------------------------------
@@ -172,18 +158,17 @@ class Settler:
         wanted = [aim for aim in asked if aim in self._seen]
         done = Settled()
         tried: set[str] = set()
-        with self._one_at_a_time, contextlib.suppress(_Closing):
-            while limit is None or done.asked < limit:
-                waiting = [
-                    one
-                    for one in self._ledger.waiting(user_id, aims=wanted)
-                    if one.turn.id not in tried
-                ]
-                batch = next_batch(self._ranked(waiting), self._settings.gatekeeper_llm_batch)
-                batch = batch if limit is None else batch[: limit - done.asked]
-                if not batch or not self._settle(user_id, batch, done):
-                    return done
-                tried.update(one.turn.id for one in batch)
+        while limit is None or done.asked < limit:
+            waiting = [
+                one
+                for one in self._ledger.waiting(user_id, aims=wanted)
+                if one.turn.id not in tried
+            ]
+            batch = next_batch(waiting, self._settings.gatekeeper_llm_batch)
+            batch = batch if limit is None else batch[: limit - done.asked]
+            if not batch or not self._settle(user_id, batch, done):
+                break
+            tried.update(one.turn.id for one in batch)
         return done
 
     def close(self) -> None:
@@ -191,8 +176,7 @@ class Settler:
 
         A call under way is given up: its answer is thrown away and the turns wait on.
         """
-        with self._writing:
-            self._stop.set()
+        self._stop.set()
         self._news.set()
         self.orchestrator.close()
         if self._thread is not None:
@@ -227,8 +211,7 @@ class Settler:
             if time.monotonic() - self._opened < self._idle_s:
                 looks.append(self._idle_s)
                 break
-            with self._one_at_a_time:
-                self._settle_due(user_id, now)
+            self._settle_due(user_id, now)
             return 0.0
         due = self._ledger.next_try(now, self.aims)
         if due is not None:
@@ -252,10 +235,10 @@ class Settler:
 
     def _settle_due(self, user_id: str, now: datetime) -> None:
         waiting = self._ledger.waiting(user_id, due_at=now, aims=self.aims, limit=CANDIDATES)
-        batch = next_batch(self._ranked(waiting), self._settings.gatekeeper_llm_batch)
+        batch = next_batch(waiting, self._settings.gatekeeper_llm_batch)
         if batch and self._shared:
             ids = [one.turn.id for one in batch]
-            got = self._ledger.lease_waiting(ids, now, now + LEASE)
+            got = self._ledger.lease_waiting(user_id, ids, now, now + LEASE)
             batch = [one for one in batch if one.turn.id in got]
         if not batch:
             return
@@ -264,22 +247,7 @@ class Settler:
         except Exception as error:  # a bug or a full disk: the turns wait on, and others go first
             if not self._stop.is_set():
                 logger.exception("a batch could not be settled")
-                self._put_off(batch, f"settling failed: {type(error).__name__}")
-
-    def _ranked(self, waiting: Sequence[WaitingTurn]) -> list[WaitingTurn]:
-        """Asks the judge about turns it has not seen (held by a rule, or in pattern mode)."""
-        if self._judge is None:
-            return list(waiting)
-        if len(self._odds) > ODDS_KEPT:
-            self._odds.clear()
-        for one in waiting:
-            if one.promise is None and one.turn.id not in self._odds:
-                said = (one.turn.assistant_before, one.turn.text)
-                self._odds[one.turn.id] = self._judge.assess([said])[0].allow
-        return [
-            one if one.promise is not None else replace(one, promise=self._odds[one.turn.id])
-            for one in waiting
-        ]
+                self._put_off(user_id, batch, f"settling failed: {type(error).__name__}")
 
     # -- one batch -----------------------------------------------------------------------------
 
@@ -298,6 +266,8 @@ class Settler:
             return False
         turns = [one.turn for one in batch]
         settlement = self.orchestrator.extract(turns, self._known(user_id, turns), budget)
+        if self._stop.is_set():
+            return False  # what is not written waits for the next start
         self._count(settlement, done)
         if not settlement.calls:
             done.why_stopped = self.orchestrator.why_not()
@@ -314,7 +284,7 @@ class Settler:
         if failed and settlement.calls:
             done.asked += len(failed)
             done.failed += len(failed)
-            self._put_off(failed, why_failed)
+            self._put_off(user_id, failed, why_failed)
         if failed and budget.is_spent():
             self._rest(user_id, budget, done)
         if written:
@@ -354,9 +324,12 @@ class Settler:
         """Writes one outcome; returns whether memories changed."""
         turn_id, decision = waiting.turn.id, _weighed(waiting, outcome.decision)
         adds = decision.verdict == "allow" or waiting.aim == "held"
-        settle = partial(self._recorder.settle, user_id, turn_id, decision, whole=outcome.whole)
-        forget = partial(self._recorder.call, self._ledger.forget_waiting, turn_id)
-        recorded: Recorded | None = self._written(settle if adds else forget)
+        recorded: Recorded | None = None
+        if adds:
+            handed_over = self._recorder.settle(user_id, turn_id, decision, whole=outcome.whole)
+            recorded = handed_over.result(WRITE_S)
+        else:
+            self._called(self._ledger.forget_waiting, user_id, turn_id)
         for refusal in outcome.refused:
             done.refused[refusal.why] = done.refused.get(refusal.why, 0) + 1
         self._count_written(waiting, decision, recorded, done, adds)
@@ -395,27 +368,17 @@ class Settler:
         from bmo.extract import SPENT
 
         done.why_stopped = f"No model is asked before {budget.renewed_at:%H:%M} UTC: {SPENT}."
-        until, rest = budget.renewed_at, self._ledger.rest_waiting
-        self._written(partial(self._recorder.call, rest, user_id, until, SPENT))
+        self._called(self._ledger.rest_waiting, user_id, budget.renewed_at, SPENT)
 
-    def _put_off(self, failed: Sequence[WaitingTurn], why: str) -> None:
+    def _put_off(self, user_id: str, failed: Sequence[WaitingTurn], why: str) -> None:
         ids = [waiting.turn.id for waiting in failed]
-        later = self._ledger.put_off_settling
-        self._written(partial(self._recorder.call, later, ids, why, utc_now()))
+        self._called(self._ledger.put_off_settling, user_id, ids, why, utc_now())
         for waiting in failed:
             telemetry.note("bmo_settled_turns", aim=waiting.aim, outcome="failed")
 
-    def _written(self, write: Callable[[], Future[Any]]) -> Any:
-        """What the recorder made of a write.
-
-        Raises:
-            _Closing: Nothing may be written any more.
-        """
-        with self._writing:
-            if self._stop.is_set():
-                raise _Closing
-            handed_over = write()
-        return handed_over.result(WRITE_S)
+    def _called(self, change: Callable[_P, None], *args: _P.args, **kwargs: _P.kwargs) -> None:
+        """Has the recorder change the queue, and waits for it."""
+        self._recorder.call(change, *args, **kwargs).result(WRITE_S)
 
     @staticmethod
     def _count(settlement: Settlement, done: Settled) -> None:
@@ -431,9 +394,9 @@ class Settler:
 
 
 def _weighed(waiting: WaitingTurn, decision: Decision) -> Decision:
-    """Lets a turn stay held, for a person, where judge and model contradict each other."""
+    """Lets a turn stay held, for a person, where encoder and model contradict each other."""
     doubted = waiting.promise is not None and waiting.promise >= DISAGREES
     if decision.verdict != "discard" or not doubted:
         return decision
-    why = f"{decision.reason}, but the judge finds it durable"
+    why = f"{decision.reason}, but the encoder finds it durable"
     return replace(decision, verdict="hold", reason=why, confidence=0.5)

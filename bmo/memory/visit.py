@@ -18,9 +18,9 @@ from bmo.memory.turnstile import Turnstile
 from bmo.turn import Decision, DialogueContext, Recall, StoredFact, Turn
 
 if TYPE_CHECKING:
+    from bmo.encoder import Encoder
     from bmo.gate import WriteGate
     from bmo.index import MemoryIndex
-    from bmo.judge import Judge
     from bmo.ledger import Ledger, Recorded
     from bmo.recall import ReadGate
     from bmo.settings import Settings
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("bmo.memory")
 
 RECALL_THREADS = 2
-"""Threads of the recall pool: what one waits for (the index, the judge) holds up no other."""
+"""Threads of the recall pool: what one waits for (the index, the encoder) holds up no other."""
 
 DIALOGUE_DEADLINE_S = 2.0
 """Longest wait for the ledger before a turn is gated without what it knows of the user."""
@@ -44,7 +44,7 @@ class MemoryParts:
         settings: The settings it was opened with, with the gate's mode where none was set.
         ledger: The ledger; the truth.
         index: Mem0 on Qdrant, or None while it cannot be reached.
-        judge: The local judge, or None in pattern mode or when its model is missing.
+        encoder: The local encoder, or None in pattern mode or when its model is missing.
         write_gate: Decides what of a turn is kept.
         read_gate: Decides whether a turn needs memory.
         recaller: Retrieves, scores, selects and assembles.
@@ -52,7 +52,7 @@ class MemoryParts:
         settler: Sends what was held to a model, off the voice path; None until something is.
         clock: The system's time in UTC; it never goes back behind what was written down.
         gate_pool: Where the rules run.
-        judge_pool: Where the judge runs, behind a bounded line.
+        encoder_pool: Where the encoder runs, behind a bounded line.
         recall_pool: Where retrieval runs.
         dialogue_pool: Where is read what the gate may know of a user.
         turnstile: What these threads go through one by one.
@@ -60,29 +60,33 @@ class MemoryParts:
     """
 
     def __init__(
-        self, settings: Settings, ledger: Ledger, index: MemoryIndex | None, judge: Judge | None
+        self, settings: Settings, ledger: Ledger, index: MemoryIndex | None, encoder: Encoder | None
     ) -> None:
         """Puts opened parts together."""
+        from bmo.encoder import EncoderQueue
         from bmo.gate import WriteGate
-        from bmo.judge import JudgeQueue
         from bmo.recall import ReadGate, Recaller
         from bmo.recorder import Recorder
 
         self.settings = settings
         self.ledger = ledger
         self.index = index
-        self.judge = judge
+        self.encoder = encoder
         # The session writes the debug line: once a turn, and it knows what is off the record.
         silent = settings.model_copy(update={"gatekeeper_debug": False})
-        self.write_gate: WriteGate = WriteGate.from_settings(silent, judge=judge, load_judge=False)
-        self.read_gate: ReadGate = ReadGate.from_settings(settings, judge=judge, load_judge=False)
-        self.recaller = Recaller(ledger, index, settings, judge)
+        self.write_gate: WriteGate = WriteGate.from_settings(
+            silent, encoder=encoder, load_encoder=False
+        )
+        self.read_gate: ReadGate = ReadGate.from_settings(
+            settings, encoder=encoder, load_encoder=False
+        )
+        self.recaller = Recaller(ledger, index, settings, encoder)
         self.clock = SteadyClock(ledger.latest_moment())
         self.turnstile = Turnstile()
         self.recorder = Recorder.open(ledger, index, settings, one_by_one=self.turnstile.through)
         self.settler: Settler | None = None
         self.gate_pool = ThreadPoolExecutor(1, thread_name_prefix="bmo-gate")
-        self.judge_pool = JudgeQueue(settings.bmo_judge_queue)
+        self.encoder_pool = EncoderQueue(settings.bmo_judge_queue)
         self.recall_pool = ThreadPoolExecutor(RECALL_THREADS, thread_name_prefix="bmo-recall")
         self.dialogue_pool = ThreadPoolExecutor(1, thread_name_prefix="bmo-dialogue")
         self.visits: set[Visit] = set()
@@ -141,6 +145,7 @@ class Visit:
         reads: Words -> the task that recalls for them, until something is written.
         profile: Reads the profile, or None while nobody asked for it.
         profile_version: Goes up when something in the profile is no longer true or was forgotten.
+        secrets: What was told in it and is masked when it is said again.
     """
 
     def __init__(
@@ -158,7 +163,7 @@ class Visit:
         self.reads: dict[str, asyncio.Task[Recall]] = {}
         self.profile: asyncio.Task[Recall] | None = None
         self.profile_version = 0
-        self._secrets: set[str] = set()
+        self.secrets: set[str] = set()
         self._dialogue_loaded: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         service.visits.add(self)
@@ -169,7 +174,7 @@ class Visit:
         return self in self.service.visits
 
     def deadline_s(self, usual_s: float) -> float:
-        """A deadline in seconds: who waits longer for the judge (a replay) waits as long here."""
+        """A deadline in seconds: who waits longer for the encoder (a replay) waits as long here."""
         return max(usual_s, self.service.settings.bmo_judge_deadline_ms / 1000)
 
     def start(self, coroutine: Coroutine[Any, Any, _T]) -> asyncio.Task[_T]:
@@ -196,11 +201,23 @@ class Visit:
 
     # -- what is written ---------------------------------------------------------------------------
 
-    def unwritten(self) -> set[asyncio.Future[Recorded]]:
+    def unwritten(self) -> list[Future[Recorded]]:
         """The turns of this visit that are not in the ledger yet."""
-        return {
-            asyncio.wrap_future(future) for future in self.recorded.values() if not future.done()
-        }
+        return [future for future in self.recorded.values() if not future.done()]
+
+    async def written(self, patience_s: float | None = None) -> None:
+        """Waits until the turns of this visit are in the ledger, or could not be written.
+
+        What went wrong is told where they were submitted.
+
+        Args:
+            patience_s: Longest wait in seconds; None: as long as it takes.
+        """
+        waiting = [asyncio.wrap_future(future) for future in self.unwritten()]
+        for one in waiting:
+            one.add_done_callback(_heed)
+        if waiting:
+            await asyncio.wait(waiting, timeout=patience_s)
 
     def is_behind(self, turn_id: str) -> bool:
         """Whether a turn other than this one is not decided, or any is not in the ledger yet."""
@@ -213,9 +230,7 @@ class Visit:
                 others = [task for other, task in self.deciding.items() if other != turn_id]
                 if others:
                     await asyncio.wait(others)
-                unwritten = self.unwritten()
-                if unwritten:
-                    await asyncio.wait(unwritten)
+                await self.written()
 
     def renew_profile(self, gone: Collection[str] | None) -> None:
         """Lets the profile be loaded again if it may show a fact of ``gone``; None: in any case."""
@@ -256,9 +271,7 @@ class Visit:
         service = self.service
         if not service.is_gated:
             return self.dialogue.context()
-        unwritten = self.unwritten()
-        if unwritten:
-            await asyncio.wait(unwritten, timeout=self.deadline_s(DIALOGUE_DEADLINE_S))
+        await self.written(self.deadline_s(DIALOGUE_DEADLINE_S))
         try:
             async with asyncio.timeout(self.deadline_s(DIALOGUE_DEADLINE_S)):
                 candidates, near = await service.run(
@@ -278,7 +291,26 @@ class Visit:
         from bmo.gate import mask
 
         policy = self.service.settings.bmo_sensitive
-        return mask(text, policy, asked, self._secrets)[0] if text else ""
+        return mask(text, policy, asked, self.secrets)[0] if text else ""
+
+    def unrepeated(self, text: str, asked: str) -> str:
+        """A turn's words for the gate, without the secrets that were told before in other words.
+
+        A plain word stays: the name of a dog that is also a password.
+        """
+        from bmo.gate import mask
+
+        told = {value for value in self.secrets if not value.isalpha()}
+        if not told:
+            return text
+        masked, found = mask(text, "keep", asked, told)
+        return masked if found > mask(text, "keep", asked)[1] else text
+
+
+def _heed(done: asyncio.Future[Recorded]) -> None:
+    """Takes an error that somebody else tells; asyncio would print it as never retrieved."""
+    if not done.cancelled():
+        done.exception()
 
 
 def _may_show(profile: asyncio.Task[Recall], gone: Collection[str] | None) -> bool:

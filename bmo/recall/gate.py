@@ -25,7 +25,7 @@ from bmo.settings import Settings, load_settings
 from bmo.turn import Assessment, Depth, RecallPlan, Turn
 
 if TYPE_CHECKING:
-    from bmo.judge import Judge
+    from bmo.encoder import Encoder
 
 _log = logging.getLogger("bmo.recall")
 
@@ -58,37 +58,37 @@ class _Ask:
 class ReadGate:
     """Plans recall for a turn. Stateless and thread-safe."""
 
-    def __init__(self, settings: Settings, judge: Judge | None = None) -> None:
+    def __init__(self, settings: Settings, encoder: Encoder | None = None) -> None:
         """See ``from_settings``.
 
         Args:
             settings: Depth, preference, language, threshold.
-            judge: The local encoder, or None to leave open turns without memory.
+            encoder: The local encoder, or None to leave open turns without memory.
         """
         self._settings = settings
-        self.judge = judge
+        self.encoder = encoder
         """The local encoder, or None."""
-        self.version = "cues-2" + (f"+judge-{judge.version}" if judge is not None else "")
+        self.version = "cues-2" + (f"+judge-{encoder.version}" if encoder is not None else "")
 
     @classmethod
     def from_settings(
         cls,
         settings: Settings | None = None,
         *,
-        judge: Judge | None = None,
-        load_judge: bool = True,
+        encoder: Encoder | None = None,
+        load_encoder: bool = True,
     ) -> ReadGate:
         """Makes the gate that the settings ask for; without an encoder the rules work alone.
 
         Args:
             settings: None reads environment and ``.env``.
-            judge: An encoder that is already open (shared with the write gate).
-            load_judge: Open one when none is given and the mode uses it.
+            encoder: An encoder that is already open (shared with the write gate).
+            load_encoder: Open one when none is given and the mode uses it.
         """
         settings = settings or load_settings()
-        if judge is None and load_judge and settings.effective_mode != "pattern":
-            judge = _open_judge()
-        return cls(settings, judge)
+        if encoder is None and load_encoder and settings.effective_mode != "pattern":
+            encoder = _open_encoder()
+        return cls(settings, encoder)
 
     def plan(
         self,
@@ -169,7 +169,7 @@ class ReadGate:
         if "none" in seen:
             return _not(ask, "minimal_depth")
         order = read_order(ask.turn.text)
-        if order is not None and order.kind != "lift":
+        if order is not None and order.kind not in ("lift", "show"):
             return _not(ask, "command")
         if ask.depth == "full":
             return self._wanted(ask, "forced", include_all=True)
@@ -200,9 +200,9 @@ class ReadGate:
     ) -> RecallPlan:
         """The encoder's word on an open turn, moved by what memory holds."""
         silent = _not(ask, "general_knowledge" if ask.cues.asks else "statement")
-        if assessment is None and self.judge is not None:
+        if assessment is None and self.encoder is not None:
             said = (ask.turn.assistant_before, ask.turn.text)
-            assessment = self.judge.assess([said], [before])[0]
+            assessment = self.encoder.assess([said], [before])[0]
         if assessment is None:
             return silent
         need = assessment.read_need
@@ -220,7 +220,7 @@ class ReadGate:
         chosen = self._settings.bmo_judge_read
         if chosen is not None:
             return chosen
-        return self.judge.thresholds.read if self.judge is not None else 0.5
+        return self.encoder.thresholds.read if self.encoder is not None else 0.5
 
     def _wanted(self, ask: _Ask, trigger: str, *, include_all: bool = False) -> RecallPlan:
         kind, prefer = ask.kind, self._settings.bmo_prefer
@@ -242,6 +242,7 @@ class ReadGate:
             slots=ask.cues.slots,
             subjects=() if include_all else ask.subjects,
             query=" ".join(ask.turn.text.split()),
+            asked=ask.turn.assistant_before,
             references_history=kind.references_history,
             include_past="past" in ask.cues.seen,
             include_all=include_all,
@@ -281,11 +282,11 @@ def _log_odds(probability: float) -> float:
     return math.log(inside / (1.0 - inside))
 
 
-def _open_judge() -> Judge | None:
-    from bmo.judge import Judge, JudgeUnavailable  # loads onnxruntime: only where it is used
+def _open_encoder() -> Encoder | None:
+    from bmo.encoder import Encoder, EncoderUnavailable  # loads onnxruntime: only where it is used
 
     try:
-        return Judge.open()
-    except JudgeUnavailable as error:
-        _log.warning("no local judge", extra={"error": str(error)})
+        return Encoder.open()
+    except EncoderUnavailable as error:
+        _log.warning("no local encoder", extra={"error": str(error)})
         return None

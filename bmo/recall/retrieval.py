@@ -188,7 +188,9 @@ class Retriever:
             return {}
         embedder = self._index.embedder
         scale = calibration_for(embedder.name)
-        vectors = embedder.embed([query, *(fact.text for fact in facts)])
+        vectors = embedder.embed(
+            [query, *(fact.text for fact in facts)], ["", *(fact.asked for fact in facts)]
+        )
         cosines = vectors[1:] @ vectors[0]
         return {
             fact.id: scale.on_reference(float(cosine))

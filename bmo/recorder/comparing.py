@@ -8,10 +8,11 @@ and how far it got is in the ledger, so that a process that dies in the middle c
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import groupby
 from typing import Final, Literal
@@ -81,6 +82,21 @@ class Comparison:
 def comparison_of(ledger: Ledger, collection: str) -> Comparison:
     """How far the comparison of a collection got."""
     return _read(ledger.remembered(_key(collection)))
+
+
+def made_anew(ledger: Ledger, index: MemoryIndex) -> str:
+    """What of an index is missing that nobody compared to the end yet, for people; else "".
+
+    So it is after an upgrade whose encoder is another, until the first chat has made it.
+
+    Raises:
+        IndexUnavailable: The store cannot be reached.
+    """
+    if comparison_of(ledger, index.collection).compared:
+        return ""
+    live = ledger.count_indexable()
+    missing = live - index.count_facts() - ledger.backlog().depth
+    return f"{missing} of {live} memories are not in it yet" if missing > 0 else ""
 
 
 class Comparing:
@@ -200,7 +216,7 @@ class Comparing:
 
     def _agree(self, state: Comparison) -> bool:
         """Whether no round is needed: what differs waits in the outbox, and all was compared."""
-        same = abs(state.live - state.entries) <= self._ledger.outbox_depth()[0]
+        same = abs(state.live - state.entries) <= self._ledger.backlog().depth
         late = state.live and state.counted >= state.compared + ROUND_S
         return same and not late
 
@@ -234,7 +250,7 @@ class Comparing:
     def _add(self, facts: Sequence[FactSaid]) -> None:
         began = time.perf_counter()
         points = dict(zip((f.id for f, _ in facts), self._index.add_many(facts), strict=True))
-        self._ledger.note_index_ids({f.id: points[f.id] for f, _ in facts if not f.index_id})
+        self._ledger.note_index_ids([(f, points[f.id]) for f, _ in facts if not f.index_id])
         # A memory may end or be erased meanwhile, and its entry with it: before it was written.
         live = self._ledger.live_among(points)
         gone = [point for fact_id, point in points.items() if fact_id not in live]
@@ -276,3 +292,56 @@ def _read(text: str | None) -> Comparison:
     return Comparison(
         **{one.name: told[one.name] for one in fields(Comparison) if one.name in told}
     )
+
+
+REBUILT_PIECE: Final = 1024
+"""Memories after which it is written down how far it got."""
+
+REBUILT_BATCH: Final = 64
+"""Entries written together."""
+
+Progress = Callable[[int, int], None]
+"""(memories looked for, memories in all)"""
+
+
+def rebuild(
+    index: MemoryIndex,
+    ledger: Ledger,
+    progress: Progress | None = None,
+    *,
+    fresh: bool = True,
+    piece: int = REBUILT_PIECE,
+) -> int:
+    """Brings the collection to what the ledger says, on all processors.
+
+    An entry that says what its memory says is kept, and with it its vector: the encoder, whose name
+    the collection has, would make the same. Recall goes on meanwhile, and so may workers.
+
+    Args:
+        index: The index.
+        ledger: Where the facts are.
+        progress: Called after each piece.
+        fresh: Lay the collection out anew as well.
+        piece: Memories after which it is written down how far it got: interrupted, a worker goes
+            on there.
+
+    Returns:
+        Number of entries written.
+
+    Raises:
+        IndexUnavailable: The store cannot be reached.
+        EmbedderUnavailable: There are no vectors now.
+    """
+    with ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="bmo-rebuild") as pool:
+        work = Comparing(ledger, index, piece=piece, batch=REBUILT_BATCH, beside=pool)
+        try:
+            more = work.begin(now=True, again=True, steal=True)
+            while more:
+                more = work.go_on()
+                if progress is not None:
+                    progress(work.state.looked, work.state.live)
+        finally:
+            work.leave()
+    if fresh:
+        index.lay_out()
+    return work.written

@@ -74,9 +74,4 @@ def import_mem0(
 def _as_fact(memory: Mem0Memory, text: str) -> Fact:
     said = memory.metadata.get("category")
     category: Category = next((one for one in CATEGORIES if one == said), "personal_facts")
-    return Fact(
-        text=text,
-        category=category,
-        confidence=0.7,
-        extraction_method="import:mem0",
-    )
+    return Fact(text=text, category=category, confidence=0.7, extraction_method="import:mem0")

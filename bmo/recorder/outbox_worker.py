@@ -93,19 +93,14 @@ class OutboxWorker:
                 applied += 1
                 telemetry.note_write("index", time.perf_counter() - began)
             except (IndexUnavailable, EmbedderUnavailable) as error:
-                logger.warning(
-                    "index unavailable, facts wait in the outbox", extra={"error": str(error)}
-                )
+                logger.warning("facts wait in the outbox", extra={"error": str(error)})
                 telemetry.note_write("index", time.perf_counter() - began, failed=True)
                 self._ledger.put_off(item, str(error))
                 for rest in items[position + 1 :]:
                     self._ledger.put_off(rest, "waits behind another")
                 return applied
             except InferenceFailed as error:
-                logger.warning(
-                    "Mem0's extraction failed, the turn waits in the outbox",
-                    extra={"error": str(error)},
-                )
+                logger.warning("the turn waits in the outbox", extra={"error": str(error)})
                 self._ledger.put_off(item, str(error))
             except Exception as error:  # one bad entry must not hold up the others
                 logger.exception("an outbox entry failed", extra={"entry": item.id, "op": item.op})

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import threading
+import logging
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from itertools import count
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 from bmo import telemetry
-from bmo.index import MemoryIndex
-from bmo.ledger import Ledger, Recorded, words_used
+from bmo.index import EmbedderUnavailable, IndexUnavailable, MemoryIndex
+from bmo.ledger import Ledger, Recorded, Restated, words_used
+from bmo.recall import calibration_for
 from bmo.recorder.bounded import BoundedCalls
-from bmo.recorder.inference_thread import InferenceThread
-from bmo.recorder.near_facts import NearFacts
 from bmo.recorder.upkeep import Upkeep
 from bmo.recorder.writer_thread import Job, WriterThread
 from bmo.settings import Settings, checked_user_id
@@ -25,14 +24,17 @@ if TYPE_CHECKING:
     from opentelemetry.context import Context
 
 
+NEAR_TOP_K = 5
+NEAR_THRESHOLD = 0.4
+"""How many similar facts reconciliation looks at, and from which cosine similarity."""
+
+NEAR_TIMEOUT_S = 1.0
+"""Longest wait for them, in seconds; then the turn is recorded without."""
+
 OneByOne = Callable[[Callable[[], Any]], Callable[[], Any]]
 """Makes a call one that waits while another thread of memory computes (``Turnstile.through``)."""
 
-INFERENCE_FLUSH_S = 6.0
-INFERENCE_CLOSE_S = 2.0
-"""How long a flush, and closing, wait for Mem0's extraction, in seconds; the rest goes on later."""
-
-_KNOWN_TURNS = 1000
+logger = logging.getLogger(__name__)
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -59,24 +61,10 @@ class Recorder:
         self._raw = settings.mem0_setting == "NORMAL"
         self._mode = settings.effective_mode
         self._bounded = BoundedCalls("bmo-recorder-index")
-        self._near: NearFacts | None = None
-        self._inference: InferenceThread | None = None
-        if index is not None:
-            self._near = NearFacts(index, self._bounded)
-            if index.inference is not None:
-                self._inference = InferenceThread(ledger, index)
-        upkeep = Upkeep(
-            ledger,
-            index,
-            self._bounded,
-            keep_days=settings.bmo_keep_turns_days,
-            raw_elsewhere=self._inference is not None,
-        )
+        upkeep = Upkeep(ledger, index, self._bounded, keep_days=settings.bmo_keep_turns_days)
         self._upkeep = upkeep
         round_of_it = one_by_one(upkeep.catch_up) if one_by_one is not None else None
         self._writer = WriterThread(upkeep, round_of_it)
-        self._turn_users: OrderedDict[str, str] = OrderedDict()
-        self._lock = threading.Lock()
 
     @classmethod
     def open(
@@ -97,8 +85,6 @@ class Recorder:
         """
         recorder = cls(ledger, index, settings, one_by_one)
         recorder._writer.start()
-        if recorder._inference is not None:
-            recorder._inference.start()
         return recorder
 
     # -- from any thread -----------------------------------------------------------------------
@@ -110,12 +96,8 @@ class Recorder:
             Done when turn, decision, facts and outbox are in the ledger. If the database would
             not take them the future has the error, and the turn is tried again by itself.
         """
-        with self._lock:
-            self._turn_users[turn.id] = turn.user_id
-            while len(self._turn_users) > _KNOWN_TURNS:
-                self._turn_users.popitem(last=False)
-        asked_in = telemetry.trace_context()
-        return self._put(lambda: self._record(turn, decision, asked_in), keep=True)
+        asked_in, tries = telemetry.trace_context(), count()
+        return self._put(lambda: self._record(turn, decision, asked_in, again=next(tries) > 0))
 
     def settle(
         self, user_id: str, turn_id: str, decision: Decision, *, whole: bool
@@ -128,82 +110,67 @@ class Recorder:
         return self._put(
             lambda: self._ledger.settle(
                 user_id, turn_id, decision, whole=whole, near=self._near, mode=self._mode
-            )
+            ),
+            keep=False,  # the turn waits for a model in the ledger, and is asked about again
         )
 
     def restate(self, turn: Turn, decision: Decision) -> Future[None]:
         """Writes what the gate said of a recorded turn afterwards; returns at once."""
-        return self._put(lambda: self._restate_turn(turn, decision))
+        return self._put(lambda: self._ledger.write_passes([Restated(turn, decision)]))
 
     def call(self, fn: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
         """Runs ``fn`` on the thread, after everything submitted before."""
         return self._writer.put(Job(lambda: fn(*args, **kwargs), Future()))
 
     def note_reply(
-        self, turn_id: str, text: str, given: Recall | None = None, *, at: datetime | None = None
+        self,
+        user_id: str,
+        turn_id: str,
+        text: str,
+        given: Recall | None = None,
+        *,
+        at: datetime | None = None,
     ) -> None:
         """Writes what the assistant said after a turn, and which memories it used.
 
         Args:
+            user_id: Whose turn.
             turn_id: A turn submitted here.
             text: The assistant's words.
             given: What was recalled for the turn; memories whose words are in the reply count as
                 used, and as helpful.
             at: The session's moment; None is now.
         """
-        user_id = self._user_of(turn_id)
-        if user_id is None:
-            return
         self._put(lambda: self._ledger.note_reply(user_id, turn_id, text))
         shown = tuple(memory.fact for memory in given.memories) if given is not None else ()
-
-        def used() -> list[str]:
-            """Found out on the thread: this is called from event loops."""
-            return [fact.id for fact in shown if words_used(fact, text)]
-
         if shown:
-            self._note_helpfulness(user_id, turn_id, used, True, at, "reply")
+            moment = at or utc_now()
 
-    def note_wrong(
-        self, turn_id: str, fact_ids: Sequence[str], *, at: datetime | None = None
-    ) -> None:
-        """Writes that the user said of memories that they are wrong.
+            def note_used() -> None:
+                """Found out on the thread: this is called from event loops."""
+                used = [fact.id for fact in shown if words_used(fact, text)]
+                self._ledger.note_helpfulness(
+                    user_id, used, turn_id=turn_id, helpful=True, at=moment, source="reply"
+                )
 
-        Args:
-            turn_id: The turn they were recalled for, submitted here.
-            fact_ids: The memories.
-            at: The session's moment; None is now.
-        """
-        user_id = self._user_of(turn_id)
-        if user_id is not None and fact_ids:
-            self._note_helpfulness(user_id, turn_id, lambda: fact_ids, False, at, "correction")
+            self._put(note_used)
 
     def note_judged(
-        self, user_id: str, turn_id: str, fact_ids: Sequence[str], helpful: bool, at: datetime
-    ) -> None:
-        """Writes what the user said when asked whether memories helped with a turn."""
-        self._note_helpfulness(user_id, turn_id, lambda: fact_ids, helpful, at, "user")
-
-    def _note_helpfulness(
         self,
         user_id: str,
         turn_id: str,
-        which: Callable[[], Sequence[str]],
+        fact_ids: Sequence[str],
         helpful: bool,
-        at: datetime | None,
-        source: str,
+        at: datetime,
+        source: Literal["correction", "user"],
     ) -> None:
-        moment = at or utc_now()
-        self._put(
-            lambda: self._ledger.note_helpfulness(
-                user_id, which(), turn_id=turn_id, helpful=helpful, at=moment, source=source
+        """Writes whether memories helped with a turn: the user corrected them, or was asked."""
+        if fact_ids:
+            self._put(
+                lambda: self._ledger.note_helpfulness(
+                    user_id, fact_ids, turn_id=turn_id, helpful=helpful, at=at, source=source
+                )
             )
-        )
-
-    def _user_of(self, turn_id: str) -> str | None:
-        """Whose a turn is that was submitted here lately."""
-        with self._lock:
-            return self._turn_users.get(turn_id)
 
     def note_recall(self, turn: Turn, recall: Recall) -> None:
         """Writes what was recalled for a turn."""
@@ -224,10 +191,8 @@ class Recorder:
             return False
         # On the caller's thread: the turns of others are recorded meanwhile.
         self._upkeep.finish_erasures(deadline)
-        if self._inference is None:
-            return drained
-        self._inference.flush(min(deadline, time.monotonic() + INFERENCE_FLUSH_S))
-        return not self._writer.deferred and self._ledger.outbox_depth()[0] == 0
+        self._upkeep.finish_inference(deadline)
+        return drained or (not self._writer.deferred and self._ledger.backlog().depth == 0)
 
     @property
     def index_problem(self) -> str:
@@ -239,25 +204,26 @@ class Recorder:
 
         Safe to call twice. What the index has not learnt stays in the outbox.
         """
-        if not self._writer.close(timeout_s):
-            return
-        self._bounded.close()
-        if self._inference is not None:
-            self._inference.close(INFERENCE_CLOSE_S)
+        if self._writer.close(timeout_s):
+            self._bounded.close()
 
     def join(self) -> None:
         """Waits for its last thread, which rewrites files, after the index was closed."""
         self._upkeep.join()
 
-    def _put(self, write: Callable[[], Any], *, keep: bool = False) -> Future[Any]:
-        """Hands what is written of a turn to the thread."""
+    def _put(self, write: Callable[[], Any], *, keep: bool = True) -> Future[Any]:
+        """Hands what is written of a turn to the thread; it is tried until the ledger takes it."""
         if self._one_by_one is not None:
             write = self._one_by_one(write)
         return self._writer.put(Job(write, Future(), keep=keep))
 
     # -- on the thread -------------------------------------------------------------------------
 
-    def _record(self, turn: Turn, decision: Decision, asked_in: Context | None) -> Recorded:
+    def _record(
+        self, turn: Turn, decision: Decision, asked_in: Context | None, *, again: bool
+    ) -> Recorded:
+        if again and self._ledger.turns(turn.user_id, turn_ids=[turn.id]):
+            return Recorded(turn.id)  # it was written: only the answer to its commit was lost
         began = time.perf_counter()
         failed = True
         try:
@@ -274,9 +240,25 @@ class Recorder:
             failed = False
         finally:
             telemetry.note_write("ledger", time.perf_counter() - began, failed=failed)
-        if self._inference is not None:
-            self._inference.wake()
         return recorded
 
-    def _restate_turn(self, turn: Turn, decision: Decision) -> None:
-        self._ledger.write_passes(self._ledger.compare_passes([(turn, decision)]), utc_now())
+    def _near(self, user_id: str, text: str) -> Sequence[tuple[str, float]]:
+        """(fact id, similarity) of a user's facts near a text; none when the index fails."""
+        index = self._index
+        if index is None or index.unavailable:
+            return ()
+        try:
+            found = self._bounded.call(
+                lambda: index.near(user_id, text, top_k=NEAR_TOP_K, threshold=NEAR_THRESHOLD),
+                NEAR_TIMEOUT_S,
+            )
+            # The ledger's thresholds are cosines of the local embedder.
+            scale = calibration_for(index.embedder.name)
+            moved = [(str(fact_id), scale.on_reference(float(score))) for fact_id, score in found]
+            return [(fact_id, score) for fact_id, score in moved if score >= NEAR_THRESHOLD]
+        except (IndexUnavailable, EmbedderUnavailable) as error:
+            logger.warning("recorded without near facts", extra={"error": str(error)})
+        except Exception as error:  # the turn must reach the ledger, whatever the index does
+            logger.exception("near facts failed", extra={"error": type(error).__name__})
+            telemetry.note_fault("index")
+        return ()

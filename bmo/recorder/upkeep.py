@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
+from datetime import timedelta
+from functools import partial
 
 from sqlalchemy.exc import DBAPIError
 
 from bmo import telemetry
 from bmo.index import MemoryIndex
 from bmo.ledger import Backlog, Ledger, OutboxOp
-from bmo.ledger.statistics import decision_counts, verdict_drift, windows_of
+from bmo.ledger.statistics import verdict_counts, verdict_drift, windows_of
+from bmo.recorder.background import Background, Repairing, rewrite_files
 from bmo.recorder.bounded import BoundedCalls
-from bmo.recorder.file_rewriting import FileRewriting
 from bmo.recorder.outbox_worker import OutboxWorker
-from bmo.recorder.repairing import Repairing
 from bmo.turn import utc_now
 
 POLL_S = 2.0
@@ -22,34 +23,38 @@ POLL_S = 2.0
 IDLE_S = 8.0
 """How often an idle thread looks for what another process put into the outbox, in seconds."""
 
-RETENTION_S = 24 * 3600.0
-"""How often the words of old discarded turns are dropped, in seconds; first at the start."""
+RETENTION = timedelta(days=1)
+"""How often the words of old discarded turns are dropped, by all processes together."""
 
-DRIFT_S = 3600.0
-"""How often the drift of the verdicts is measured, in seconds; first at the start."""
+DRIFT = timedelta(hours=1)
+"""How often the drift of the verdicts is measured, by all processes together."""
 
 DRIFT_DAYS, DRIFT_BASELINE_DAYS = 7, 28
 """The latest days, and the days before that they are compared with, as ``bmo health`` has them."""
+
+MODEL_TIMEOUT_S = 60.0
+"""Longest wait for Mem0's extraction of a turn, in seconds; then it is tried again later."""
+
+MODEL_FLUSH_S, MODEL_CLOSE_S = 6.0, 2.0
+"""How long a flush, and closing, wait for Mem0's extraction, in seconds; the rest goes on later."""
 
 LAST_ERASURES_S = 10.0
 """Longest that closing waits for erased bytes to leave the files, in seconds; else the next start
 sees to it."""
 
+_DRIFT_KEY = "verdict_drift"
+
 AT_ONCE: tuple[OutboxOp, ...] = ("add", "update", "delete", "purge")
 """What the recorder's thread applies itself when Mem0's extraction has a thread of its own."""
+
+_RAW: tuple[OutboxOp, ...] = ("raw",)
 
 
 class Upkeep:
     """The recorder's own work. Used from its thread, where nothing else is said."""
 
     def __init__(
-        self,
-        ledger: Ledger,
-        index: MemoryIndex | None,
-        bounded: BoundedCalls,
-        *,
-        keep_days: int,
-        raw_elsewhere: bool,
+        self, ledger: Ledger, index: MemoryIndex | None, bounded: BoundedCalls, *, keep_days: int
     ) -> None:
         """Nothing is done yet.
 
@@ -58,21 +63,27 @@ class Upkeep:
             index: What follows it; None leaves everything for it in the outbox.
             bounded: Gives up calls to the index that hang.
             keep_days: After so many days the words of discarded turns are dropped.
-            raw_elsewhere: Mem0's extraction has a thread of its own.
         """
         self._ledger = ledger
         self._index = index
-        self._bounded = bounded
         self._keep_days = keep_days
-        self._ops = AT_ONCE if raw_elsewhere else None
+        self._ops: tuple[OutboxOp, ...] | None = None
         self._worker: OutboxWorker | None = None
-        self._rewriting: FileRewriting | None = None
+        self._rewriting: Background | None = None
         self._repairing: Repairing | None = None
+        self._inferring: Background | None = None
         if index is not None:
+            if index.inference is not None:
+                # A model takes seconds and fails: no turn of another must wait for it.
+                self._ops = AT_ONCE
+                self._asked = BoundedCalls("bmo-inference-model")
+                self._inferring = Background("bmo-inference", self._infer)
             self._worker = OutboxWorker(ledger, index, bounded, ops=self._ops)
-            self._rewriting = FileRewriting(ledger, index)
+            self._rewriting = Background(
+                "bmo-recorder-erase", partial(rewrite_files, ledger, index)
+            )
             self._repairing = Repairing(ledger, index)
-        self._retention_at = self._drift_at = 0.0
+        self._rounds_at = 0.0
         self._backlog: Backlog | None = None
         self._stuck = False  # something is due, and it cannot be done now
 
@@ -83,9 +94,12 @@ class Upkeep:
             self._ledger.release_outbox()
 
     def drop_old_words(self) -> None:
-        """Drops the words of discarded turns that are too old."""
-        self._retention_at = time.monotonic() + RETENTION_S
-        self._ledger.drop_old_words(self._keep_days)
+        """Drops the words of discarded turns that are too old, if nobody did today.
+
+        It looks at the turns of all users: a call's process must not begin with that.
+        """
+        if self._ledger.take_round(f"retention {self._keep_days}", RETENTION):
+            self._ledger.drop_old_words(self._keep_days)
 
     def sleep_s(self) -> float:
         """How long there is nothing to do, in seconds; asked right after ``catch_up``."""
@@ -103,12 +117,13 @@ class Upkeep:
     def catch_up(self) -> None:
         """One round of everything that is due."""
         self._backlog = None
-        if time.monotonic() >= self._retention_at:
+        if time.monotonic() >= self._rounds_at:
+            self._rounds_at = time.monotonic() + DRIFT.total_seconds()
             self.drop_old_words()
-        if time.monotonic() >= self._drift_at:
             self._note_drift()
-        index, worker, rewriting = self._index, self._worker, self._rewriting
-        if index is None or worker is None or rewriting is None:
+        index, worker = self._index, self._worker
+        rewriting, repairing = self._rewriting, self._repairing
+        if index is None or worker is None or rewriting is None or repairing is None:
             return
         backlog = self._ledger.backlog(ops=self._ops)
         # Leasing locks out whoever else writes: it is not tried for nothing.
@@ -117,10 +132,12 @@ class Upkeep:
         self._stuck = wanted and not applied
         if applied:
             backlog = self._ledger.backlog(ops=self._ops)
-        rewriting.start()
-        if self._repairing is not None:
-            self._repairing.start()
         self._note_backlog(backlog)
+        if self._ledger.erasures_to_finish():
+            rewriting.start()
+        repairing.start()
+        if self._inferring is not None and self._raw_is_due():
+            self._inferring.start()
 
     def drain(self, deadline: float) -> bool:
         """Works until nothing is due; what was put off, or left alone for a while, is tried now.
@@ -132,17 +149,31 @@ class Upkeep:
             self._worker.reconnect(at_once=True)
             while self._worker.apply() and time.monotonic() < deadline:
                 pass
-        return self._ledger.outbox_depth()[0] == 0
+        return self._ledger.backlog().depth == 0
 
     def finish_erasures(self, deadline: float) -> None:
         """Waits until the files are rewritten that may hold erased bytes. From any thread."""
-        if self._rewriting is not None:
-            self._rewriting.finish(deadline)
+        if self._rewriting is not None and self._ledger.erasures_to_finish():
+            self._rewriting.start()
+            self._rewriting.join(deadline - time.monotonic())
+
+    def finish_inference(self, deadline: float) -> None:
+        """Waits for Mem0's extraction of what is due; not for what failed and waits for later."""
+        deadline, work = min(deadline, time.monotonic() + MODEL_FLUSH_S), self._inferring
+        while work is not None and (work.running or self._raw_is_due()):
+            if time.monotonic() >= deadline:
+                break
+            work.start()
+            work.join(min(deadline - time.monotonic(), 0.05))
 
     def release(self) -> None:
         """Gives the leases of this process back, and sees erasures to their end."""
         if self._repairing is not None:
             self._repairing.stop()
+        if self._inferring is not None:
+            # What a model answers later is not lost: its entry is still in the outbox.
+            self._inferring.stop(MODEL_CLOSE_S)
+            self._asked.close()
         self.finish_erasures(time.monotonic() + LAST_ERASURES_S)
         if self._worker is not None:
             self._worker.release()
@@ -152,15 +183,32 @@ class Upkeep:
         if self._rewriting is not None:
             self._rewriting.join(LAST_ERASURES_S)
 
+    def _infer(self) -> None:
+        """Has Mem0 extract what is due, one turn at a time."""
+        assert self._index is not None and self._inferring is not None
+        worker = OutboxWorker(
+            self._ledger, self._index, self._asked, ops=_RAW, timeout_s=MODEL_TIMEOUT_S
+        )
+        while not self._inferring.stopping.is_set() and worker.apply(limit=1):
+            pass
+        worker.release()
+
+    def _raw_is_due(self) -> bool:
+        return self._ledger.backlog(ops=_RAW).is_due(utc_now())
+
     def _note_drift(self) -> None:
         """Shows how far the shares of the verdicts moved, if it is more than chance."""
-        self._drift_at = time.monotonic() + DRIFT_S
-        recent, before = windows_of(utc_now(), DRIFT_DAYS, DRIFT_BASELINE_DAYS)
-        with self._ledger.reading() as connection:
-            index, by_chance = verdict_drift(
-                *(decision_counts(connection, span).verdicts for span in (before, recent))
-            )
-        telemetry.note("bmo_verdict_drift", index if index > by_chance else 0.0)
+        known = self._ledger.remembered(_DRIFT_KEY)
+        if self._ledger.take_round("drift", DRIFT):
+            recent, before = windows_of(utc_now(), DRIFT_DAYS, DRIFT_BASELINE_DAYS)
+            with self._ledger.reading() as connection:
+                index, by_chance = verdict_drift(
+                    *(verdict_counts(connection, span) for span in (before, recent))
+                )
+            measured = str(index if index > by_chance else 0.0)
+            self._ledger.exchange(_DRIFT_KEY, known, measured)
+            known = measured
+        telemetry.note("bmo_verdict_drift", float(known or 0.0))
 
     def _note_backlog(self, backlog: Backlog) -> None:
         self._backlog = backlog

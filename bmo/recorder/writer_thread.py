@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 
 from bmo import telemetry
 from bmo.recorder.upkeep import Upkeep
@@ -21,8 +21,12 @@ from bmo.recorder.upkeep import Upkeep
 RETRY_LEDGER_S = 1.0
 """How long a turn waits that the database would not take."""
 
-KEPT_TURNS = 10_000
-"""Turns kept in memory while the database takes nothing."""
+KEPT_JOBS = 30_000
+"""Writes kept in memory while the database takes nothing: turns, replies, recalls."""
+
+REFUSED_TRIES = 3
+"""How often a write is tried that the database refuses for what it says: what stands behind it
+must not wait for ever."""
 
 JOBS_PER_BATCH = 20
 """Jobs done before the outbox gets its turn under load."""
@@ -43,11 +47,13 @@ class Job:
         run: Does it.
         future: Gets what it returns or raises.
         keep: It is tried again when the database would not take it.
+        tries: How often it was begun.
     """
 
     run: Callable[[], Any]
     future: Future[Any]
     keep: bool = False
+    tries: int = 0
 
 
 class WriterThread:
@@ -62,8 +68,9 @@ class WriterThread:
         """
         self._upkeep = upkeep
         self._round = catch_up if catch_up is not None else upkeep.catch_up
-        self._queue: SimpleQueue[Job | None] = SimpleQueue()
-        self._deferred: deque[tuple[float, Job]] = deque(maxlen=KEPT_TURNS)
+        self._queue: SimpleQueue[Job] = SimpleQueue()
+        self._deferred: deque[tuple[float, Job]] = deque()
+        self._lost = 0  # writes that the ledger took at no time
         self._lock = threading.Lock()
         self._closed = False
         self._refusal: DBAPIError | None = None
@@ -72,7 +79,7 @@ class WriterThread:
 
     @property
     def deferred(self) -> int:
-        """Turns the database would not take yet."""
+        """Writes the database would not take yet."""
         return len(self._deferred)
 
     def start(self) -> None:
@@ -118,8 +125,10 @@ class WriterThread:
             if self._closed:
                 return False
             self._closed = True
-        self._queue.put(None)
+        self._queue.put(_STOP)
         self._thread.join(timeout_s)
+        if self._thread.is_alive():
+            logger.error("the recorder did not end in time", extra={"jobs": self._queue.qsize()})
         return True
 
     # -- on the thread -------------------------------------------------------------------------
@@ -135,8 +144,9 @@ class WriterThread:
                 break
             if job is not None:
                 if job.keep and self._deferred:
-                    # Behind those that wait: turns are recorded in the order they were said.
-                    self._deferred.append((self._deferred[-1][0], job))
+                    # Behind those that wait: turns are recorded in the order they were said, and
+                    # a reply is written to a turn that is there.
+                    self._defer(job, self._deferred[-1][0])
                     # Whoever waits for it (a recall does) must not wait until the disk has room.
                     _fail(job.future, self._refusal or RuntimeError("turns before it wait"))
                 else:
@@ -147,34 +157,41 @@ class WriterThread:
                 jobs = 0
                 self._guarded(self._catch_up)
         self._guarded(lambda: self.drain(time.monotonic() + LAST_DRAIN_S))
-        if self._deferred:
+        self._lost += len(self._deferred)
+        if self._lost:
             # They are nowhere else: whoever reads the log must learn that, and how many.
-            logger.error(
-                "turns are lost: the ledger took no writes", extra={"turns": self.deferred}
-            )
+            logger.error("writes are lost: the ledger took none", extra={"writes": self._lost})
             telemetry.note_fault("ledger")
         self._guarded(self._upkeep.release)
 
     def _next(self) -> Job | None:
         """The next job, or None when it is time for the thread's own work."""
-        try:
-            job = self._queue.get_nowait()
-        except Empty:
+        wait_s = 0.0
+        if self._queue.empty():
             wait_s = RETRY_LEDGER_S if self._deferred else self._upkeep.sleep_s()
-            try:
-                job = self._queue.get(timeout=wait_s)
-            except Empty:
-                return None
-        return _STOP if job is None else job
+        try:
+            return self._queue.get(timeout=wait_s)
+        except Empty:
+            return None
 
     def _catch_up(self) -> None:
         self._retry_deferred()
         self._round()
 
+    def _defer(self, job: Job, due: float) -> None:
+        self._deferred.append((due, job))
+        if len(self._deferred) > KEPT_JOBS:
+            self._deferred.popleft()
+            self._lost += 1
+
     def _do(self, job: Job) -> None:
+        job.tries += 1
         try:
             result = job.run()
         except DBAPIError as error:
+            if job.keep and job.tries == 1 and _is_over(error):
+                self._do(job)
+                return
             if self._refusal is None:  # once an outage; a full disk is tried ten times a second
                 logger.error(
                     "the ledger did not take a write", extra={"error": type(error.orig).__name__}
@@ -184,8 +201,10 @@ class WriterThread:
                 error.orig, sqlite3.OperationalError
             )
             self._refusal = error
-            if job.keep:
-                self._deferred.append((time.monotonic() + RETRY_LEDGER_S, job))
+            hopeless = isinstance(error, (DataError, IntegrityError)) and job.tries >= REFUSED_TRIES
+            if job.keep and not hopeless:
+                self._defer(job, time.monotonic() + RETRY_LEDGER_S)
+            self._lost += job.keep and hopeless
             _fail(job.future, error)
         except Exception as error:  # the caller gets it; the thread goes on
             logger.error("a recorder job failed", extra={"error": type(error).__name__})
@@ -232,6 +251,16 @@ class WriterThread:
 
 
 _STOP = Job(lambda: None, Future())
+
+
+def _is_over(error: DBAPIError) -> bool:
+    """Whether the next try is as good as any: the connection broke, or another one was in the way.
+
+    PostgreSQL rolls one of two transactions back that wait for each other (40P01), or that cannot
+    be put in an order (40001).
+    """
+    state = getattr(error.orig, "sqlstate", None)
+    return error.connection_invalidated or state in ("40001", "40P01")
 
 
 def _fail(future: Future[Any], error: BaseException) -> None:

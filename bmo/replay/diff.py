@@ -1,7 +1,7 @@
 """What a change does to behaviour: two recordings of the same conversations side by side. Pure.
 
 Turns are paired by their words, so a scenario to which turns were added is still compared. Every
-difference has a cause: the rule (or the judge) that wrote a memory or decided a verdict, the
+difference has a cause: the rule (or the encoder) that wrote a memory or decided a verdict, the
 trigger of a recall, or why a memory was left out.
 """
 

@@ -131,7 +131,7 @@ def _context_changes(old: TurnRow, new: TurnRow) -> Iterator[Change]:
 
 
 def _decided_by(turn: TurnRow) -> str:
-    """What decided a turn: its rule's id, else the method (judge, pattern), else the reason."""
+    """What decided a turn: its rule's id, else the method (encoder, pattern), else the reason."""
     if turn.rule:
         return turn.rule
     if turn.extraction_method not in ("", "pattern"):

@@ -24,7 +24,7 @@ PARTS: dict[str, Callable[[MemoryService], list[tuple[Any, str]]]] = {
     "gate": lambda service: [
         (service.write_gate, name) for name in ("rule", "decide_ruled", "decide_by_rules", "decide")
     ],
-    "judge": lambda service: [(service.judge, "assess")],
+    "judge": lambda service: [(service.encoder, "assess")],
     "read gate": lambda service: [
         (service.read_gate, "plan_by_rules"),
         (service.read_gate, "plan"),

@@ -11,7 +11,7 @@ from livekit.agents import AgentSession
 from livekit.agents.voice.remote_session import SessionHost, SessionTransport
 from livekit.protocol.agent_pb import agent_session as proto
 
-TIMEOUT_S = 10.0
+TIMEOUT_S = 60.0
 
 
 class ConsoleLine(SessionTransport):

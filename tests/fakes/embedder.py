@@ -24,7 +24,7 @@ class HashingEmbedder:
     def close(self) -> None:
         """Nothing is held."""
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], asked: Sequence[str] = ()) -> NDArray[np.float32]:
         """One row per text, shape (n, dims)."""
         self.calls += 1
         rows = np.zeros((len(texts), self.dims), dtype=np.float32)

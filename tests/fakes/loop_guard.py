@@ -24,12 +24,12 @@ METHODS = {
     "write_gate": ("decide", "decide_by_rules", "rule", "decide_ruled"),
     "read_gate": ("plan", "plan_by_rules"),
     "recaller": ("recall", "look", "profile", "weights_of"),
-    "judge": ("assess",),
+    "encoder": ("assess",),
     "index": ("near", "search", "add", "delete_fact", "count", "compact"),
     "ledger": (
         "record", "record_recall", "note_reply", "live_facts", "facts_by_id",
         "search_words", "count_live", "known_subjects", "word_counts", "confirm_erasure",
-        "outbox_depth", "claim_outbox", "turns", "note_helpfulness", "judged_items",
+        "backlog", "claim_outbox", "turns", "note_helpfulness", "judged_items",
     ),
 }  # fmt: skip
 

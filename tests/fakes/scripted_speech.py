@@ -9,6 +9,7 @@ reply) and whether the reply that was started early is the one that was given.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +23,8 @@ from bmo.agent.placement import memory_blocks
 from tests.fakes.models import EventSTT, RuleLLM
 from tests.fakes.sessions import preemptive_session
 
-TIMEOUT_S = 15.0
+TIMEOUT_S = 60.0
+"""Longest wait for anything."""
 
 WORD_S = 0.06
 """Seconds between two words; about a third of what people take."""
@@ -82,7 +84,12 @@ class _TimedLLM(RuleLLM):
 
 
 async def play(
-    agent: Agent, turns: Sequence[str], *, latency_s: float, endpointing_s: float
+    agent: Agent,
+    turns: Sequence[str],
+    *,
+    latency_s: float,
+    endpointing_s: float,
+    until_early: bool = False,
 ) -> list[PlayedTurn]:
     """Speaks the turns to an agent, one after the other, each until its reply is out.
 
@@ -91,6 +98,8 @@ async def play(
         turns: The words of each.
         latency_s: Seconds from a call of the model to its first words.
         endpointing_s: Seconds of silence that end a turn.
+        until_early: No turn ends before the model is called early, so that a slow machine changes
+            nothing; else the clock decides, as with people.
     """
     model, ears, words_out = _TimedLLM(latency_s), EventSTT(), _FirstWords()
     session = preemptive_session(model, ears, endpointing_s=endpointing_s)
@@ -101,7 +110,13 @@ async def play(
         for words in turns:
             calls = len(model.contexts)
             words_out.began.clear()
-            ended = await _speak(ears, words)
+            ended = await _say(ears, words)
+            if until_early:
+                await _until_called(model, calls)
+            else:
+                await asyncio.sleep(SETTLES_S)
+            settled = time.perf_counter()
+            _end(ears, words)
             await asyncio.wait_for(words_out.began.wait(), TIMEOUT_S)
             await asyncio.wait_for(session.wait_for_idle(), TIMEOUT_S)
             first = model.called_at[calls]
@@ -110,7 +125,7 @@ async def play(
                 PlayedTurn(
                     words,
                     made,
-                    kept=made == 1 and first - ended < endpointing_s,
+                    kept=made == 1 and first < (settled if until_early else ended + endpointing_s),
                     model_ms=(first - ended) * 1000,
                     reply_ms=(words_out.at - ended) * 1000,
                     blocks=tuple(memory_blocks(model.contexts[-1])),
@@ -121,8 +136,15 @@ async def play(
     return played
 
 
-async def _speak(ears: EventSTT, words: str) -> float:
-    """One utterance; the moment the person stopped speaking."""
+async def _until_called(model: _TimedLLM, calls: int) -> None:
+    with contextlib.suppress(TimeoutError):  # it was not: the end of the turn calls it
+        async with asyncio.timeout(TIMEOUT_S):
+            while len(model.called_at) == calls:  # noqa: ASYNC110
+                await asyncio.sleep(0.005)
+
+
+async def _say(ears: EventSTT, words: str) -> float:
+    """One utterance up to its last word; the moment the person stopped speaking."""
     ears.say(SpeechEventType.START_OF_SPEECH)
     heard = ""
     for word in words.split():
@@ -132,8 +154,10 @@ async def _speak(ears: EventSTT, words: str) -> float:
     await asyncio.sleep(WORD_S)
     ended = time.perf_counter()
     ears.say(SpeechEventType.PREFLIGHT_TRANSCRIPT, words)
-    await asyncio.sleep(SETTLES_S)
+    return ended
+
+
+def _end(ears: EventSTT, words: str) -> None:
     # The final words come with punctuation, as recognisers write them.
     ears.say(SpeechEventType.FINAL_TRANSCRIPT, f"{words[0].upper()}{words[1:]}.")
     ears.say(SpeechEventType.END_OF_SPEECH)
-    return ended

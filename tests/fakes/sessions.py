@@ -11,7 +11,7 @@ from livekit.agents import Agent, AgentSession, llm, stt
 
 from bmo.replay.scripted import ScriptedRecogniser
 
-TIMEOUT_S = 20.0
+TIMEOUT_S = 60.0
 """Longest wait for anything in a test."""
 
 

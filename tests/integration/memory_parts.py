@@ -18,6 +18,7 @@ from bmo.recorder import Recorder
 from bmo.settings import Settings
 from bmo.turn import Decision, Turn
 from tests.fakes.embedder import HashingEmbedder
+from tests.homes import files_with
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,12 @@ class Parts:
 
     def settled(self) -> None:
         assert self.recorder.flush(60.0), self.ledger.backlog()
+
+    def is_behind(self) -> bool:
+        """Whether what was said is in the ledger alone: the index was tried and cannot be used."""
+        self.recorder.call(lambda: None).result(30)
+        eventually(lambda: bool(self.index.unavailable))
+        return self.ledger.backlog().depth > 0
 
     def mended(self) -> None:
         """Waits until the index holds what the ledger says."""
@@ -81,9 +88,4 @@ def open_parts(home: Path, *, dims: int = 64, **settings: object) -> Iterator[Pa
 
 def bytes_with(home: Path, word: str) -> list[str]:
     """Files below ``home`` that have ``word`` in their raw bytes, in any case."""
-    wanted = word.lower().encode()
-    return sorted(
-        str(file.relative_to(home))
-        for file in home.rglob("*")
-        if file.is_file() and wanted in file.read_bytes().lower()
-    )
+    return [str(file.relative_to(home)) for file in files_with(home, word)]

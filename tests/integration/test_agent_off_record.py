@@ -7,17 +7,17 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
-from livekit.agents import Agent, AgentSession, llm
+from livekit.agents import Agent, llm
 
 from bmo.agent import attach
 from bmo.memory import MemoryService, MemorySession
 from bmo.replay.scripted import ScriptedRecogniser
 from bmo.settings import Settings
 from tests.fakes.models import RuleLLM
-from tests.fakes.sessions import running, speak, until
+from tests.fakes.sessions import running, speak
+from tests.homes import files_with
 
 pytestmark = pytest.mark.integration
 
@@ -39,11 +39,6 @@ async def memory_at(home: Path, mode: str) -> AsyncIterator[MemorySession]:
         await service.aclose()
 
 
-def files_with(folder: Path, words: bytes) -> list[Path]:
-    files = [file for file in folder.rglob("*") if file.is_file()]
-    return [file for file in files if words in file.read_bytes().lower()]
-
-
 def texts(memory: MemorySession) -> list[str]:
     return [turn.text for turn in memory.service.ledger.turns("glenn")]
 
@@ -56,12 +51,14 @@ async def test_by_voice_it_is_said_aloud_and_survives_a_hand_over(
         # The assistant repeats what it hears: its words must not be written either.
         model, ears = RuleLLM(_echo), ScriptedRecogniser("en")
         first = attach(Agent(instructions="You greet."), memory)
-        second = attach(Agent(instructions="You book."), memory)
+        second = attach(Booking(), memory)
         async with running(first, model, ears) as session:
             await speak(session, ears, "off the record")
             assert "Off the record" in notices(model)
             await speak(session, ears, TOLD)
-            await _hand_over(session, second)
+            session.update_agent(second)
+            await second.entered.wait()
+            await session.wait_for_idle()
             await speak(session, ears, f"and {SECRET} is allergic to nuts")
             await speak(session, ears, f"when is the birthday of {SECRET}")
             await speak(session, ears, "back on the record")
@@ -73,7 +70,7 @@ async def test_by_voice_it_is_said_aloud_and_survives_a_hand_over(
         written = texts(memory)
         assert {"i live in leeds", "i am allergic to nuts"} <= set(written)
     assert SECRET not in str(written)
-    assert files_with(tmp_path, SECRET.encode()) == []
+    assert files_with(tmp_path, SECRET) == []
 
 
 @pytest.mark.parametrize("mode", ["GATED", "NORMAL"])
@@ -102,7 +99,7 @@ async def test_by_tool_nothing_is_written_until_it_is_back_on(mode: str, tmp_pat
         written = texts(memory)
         assert "i live in leeds" in written
     assert TOLD not in written
-    assert files_with(tmp_path, SECRET.encode()) == []
+    assert files_with(tmp_path, SECRET) == []
 
 
 def _echo(context: llm.ChatContext) -> str:
@@ -114,7 +111,12 @@ def notices(model: RuleLLM) -> str:
     return " ".join(text for _, text in model.last_texts if "<memory_notice>" in text)
 
 
-async def _hand_over(session: AgentSession[Any], agent: Agent) -> None:
-    session.update_agent(agent)
-    await until(lambda: session.current_agent is agent)
-    await asyncio.sleep(0.05)
+class Booking(Agent):
+    """Says when it has taken over."""
+
+    def __init__(self) -> None:
+        super().__init__(instructions="You book.")
+        self.entered = asyncio.Event()
+
+    async def on_enter(self) -> None:
+        self.entered.set()

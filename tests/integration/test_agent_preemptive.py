@@ -1,6 +1,6 @@
 """Preemptive replies survive memory: the same share of them as without, and the same bytes.
 
-Scripted recogniser events into real sessions with the real memory service (ledger, index, judge).
+Scripted recogniser events into real sessions with the real memory service (ledger, index, encoder).
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ TOLD = ("my brother is sam", "i live in leeds", "i am allergic to nuts")
 PLAIN = ("good morning", "turn the light off", "my cat is called tofu")
 ASKING = ("whats my brothers name", "where do i live", "what am i allergic to")
 
-LATENCY_S, ENDPOINTING_S = 0.05, 0.4
-"""The model answers well before the turn ends, so that only memory can cost the early reply."""
+LATENCY_S, ENDPOINTING_S = 0.05, 0.1
+"""No turn ends before the model was called early: only memory can cost the early reply."""
 
 
 @asynccontextmanager
 async def visit(home: Path, **values: str | int) -> AsyncIterator[MemorySession]:
     """A second visit of someone who told a few things in the first."""
     # A busy machine must not make a recall late here: that would be another test.
-    settings = load_settings(bmo_home=home, bmo_recall_deadline_ms=5000, **values)
+    settings = load_settings(bmo_home=home, bmo_recall_deadline_ms=60_000, **values)
     service = await MemoryService.open(settings)
     try:
         first = service.session(user_id="glenn", session_id="first")
@@ -47,7 +47,9 @@ async def visit(home: Path, **values: str | int) -> AsyncIterator[MemorySession]
 
 
 async def heard(agent: Agent, *turns: str) -> list[PlayedTurn]:
-    return await play(agent, turns, latency_s=LATENCY_S, endpointing_s=ENDPOINTING_S)
+    return await play(
+        agent, turns, latency_s=LATENCY_S, endpointing_s=ENDPOINTING_S, until_early=True
+    )
 
 
 def share(played: list[PlayedTurn]) -> float:

@@ -23,6 +23,7 @@ from bmo.replay.scripted import ScriptedRecogniser
 from bmo.settings import Settings
 from tests.fakes.models import RuleLLM
 from tests.fakes.sessions import running, speak
+from tests.homes import files_with
 
 pytestmark = pytest.mark.integration
 
@@ -172,12 +173,7 @@ async def test_off_the_record_leaves_no_word_in_spans_logs_or_ledger(
     assert "gatekeeper decision" in [r.getMessage() for r in caplog.records]
     ours_logged = [vars(record) for record in caplog.records if record.name.startswith("bmo")]
     assert "zacharias" not in str(ours_logged).lower()
-    assert files_with(tmp_path, b"zacharias") == []
-
-
-def files_with(folder: Path, words: bytes) -> list[Path]:
-    files = [file for file in folder.rglob("*") if file.is_file()]
-    return [file for file in files if words in file.read_bytes().lower()]
+    assert files_with(tmp_path, "zacharias") == []
 
 
 async def test_without_a_trace_no_span_is_made(

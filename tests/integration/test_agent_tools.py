@@ -16,6 +16,7 @@ from bmo.agent.tools import MemoryActs
 from bmo.memory import MemoryService
 from bmo.replay.scripted import ScriptedRecogniser
 from bmo.settings import Settings
+from bmo.turn import Turn
 from tests.fakes.models import RuleLLM
 from tests.fakes.sessions import running, speak
 
@@ -52,6 +53,15 @@ async def test_remember_recall_explain_forget(agent: MemoryAgent) -> None:
         said = await acts.forget(unknown)
         assert said == "Nothing that is remembered matches that, so nothing was forgotten."
     assert await live(agent) == []
+
+
+async def test_what_is_never_brought_up_is_not_explained(agent: MemoryAgent) -> None:
+    acts = MemoryActs(agent.conversation)
+    await acts.remember("my ex is called tomas")
+    await agent.conversation.memory.on_turn(Turn("never bring up my ex"))
+    assert len(await live(agent)) == 2
+    assert await acts.explain_memory("called") == "Nothing is stored about that."
+    assert '"my ex is called tomas"' in await acts.explain_memory("my ex")
 
 
 @pytest.mark.parametrize(

@@ -183,17 +183,20 @@ async def _interrupted_by_speech(stage: Stage) -> tuple[str, ...]:
 
 @row("two quick turns")
 async def _two_quick(stage: Stage) -> tuple[str, ...]:
+    both_committed = asyncio.Event()
+
     class Slow(MemoryAgent):
         async def on_user_turn_completed(
             self, turn_ctx: llm.ChatContext, new_message: llm.ChatMessage
         ) -> None:
-            await asyncio.sleep(0.05)
+            await both_committed.wait()
 
     said = ("my name is glenn", "and i live in leeds")
     async with stage.talking(Slow(memory=stage.memory, instructions="")) as session:
         for words in said:
             stage.ears.will_hear(words)
             await session.commit_user_turn(transcript_timeout=TIMEOUT_S)
+        both_committed.set()
         await session.wait_for_idle()
     return said
 

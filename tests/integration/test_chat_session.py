@@ -11,6 +11,7 @@ import pytest
 
 from tests.cli import Ran, bmo, bmo_process, environment
 from tests.fakes.model_server import OLLAMA_MODEL, FakeModelServer
+from tests.homes import files_with
 
 pytestmark = pytest.mark.integration
 
@@ -30,7 +31,9 @@ def shown(done: Ran) -> str:
 
 def test_it_remembers_over_two_starts(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    first = shown(chat(home, b"hi there\nmy brother is sam\nim allergic to nuts\n/quit\n"))
+    told = chat(home, b"hi there\nmy brother is sam\nim allergic to nuts\n/quit\n")
+    assert max(len(line) for line in told.out.splitlines()) <= 60
+    first = shown(told)
     assert "Gate: local. Replies: the offline responder (no GOOGLE_API_KEY" in first
     assert "allow" in first
     assert "+ Has a brother named Sam" in first
@@ -49,13 +52,6 @@ def test_its_first_line_says_that_a_model_is_behind_the_gate(tmp_path: Path) -> 
         }
         said = shown(chat(tmp_path / "home", b"/quit\n", **asks))
     assert "Gate: hybrid. Replies: the offline responder" in said
-
-
-def test_standard_error_is_empty(tmp_path: Path) -> None:
-    said = b"my brother is sam\nwho is my brother\n"
-    done = bmo_process(tmp_path / "home", "chat", stdin=said, **GATED)
-    assert done.err == ""
-    assert max(len(line) for line in done.out.splitlines()) <= 60
 
 
 def test_quiet_and_unknown_commands(tmp_path: Path) -> None:
@@ -127,7 +123,7 @@ def test_interrupting_flushes_and_leaves_cleanly(tmp_path: Path, sent: signal.Si
     talking = subprocess.Popen(
         [sys.executable, "-u", "-m", "bmo", "chat"],
         cwd=tmp_path,
-        env=environment(home, 60, GATED),
+        env=environment(home, 60, {}),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -153,7 +149,7 @@ def test_interrupting_flushes_and_leaves_cleanly(tmp_path: Path, sent: signal.Si
 def test_a_store_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("not a directory", encoding="utf-8")
-    done = bmo_process(blocked, "chat", stdin="hi\n", **GATED)
+    done = chat(blocked, b"hi\n")
     assert done.code == 2
     assert "BMO_HOME" in done.sentence
 
@@ -190,9 +186,8 @@ def test_what_is_said_not_to_be_kept_is_not(tmp_path: Path) -> None:
     text = shown(chat(home, lines))
     assert text.count("Nothing of it is kept.") == 2
     assert "Nothing is stored yet." in text
-    written = b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file())
-    assert b"pregnant" not in written
-    assert b"zydeco" not in written
+    for word in ("pregnant", "zydeco"):
+        assert files_with(home, word) == []
 
 
 def test_terminal_codes_in_a_pipe_are_no_words(tmp_path: Path) -> None:
@@ -229,6 +224,5 @@ def test_it_says_what_it_kept_and_never_what_is_secret_or_gone(tmp_path: Path) -
     assert replies[5].startswith("Yes, I know that.")
     assert "Shall I erase them for good?" in replies[6]
     assert "erased for good" in replies[7]
-    written = b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file())
-    for word in (b"anna", b"ickle", b"5 8 0 2", b"533401227"):
-        assert word not in written
+    for word in ("hanna", "pickle", "5 8 0 2", "533401227"):
+        assert files_with(home, word) == []

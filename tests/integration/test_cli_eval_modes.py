@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli import bmo
+from tests.fakes.model_server import OLLAMA_MODEL, FakeModelServer
 
 pytestmark = pytest.mark.integration
 
@@ -43,25 +44,36 @@ def talks(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_scripted_model_recovers_what_was_held_and_is_labelled(
-    talks: Path, tmp_path: Path
-) -> None:
-    judge_holds = {"BMO_JUDGE_ALLOW": "1.0", "BMO_JUDGE_DISCARD": "1.0"}
-    common = ("eval", "modes", "--conversations", str(talks), "--scripted", "0")
-    ran = bmo(tmp_path, *common, "--mode", "hybrid", "--json", **judge_holds)
+def test_a_model_recovers_what_was_held_and_is_named(talks: Path, tmp_path: Path) -> None:
+    roof = {
+        "quote": "the vicarage roof is what keeps me busy",
+        "statement": "Is kept busy by the vicarage roof",
+        "category": "personal_facts",
+        "confidence": 0.9,
+    }
+    script = {"the vicarage roof is what keeps me busy these days": [roof]}
+    with FakeModelServer(script=script) as server:
+        env = {
+            "BMO_JUDGE_ALLOW": "1.0",
+            "BMO_JUDGE_DISCARD": "1.0",
+            "GATEKEEPER_LLM_MODEL": f"ollama/{OLLAMA_MODEL}",
+            "OLLAMA_HOST": server.ollama_url,
+        }
+        common = ("eval", "modes", "--conversations", str(talks), "--ask-model")
+        ran = bmo(tmp_path, *common, "--mode", "hybrid", "--json", **env)
+        again = bmo(tmp_path, *common, "--mode", "local", "--mode", "hybrid", columns=90, **env)
     assert ran.code == 0, ran.err
     (report,) = ran.rows
     (figures,) = report["modes"]
-    assert "not a real model" in figures["model"]
+    assert figures["model"] == f"ollama/{OLLAMA_MODEL}"
     assert figures["scores"]["all"]["recall"]["total"] == 2
     assert figures["scores"]["all"]["recall"]["hits"] == 2
     recovered = figures["shares"]["recovered by the model"]
     assert (recovered["hits"], recovered["total"]) == (1, 1)
     assert figures["shares"]["held in the end"]["hits"] == 0
     assert figures["targets"]["recall"]["met"]
-    again = bmo(tmp_path, *common, "--mode", "local", "--mode", "hybrid", columns=90, **judge_holds)
     assert again.code == 0, again.err
-    assert "SCRIPTED from the annotations" in again.out
+    assert f"behind the gate: ollama/{OLLAMA_MODEL}" in again.out
     assert "recall > 60%" in again.out
 
 
@@ -69,8 +81,7 @@ def test_what_is_wrong_is_one_sentence(talks: Path, tmp_path: Path) -> None:
     folder = ("--conversations", str(talks))
     for arguments, says in (
         (("--mode", "dreamy"), "dreamy"),
-        (("--mode", "llm"), "--scripted"),
-        (("--scripted", "0", "--ask-model"), "one at a time"),
+        (("--mode", "llm"), "--ask-model"),
     ):
         ran = bmo(tmp_path, "eval", "modes", *folder, *arguments)
         assert ran.code != 0

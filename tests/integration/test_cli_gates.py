@@ -29,7 +29,7 @@ def test_gate_reads_json_lines_and_keeps_their_ids(tmp_path: Path) -> None:
         "text": "Has a brother named Sam",
         "asked": "",
         "category": "relationships",
-        "domain": None,
+        "domain": "family",
         "slot": "-",
         "value": "Sam",
         "subject": "user.brother:sam",
@@ -149,5 +149,8 @@ def test_a_rule_file_that_is_wrong_is_named(tmp_path: Path) -> None:
     ran = bmo(tmp_path / "home", "gate", "--rules", str(file), "i live in leeds")
     assert (ran.code, ran.out) == (2, "")
     assert f"bmo: {file}:1:1: unknown key 'skip'" in ran.err
+    for command in ("gate", "plan"):
+        ran = bmo(tmp_path, command, "hi", GATEKEEPER_CUSTOM_RULES_PATH="/nowhere.yaml")
+        assert (ran.code, "/nowhere.yaml:1:1: cannot be read" in ran.err) == (0, True)
     talked = bmo(tmp_path / "home", "chat", stdin="/quit\n", GATEKEEPER_CUSTOM_RULES_PATH=str(file))
     assert "unknown key 'skip'" in " ".join((talked.out + talked.err).split())

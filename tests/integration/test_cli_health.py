@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -142,6 +143,7 @@ def test_an_old_outbox_entry_alerts(tmp_path: Path) -> None:
 
 def test_an_index_that_lost_memories_alerts_and_the_fix_works(tmp_path: Path) -> None:
     remember(tmp_path, [brother(), home_in("Leeds")])
+    assert bmo(tmp_path, "reindex", "--missing").code == 0, "compared to the end"
     settings = load_settings(bmo_home=tmp_path, qdrant_url=None)
     index = MemoryIndex.open(settings)
     index.remove_entries([entry.index_id for entry in index.entries()])
@@ -152,6 +154,25 @@ def test_an_index_that_lost_memories_alerts_and_the_fix_works(tmp_path: Path) ->
     assert found["index"]["fix"] == "bmo reindex --missing"
     assert bmo(tmp_path, "reindex", "--missing").code == 0
     assert checks(bmo(tmp_path, "health", "--json"))["index"]["status"] == "ok"
+
+
+def test_an_index_that_is_made_anew_after_an_upgrade_is_a_warning(tmp_path: Path) -> None:
+    remember(tmp_path, [brother(), home_in("Leeds")])
+    shutil.rmtree(tmp_path / "qdrant-edge")
+    execute(tmp_path, "DELETE FROM meta WHERE key LIKE 'comparison:%'")
+    ran = bmo(tmp_path, "health", "--json")
+    index = checks(ran)["index"]
+    assert (ran.code, index["status"]) == (0, "warn")
+    assert "2 of 2 memories are not in it yet" in index["found"]
+    assert "the next chat" in index["fix"]
+
+
+def test_what_failed_weeks_ago_is_no_alarm(tmp_path: Path) -> None:
+    said = [dropped("hm", NOW - timedelta(days=5), fallback=True) for _ in range(60)]
+    remember(tmp_path, said)
+    ran = bmo(tmp_path, "health", "--json")
+    found = checks(ran)["write fallbacks"]
+    assert (ran.code, found["status"], found["found"]) == (0, "ok", "0 of 0 turns in 2 days (0.0%)")
 
 
 def test_a_rule_that_gets_corrected_alerts(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 
 from bmo.turn import Fact
 from tests.cli import bmo
+from tests.homes import copy_home
 from tests.seeding import (
     LONG_LIKING,
     Said,
@@ -52,7 +52,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
 @pytest.fixture
 def home(filled: tuple[Path, list[str]], tmp_path: Path) -> Path:
     """A copy that a test may change."""
-    shutil.copytree(filled[0], tmp_path / "home")
+    copy_home(filled[0], tmp_path / "home")
     return tmp_path / "home"
 
 
@@ -289,6 +289,25 @@ def test_a_home_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     ran = bmo(blocker / "home", "memories", "list")
     assert ran.code == 2
     assert "BMO_HOME" in ran.sentence
+
+
+def test_a_folder_that_only_a_url_names_is_not_made(tmp_path: Path) -> None:
+    nowhere = tmp_path / "nowhere" / "x"
+    typed = {"BMO_LEDGER_URL": f"sqlite:///{nowhere / 'y.db'}"}
+    ran = bmo(tmp_path / "home", "memories", "list", **typed)
+    assert ran.code == 1
+    assert str(nowhere) in ran.sentence and "make the folder" in ran.sentence
+    told = bmo(tmp_path / "home", "doctor", "--json", **typed)
+    (ledger,) = [one for one in told.rows[0]["checks"] if one["name"] == "ledger"]
+    assert (ledger["status"], "no such folder" in ledger["found"]) == ("fail", True)
+    assert not nowhere.parent.exists()
+    nowhere.mkdir(parents=True)
+    assert bmo(tmp_path / "home", "memories", "list", **typed).code == 0
+
+
+def test_a_ledger_url_in_a_home_that_is_not_there_yet_is_made_with_it(tmp_path: Path) -> None:
+    typed = {"BMO_LEDGER_URL": f"sqlite:///{tmp_path / 'home' / 'own.db'}"}
+    assert bmo(tmp_path / "home", "memories", "list", **typed).code == 0
 
 
 def test_a_ledger_url_that_is_none_is_one_sentence(tmp_path: Path) -> None:

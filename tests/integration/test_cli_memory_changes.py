@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 
 from bmo.turn import Fact
 from tests.cli import bmo, bmo_process
+from tests.homes import copy_home, files_with
 from tests.seeding import (
     Said,
     filled_home,
@@ -33,7 +33,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def home(filled: Path, tmp_path: Path) -> Path:
     """A copy that a test may change."""
-    shutil.copytree(filled, tmp_path / "home")
+    copy_home(filled, tmp_path / "home")
     return tmp_path / "home"
 
 
@@ -104,17 +104,12 @@ def test_forget_erases_everywhere_and_gives_a_receipt(home: Path) -> None:
     assert receipt["places"]["facts"] == 1 and receipt["places"]["index"] == 1
     assert "Sam" not in ran.out
     assert bmo(home, "memories", "show", sam["id"]).code == 2
-    left = [
-        path
-        for path in home.rglob("*")
-        if path.is_file() and b"brother named sam" in path.read_bytes().lower()
-    ]
-    assert left == []
+    assert files_with(home, "brother named sam") == []
 
 
 def test_a_restored_backup_is_erased_from_again(home: Path, tmp_path: Path) -> None:
     backup = tmp_path / "backup"
-    shutil.copytree(home, backup)
+    copy_home(home, backup)
     sam = next(r for r in bmo(home, "memories", "list", "--json").rows if "Sam" in r["text"])
     receipts = [bmo(home, "memories", "forget", sam["id"], "--json")]
     receipts.append(bmo(home, "memories", "wipe", "--yes", "--user", "eve", "--json"))
@@ -130,8 +125,28 @@ def test_a_restored_backup_is_erased_from_again(home: Path, tmp_path: Path) -> N
         assert bmo(backup, *listed).rows == bmo(home, *listed).rows
     again = bmo(backup, "memories", "forget", "--again", str(file))
     assert again.out == "0 erasures done again, 2 known already\n"
-    file.write_text("{}", encoding="utf-8")
-    assert "line 1 is no receipt" in bmo(home, "memories", "forget", "--again", str(file)).sentence
+    odd = receipts[0].out.replace('"fact"', '"everything"')
+    for line in ("{}", odd):
+        file.write_text(line, encoding="utf-8")
+        ran = bmo(home, "memories", "forget", "--again", str(file))
+        assert (ran.code, "line 1 is no receipt" in ran.sentence) == (2, True)
+
+
+def test_no_word_of_forgotten_days_is_left_in_a_restored_backup(tmp_path: Path) -> None:
+    home, backup = tmp_path / "home", tmp_path / "backup"
+    said = "i live in tromso\nmaybe the vet is right about the patella\nplay some krautrock\n"
+    assert bmo(home, "chat", stdin=f"{said}/quit\n").code == 0
+    copy_home(home, backup)
+    assert bmo(home, "chat", stdin="forget what i told you today\n/quit\n").code == 0
+    pending = bmo(home, "memories", "pending", "--json").rows[0]
+    receipt = bmo(home, "memories", "pending", "--confirm", pending["id"], "--json")
+    assert receipt.code == 0 and len(receipt.rows[0]["days"]) == 2
+    file = tmp_path / "receipts.jsonl"
+    file.write_text(receipt.out, encoding="utf-8")
+    assert "1 erasures done again" in bmo(backup, "memories", "forget", "--again", str(file)).out
+    for word in ("tromso", "patella", "krautrock"):
+        for place in (home, backup):
+            assert files_with(place, word) == []
 
 
 def test_forget_with_one_wrong_id_erases_nothing(home: Path) -> None:

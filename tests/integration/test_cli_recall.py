@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli import bmo, bmo_process
+from tests.homes import copy_home
 from tests.seeding import Said, brother, held, home_in, likes, opened, remember
 
 pytestmark = pytest.mark.integration
@@ -36,7 +37,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def home(filled: Path, tmp_path: Path) -> Path:
     """A copy that a test may change."""
-    shutil.copytree(filled, tmp_path / "home")
+    copy_home(filled, tmp_path / "home")
     return tmp_path / "home"
 
 
@@ -148,6 +149,15 @@ def test_a_question_that_needs_no_memory_gets_none(filled: Path) -> None:
     assert found["plan"]["recall"] is False
     assert found["memories"] == []
     assert found["context"] == ""
+
+
+def test_without_gates_every_question_searches_the_stored_turns(tmp_path: Path) -> None:
+    normal = {"MEM0_SETTING": "NORMAL"}
+    said = bmo(tmp_path, "chat", stdin="the van is white\n/quit\n", **normal)
+    assert said.code == 0, said.err
+    found = bmo(tmp_path, "recall", "what colour is the van", "--json", **normal).rows[0]
+    assert found["plan"]["trigger"] == "normal"
+    assert [memory["text"] for memory in found["memories"]] == ["the van is white"]
 
 
 def test_held_turns_are_shown_only_when_asked_for(filled: Path) -> None:

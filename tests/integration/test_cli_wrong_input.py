@@ -76,7 +76,6 @@ def bmo(
     (tmp_path / "lines").mkdir()
     whole = '{"id": "1", "text": "hi", "label": "discard", "source": "a"}'
     (tmp_path / "lines" / "noise.jsonl").write_text(f'{whole}\n{{"id": "2", "text": "hi"}}\n')
-    (tmp_path / "lines" / "pmb_memories.jsonl").write_text("[]\n")
     (tmp_path / "music.ogg").write_bytes(b"OggS\0\2\n\0\0")
     return CommandLine(monkeypatch, capsys)
 
@@ -152,12 +151,9 @@ WRONG_VALUES: list[tuple[str, str, str, str]] = [
     ("memories import --from-mem0 old", "--path", "/nowhere", "/nowhere"),
     ("eval modes", "--mode", "psychic", "'psychic' is not one of"),
     ("eval modes", "--conversations", "empty", "empty: has no *.turns.yaml files"),
-    ("eval modes", "--scripted", "7", "--scripted '7'"),
-    (f"eval modes --scripted 0.1 --conversations {SCENARIO}", "--recorded", "/nowhere", "/nowhere"),
     ("eval scenarios", "--set", "judge", "'judge'"),
     ("eval lines", "--corpora", "empty", "noise.jsonl"),
     ("eval lines --corpora empty", "--mode", "psychic", "'psychic' is not one of"),
-    ("eval retrieval", "--corpora", "empty", "empty/"),
 ]  # fmt: skip
 
 
@@ -247,9 +243,7 @@ def test_an_option_without_its_value_is_named(
         (["memories", "import", "words.txt"], "nothing was imported"),
         (["memories", "import", "-"], "is empty"),
         (["memories", "export", "/nowhere/x.jsonl"], "/nowhere/x.jsonl"),
-        (["eval", "modes", "--recorded", "x"], "--scripted"),
         (["eval", "lines", "--corpora", "lines"], "noise.jsonl, line 2: the row has no 'label'"),
-        (["eval", "retrieval", "--corpora", "lines"], "pmb_memories.jsonl, line 1: is no JSON"),
         (["gate", "hello", "--jsonl", "words.txt"], "one at a time"),
         (["plan", " "], "the words are empty"),
     ],

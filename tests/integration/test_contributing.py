@@ -62,7 +62,7 @@ def test_a_slot_is_added_as_written(copied: Path) -> None:
     slot = block_of("Add a slot in ten minutes", "toml")
     table = copied / "bmo" / "gate" / "tables" / "slots.toml"
     gate = ("bmo", "gate", "--mode", "pattern", "i take a size 44 shoe")
-    check = ("pytest", "tests/unit/gate/test_rules.py", "-q", "-k", "slot")
+    check = ("pytest", "tests/unit/gate/test_rules.py", "-q", "-n", "0", "-k", "slot")
     before = run(copied, *gate)
     assert before.stdout.startswith("hold"), before.stdout + before.stderr
 

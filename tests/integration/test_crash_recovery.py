@@ -2,49 +2,47 @@
 
 from __future__ import annotations
 
+import contextlib
+import multiprocessing
 import os
 import random
-import subprocess
-import sys
+import signal
 import threading
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from bmo.worker import PRELOAD
+from tests.integration.crash_writer import write
 from tests.integration.memory_parts import difference, open_parts
 
 pytestmark = pytest.mark.integration
 
 KILLS = int(os.environ.get("BMO_TEST_KILLS", "12"))
-ROOT = Path(__file__).parents[2]
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload([PRELOAD, write.__module__])
 
 
 def run_and_kill(home: Path, run: int, acks_before_kill: int, delay_s: float) -> list[str]:
     """Starts the writer and kills it a random moment after some acknowledgements."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.integration.crash_writer", str(home), str(run)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=ROOT,
-    )
-    assert process.stdout is not None
+    told, tells = FORKS.Pipe(duplex=False)
+    process = FORKS.Process(target=write, args=(home, run, tells))
+    process.start()
+    tells.close()
     lines: list[str] = []
     timer: threading.Timer | None = None
-    for line in process.stdout:
-        if line.endswith("\n"):
-            lines.append(line.strip())
-        if len(lines) >= acks_before_kill and timer is None:
-            timer = threading.Timer(delay_s, process.kill)
-            timer.start()
-    process.wait(60)
-    if timer is None:
-        raise AssertionError(process.stderr.read() if process.stderr else "died by itself")
-    timer.cancel()
-    process.stdout.close()
-    assert process.stderr is not None
-    process.stderr.close()
+    with told, contextlib.suppress(EOFError):  # its end
+        while True:
+            lines.append(told.recv())
+            if len(lines) >= acks_before_kill and timer is None:
+                timer = threading.Timer(delay_s, process.kill)
+                timer.start()
+    process.join(60)
+    assert timer is not None, f"it died by itself: {process.exitcode}"
+    timer.join()
+    assert process.exitcode == -signal.SIGKILL
+    process.close()
     return lines
 
 

@@ -1,7 +1,7 @@
 """Every command that README, CONTRIBUTING and docs show is run as it stands there.
 
-Each runs in a folder like the repository's (two conversations instead of all), with a home of its
-own in which two people have been: in a shell, and in this process where it is ``bmo`` and words
+Each runs in a folder like the repository's (a conversation instead of all), with a home of its own
+in which two people have been: in a shell, and in this process where it is ``bmo`` and words
 alone. What is not run is named here, with the reason.
 """
 
@@ -21,12 +21,15 @@ import pytest
 from bmo.cli.opening import opened_ledger
 from bmo.settings import load_settings
 from tests.cli import ROOT, Ran, bmo, environment
+from tests.homes import copy_home
 from tests.seeding import brother, held, remember
 from tests.unit.test_docs import ALL, SHELL, Block, commands
 
 pytestmark = pytest.mark.integration
 
-CONVERSATIONS = ("secrets-and-plants", "c-two-siphos")
+CONVERSATIONS = {"scenarios": "secrets-and-plants", "held_out": "please-forget-that"}
+"""Folder -> the one there; nobody reads those that are held out."""
+
 SHOWN_ID = "1f3a9c20"
 """The id the pages show; the run puts a real one in its place."""
 
@@ -86,12 +89,11 @@ def seeded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder in which the pages' paths are right, and a ``bmo`` to run."""
-    scenarios, held_out = (tmp_path / "tests" / name for name in ("scenarios", "held_out"))
-    for place in (scenarios, held_out):
-        place.mkdir(parents=True)
-        for name in CONVERSATIONS:
-            shutil.copy(ROOT / "tests" / "scenarios" / f"{name}.turns.yaml", place)
-    shutil.copy(ROOT / "tests" / "scenarios" / "recorded_answers.jsonl", scenarios)
+    scenarios = ROOT / "tests" / "scenarios"
+    for place, name in CONVERSATIONS.items():
+        (tmp_path / "tests" / place).mkdir(parents=True)
+        shutil.copy(scenarios / f"{name}.turns.yaml", tmp_path / "tests" / place)
+    shutil.copy(scenarios / "recorded_answers.jsonl", tmp_path / "tests" / "scenarios")
     program = tmp_path / "bin" / "bmo"
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m bmo "$@"\n', encoding="utf-8")
@@ -140,7 +142,7 @@ def test_the_commands_of_a_block_run(
     for line in lines:
         home = folder / "home"
         shutil.rmtree(home, ignore_errors=True)
-        shutil.copytree(seeded, home)
+        copy_home(seeded, home)
         done = typed(with_real_id(line, home), folder, home)
         assert "Traceback" not in done.err, f"{line}\n{done.err}"
         allowed = (0, 1) if MAY_DIFFER.search(line) else (0,)

@@ -125,7 +125,7 @@ def test_what_is_erased_meanwhile_leaves_no_byte_either(
         assert begun.wait(30)
         second = erase(parts, "calypso")
         until = time.monotonic() + 30
-        while parts.ledger.outbox_depth()[0] and time.monotonic() < until:
+        while parts.ledger.backlog().depth and time.monotonic() < until:
             time.sleep(0.02)
         go_on.set()
         parts.settled()

@@ -67,20 +67,29 @@ def server() -> Iterator[FakeModelServer]:
 
 @pytest.fixture(scope="module")
 def gate() -> WriteGate:
-    return WriteGate.from_settings(load_settings(gatekeeper_mode="pattern"), load_judge=False)
+    return WriteGate.from_settings(load_settings(gatekeeper_mode="pattern"), load_encoder=False)
 
 
-def client(service: str, server: FakeModelServer, *, key: str = KEY) -> ModelClient:
+LONG_S, SHORT_S = 60.0, 0.5
+"""How long a client waits: so long that a busy machine is no fault, and where it must give up."""
+
+
+def client(
+    service: str, server: FakeModelServer, *, key: str = KEY, timeout_s: float = LONG_S
+) -> ModelClient:
     if service == "ollama":
-        return OllamaClient(OLLAMA_MODEL, server.ollama_url, timeout_s=0.5)
-    return GeminiClient("gemini-3.1-flash-lite", key, base_url=server.gemini_url, timeout_s=0.5)
+        return OllamaClient(OLLAMA_MODEL, server.ollama_url, timeout_s=timeout_s)
+    url = server.gemini_url
+    return GeminiClient("gemini-3.1-flash-lite", key, base_url=url, timeout_s=timeout_s)
 
 
 @pytest.fixture(params=SERVICES)
 def orchestrator(
     request: pytest.FixtureRequest, server: FakeModelServer, gate: WriteGate
 ) -> Iterator[Orchestrator]:
-    made = Orchestrator([client(request.param, server)], gate)
+    hangs = request.node.callspec.params.get("fault") == "slow"
+    timeout_s = SHORT_S if hangs else LONG_S
+    made = Orchestrator([client(request.param, server, timeout_s=timeout_s)], gate)
     yield made
     made.close()
 
@@ -132,6 +141,7 @@ def test_gemini_costs_what_its_tokens_cost(gate: WriteGate, server: FakeModelSer
 def test_a_fault_leaves_the_turns_held_and_the_next_try_settles_them(
     orchestrator: Orchestrator,
     server: FakeModelServer,
+    gate: WriteGate,
     fault: Fault,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -147,8 +157,10 @@ def test_a_fault_leaves_the_turns_held_and_the_next_try_settles_them(
     assert all(call.error for call in settlement.calls if fault != "left_out")
     assert "goats" not in caplog.text
     server.always = None
-    again = Orchestrator(orchestrator.clients, orchestrator._gate)  # its circuits are closed
+    service = orchestrator.clients[0].name.partition(":")[0]
+    again = Orchestrator([client(service, server)], gate)  # its circuits are closed
     settlement = settle(again, SAIL, GOATS)
+    again.close()
     assert [one.decision.verdict for one in settlement.outcomes] == ["allow", "allow"]
 
 
@@ -161,18 +173,6 @@ def test_the_time_a_service_asks_for_is_given(
     assert orchestrator.ready_in() == pytest.approx(1800, abs=600)
     assert settle(orchestrator, SAIL).calls == ()
     assert len(server.asked()) == 1
-
-
-@pytest.mark.parametrize("fault", ["blocked", "truncated"])
-def test_half_of_a_spoilt_batch_is_asked_for_itself(
-    orchestrator: Orchestrator, server: FakeModelServer, fault: Fault
-) -> None:
-    if orchestrator.clients[0].name.startswith("ollama") and fault == "blocked":
-        pytest.skip("Ollama has no safety filter")
-    server.fault(fault)
-    settlement = settle(orchestrator, SAIL, GOATS)
-    assert [one.status for one in settlement.outcomes] == ["settled", "settled"]
-    assert [len(one.conversation) for one in server.asked()] == [2, 1, 1]
 
 
 def test_a_wrong_key_is_left_alone_and_named(gate: WriteGate, server: FakeModelServer) -> None:
@@ -188,8 +188,8 @@ def test_nobody_listens(gate: WriteGate) -> None:
     with FakeModelServer() as gone:
         url = gone.url
     clients: list[ModelClient] = [
-        GeminiClient("gemini-3.1-flash-lite", KEY, base_url=url, timeout_s=0.5),
-        OllamaClient(OLLAMA_MODEL, url, timeout_s=0.5),
+        GeminiClient("gemini-3.1-flash-lite", KEY, base_url=url),
+        OllamaClient(OLLAMA_MODEL, url),
     ]
     made = Orchestrator(clients, gate)
     settlement = settle(made, SAIL)
@@ -251,8 +251,9 @@ def test_closing_while_it_hangs_ends_soon(
     while not server.asked() and thread.is_alive():
         time.sleep(0.01)
     made.close()
-    thread.join(20)
+    thread.join(LONG_S / 2)
     assert found[0].outcomes[0].status == "failed"
+    assert "the connection is closed" in found[0].outcomes[0].decision.reason
     assert settle(made, SAIL).outcomes[0].status == "failed"
 
 

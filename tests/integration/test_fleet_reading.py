@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from bmo.ledger import Ledger
 from bmo.memory import MemoryService, MemorySession
 from bmo.settings import Settings
-from bmo.turn import Fact, Turn
+from bmo.turn import Fact, Recall, RecalledMemory, RecallPlan, ScoreParts, StoredFact, Turn
 from tests.fakes.qdrant_door import API_KEY, QdrantDoor
 from tests.fakes.speaker import START, allowed, likes, live, lives_in, turn
 
@@ -101,3 +101,67 @@ def test_two_workers_write_one_fact_and_one_home(ledger: Ledger, ledger_url: str
     for number in range(30):
         assert live(ledger, f"u{number}") == {"Likes okra", "Lives in Derby"}
         assert ledger.count_live(f"u{number}") == 2
+
+
+def test_two_users_are_the_first_to_be_erased_in_the_same_moment(ledger_url: str) -> None:
+    together, opened = Barrier(4), [Ledger.open(ledger_url) for _ in range(4)]
+
+    def wipe(number: int) -> None:
+        together.wait(30)
+        opened[number].erase_user(f"u{number}")
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(wipe, range(4))) == [None] * 4
+    for one in opened:
+        one.close()
+
+
+def given_back(facts: Sequence[StoredFact]) -> Recall:
+    """A recall that gave these memories."""
+    given = (RecalledMemory(fact, 0.5, ScoreParts(semantic=0.5), "search") for fact in facts)
+    return Recall(RecallPlan(True, "own"), tuple(given))
+
+
+def test_a_wipe_waits_for_no_other_worker_and_none_for_it(ledger_url: str) -> None:
+    users, tastes = [f"u{number}" for number in range(25)], [likes(f"t{n}") for n in range(12)]
+    first, second = Ledger.open(ledger_url), Ledger.open(ledger_url)
+    for user in users:
+        told = turn("x", user=user)
+        added = first.record(told, allowed("x", *tastes)).added
+        first.record_recall(told, given_back(added[::-1]))
+    together = Barrier(4)
+
+    def wipe(user: str) -> None:
+        first.erase_user(user)
+
+    def recall(user: str) -> None:
+        asked = turn("y", user=user)
+        facts = second.live_facts(user)
+        second.note_helpfulness(
+            user, [f.id for f in facts], turn_id="y", helpful=True, at=START, source="user"
+        )
+        second.record_recall(asked, given_back(facts))
+
+    def index(user: str) -> None:
+        for item in worker.claim_outbox("me", 20):
+            worker.applied(item, index_id="somewhere")
+        worker.renew_leases("me")
+
+    def repair(user: str) -> None:
+        other.note_index_ids([(fact, "elsewhere") for fact in other.live_facts(user)])
+        other.drop_old_words(0)
+
+    worker, other = Ledger.open(ledger_url), Ledger.open(ledger_url)
+
+    def at_each(work: Callable[[str], None]) -> None:
+        for user in users:
+            together.wait(30)
+            work(user)
+
+    with ThreadPoolExecutor(4) as pool:
+        for job in [pool.submit(at_each, work) for work in (wipe, recall, index, repair)]:
+            job.result(120)
+    assert [first.count_live(user) for user in users] == [0] * len(users)
+    assert {item.op for item in worker.claim_outbox("me", 500)} <= {"purge"}
+    for opened in (first, second, worker, other):
+        opened.close()

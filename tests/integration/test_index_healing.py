@@ -18,8 +18,8 @@ from qdrant_client import models
 from bmo.index import IndexOwner, MemoryIndex
 from bmo.ledger import Ledger
 from bmo.recorder import Recorder, comparing
+from bmo.recorder.background import Repairing
 from bmo.recorder.comparing import Comparing
-from bmo.recorder.repairing import Repairing
 from bmo.settings import Settings
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.qdrant_door import API_KEY, QdrantDoor
@@ -87,7 +87,7 @@ def test_what_is_said_of_a_lost_collection_names_it(server: QdrantDoor, tmp_path
 def test_what_another_process_made_anew_is_filled_by_who_runs(
     server: QdrantDoor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bmo.recorder.repairing.LOOK_S", 0.0)
+    monkeypatch.setattr("bmo.recorder.background.LOOK_S", 0.0)
     monkeypatch.setattr(comparing, "CHECK_S", 0.0)
     with open_parts(tmp_path / "a", **fleet(server, tmp_path)) as here:
         like(here, "zydeco", "gumbo", "okra")
@@ -168,10 +168,10 @@ class Gate(HashingEmbedder):
         super().__init__(64)
         self.opened = threading.Event()
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], asked: Sequence[str] = ()) -> NDArray[np.float32]:
         if any("thing" in text for text in texts):
             assert self.opened.wait(60)
-        return super().embed(texts)
+        return super().embed(texts, asked)
 
 
 def test_a_worker_is_ready_whatever_the_index_lacks(server: QdrantDoor, tmp_path: Path) -> None:
@@ -258,12 +258,12 @@ class _Halting(HashingEmbedder):
         self.begun, self.go_on = threading.Event(), threading.Event()
         self.batches = 0
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], asked: Sequence[str] = ()) -> NDArray[np.float32]:
         if len(texts) > 1:
             self.batches += 1
             self.begun.set()
             assert self.go_on.wait(60)
-        return super().embed(texts)
+        return super().embed(texts, asked)
 
 
 def test_closing_waits_for_the_batch_and_not_for_the_piece(tmp_path: Path) -> None:
@@ -281,7 +281,7 @@ def test_closing_waits_for_the_batch_and_not_for_the_piece(tmp_path: Path) -> No
     assert embedder.begun.wait(60)
     closing = threading.Thread(target=repairing.stop)
     closing.start()
-    eventually(repairing._stop.is_set)
+    eventually(repairing._background.stopping.is_set)
     embedder.go_on.set()
     closing.join()
     assert not [one for one in threading.enumerate() if one.name == "bmo-recorder-repair"]

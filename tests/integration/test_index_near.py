@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -80,33 +79,3 @@ def test_others_facts_held_ones_and_raw_turns_are_never_near(home: Path) -> None
     with pytest.raises(ValueError, match="user"):
         index.near("*", "zydeco", top_k=3, threshold=0.1)
     index.close()
-
-
-def test_an_edge_store_does_without_qdrant_client(tmp_path: Path) -> None:
-    """Mem0 imports it for one annotation: 45 MB that a process with Edge does not need."""
-    program = f"""
-import sys
-from pathlib import Path
-from bmo.index import MemoryIndex
-from bmo.settings import Settings
-from tests.fakes.embedder import HashingEmbedder
-from tests.integration.test_index_memory import stored
-settings = Settings(bmo_home=Path({str(tmp_path)!r}), _env_file=None)
-index = MemoryIndex.open(settings, HashingEmbedder())
-index.add(stored("Likes zydeco"), {{}})
-assert index.search("ana", "zydeco", top_k=1, threshold=0.1)
-assert "mem0" in sys.modules and "qdrant_client" not in sys.modules
-from qdrant_client import QdrantClient
-from bmo.index.qdrant_store import LocalStore
-assert QdrantClient.__module__.startswith("qdrant_client.")
-index.close()
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr

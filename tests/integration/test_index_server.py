@@ -45,7 +45,8 @@ def test_forgetting_reaches_the_server(server: QdrantDoor, tmp_path: Path) -> No
         assert receipt is not None
         final = parts.ledger.receipt("ana", receipt.id)
         assert final is not None and final.complete
-        assert final.places["index"] == 1
+        # Where index and ledger are being compared, the comparison may have found it first.
+        assert final.places["index"] in (0, 1)
         assert "index_files" not in final.places  # a server rewrites its own
         assert parts.index.count() == 0
     assert bytes_with(tmp_path, "zydeco") == []
@@ -56,7 +57,7 @@ def test_outage_leaves_everything_in_the_outbox(server: QdrantDoor, tmp_path: Pa
     with open_parts(tmp_path, qdrant_url=server.url, qdrant_api_key=API_KEY) as parts:
         assert "does not answer" in parts.index.notice
         parts.say(turn("i like zydeco"), allowed("i like zydeco", likes("zydeco")))
-        assert parts.recorder.flush(5.0) is False
+        assert parts.is_behind()
         assert parts.ledger.count_live("ana") == 1
         server.start()
         parts.settled()  # however long the server is still to be left alone
@@ -69,7 +70,7 @@ def test_closing_tries_once_more(server: QdrantDoor, tmp_path: Path) -> None:
         server.stop()
         for word in ("zydeco", "gumbo"):
             parts.say(turn(f"i like {word}"), allowed(f"i like {word}", likes(word)))
-            assert parts.recorder.flush(5.0) is False  # each time it is left alone for longer
+            assert parts.is_behind()
         server.start()
     with server.client() as client:
         there = client.scroll(parts.index.collection)[0]

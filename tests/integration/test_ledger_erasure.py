@@ -38,13 +38,13 @@ def test_no_byte_of_a_forgotten_fact_is_left(tmp_path: Path) -> None:
         known = parts.ledger.search_words("ana", "zydeco", 1)[0][0]
         memory = RecalledMemory(known, 0.9, ScoreParts(semantic=0.9), "search")
         parts.recorder.note_recall(asked, Recall(RecallPlan(True, "own"), (memory,)))
-        parts.recorder.note_reply(asked.id, "Yes, you like Zydeco a lot.")
-        assert parts.recorder.flush(10)
+        parts.recorder.note_reply("ana", asked.id, "Yes, you like Zydeco a lot.")
+        assert parts.recorder.flush(60)
         assert bytes_with(tmp_path, "zydeco")
 
         request = turn("forget that i like zydeco", at=day(2))
         recorded = parts.say(request, forget(request.text, gone(known, scope="memory")))
-        parts.recorder.note_reply(request.id, "I have forgotten zydeco.")
+        parts.recorder.note_reply("ana", request.id, "I have forgotten zydeco.")
         follow = turn("thanks", at=day(2, 10))
         follow = type(follow)(
             text="thanks",
@@ -104,7 +104,7 @@ def test_ended_versions_of_a_forgotten_person_go_too(tmp_path: Path) -> None:
         pending = recorded.pending_erasure
         assert pending is not None and recorded.receipt is None
         assert parts.ledger.live_facts("ana") == []
-        parts.recorder.call(parts.ledger.confirm_erasure, "ana", pending.id).result(10)
+        parts.recorder.call(parts.ledger.confirm_erasure, "ana", pending.id).result(60)
         parts.settled()
         receipt = parts.ledger.receipt("ana", pending.id)
         assert receipt is not None and receipt.places["facts"] == 3
@@ -129,7 +129,7 @@ def test_what_a_turn_said_beside_its_facts_goes_with_a_forgotten_person(tmp_path
         wish = gone(jo, text="jo", scope="subject")
         pending = parts.say(turn("forget jo", at=day(2)), forget("forget jo", wish)).pending_erasure
         assert pending is not None
-        parts.recorder.call(parts.ledger.confirm_erasure, "ana", pending.id).result(10)
+        parts.recorder.call(parts.ledger.confirm_erasure, "ana", pending.id).result(60)
         parts.settled()
         left = {f.text: (f.said, f.asked) for f in parts.ledger.live_facts("ana")}
         assert left == {
@@ -163,7 +163,7 @@ def test_wide_requests_leave_recall_at_once_and_wait(tmp_path: Path) -> None:
         assert {f.text for f in parts.ledger.live_facts("ana")} == {"Likes tea"}
         assert parts.index.count("ana") == 1
 
-        parts.recorder.call(parts.ledger.cancel_erasure, "ana", pending.id).result(10)
+        parts.recorder.call(parts.ledger.cancel_erasure, "ana", pending.id).result(60)
         parts.settled()
         assert parts.ledger.count_live("ana") == 2
         assert parts.index.count("ana") == 2
@@ -171,7 +171,7 @@ def test_wide_requests_leave_recall_at_once_and_wait(tmp_path: Path) -> None:
         again = parts.say(turn(asked, at=day(2)), forget(asked, retract)).pending_erasure
         assert again is not None
         assert [p.id for p in parts.ledger.pending_erasures("ana")] == [again.id]
-        parts.recorder.call(parts.ledger.confirm_erasure, "ana", again.id).result(10)
+        parts.recorder.call(parts.ledger.confirm_erasure, "ana", again.id).result(60)
         parts.settled()
         assert parts.ledger.pending_erasures("ana") == []
         receipt = parts.ledger.receipt("ana", again.id)
@@ -274,7 +274,7 @@ def test_the_id_of_a_wiped_user_is_left_nowhere(tmp_path: Path) -> None:
             parts.say(turn("forget it", user=user), forget("forget it", gone(known)))
             parts.say(turn("tea", user=user), allowed("tea", likes("tea")))
         parts.settled()
-        receipt = parts.recorder.call(parts.ledger.erase_user, "marguerite").result(10)
+        receipt = parts.recorder.call(parts.ledger.erase_user, "marguerite").result(60)
         parts.settled()
         found = parts.ledger.receipt("marguerite", receipt.id)
         assert found is not None and found.complete
@@ -290,6 +290,31 @@ def test_erased_words_leave_the_questions_of_other_memories(ledger: Ledger) -> N
     ledger.record(turn("z", at=day(1)), forget("z", request))
     assert [(f.text, f.asked) for f in ledger.live_facts("ana")] == [("twice a day", "")]
     assert ledger.search_words("ana", "feed miezi", 3) == []
+
+
+def test_no_word_of_forgotten_days_is_left(tmp_path: Path) -> None:
+    with open_parts(tmp_path) as parts:
+        parts.say(turn("i like tea"), allowed("i like tea", likes("tea")))
+        parts.say(turn("i like zydeco", at=day(3)), allowed("i like zydeco", likes("zydeco")))
+        parts.say(turn("gumbo maybe", at=day(3)), decided("hold", "gumbo maybe"))
+        parts.say(turn("play some okra", at=day(3)), decided("discard", "play some okra"))
+        parts.settled()
+        asked = "forget what i told you today"
+        days = (day(3).replace(hour=0, minute=0), day(4).replace(hour=0, minute=0))
+        retract = fact("today", op="retract", scope="period", days=days)
+        pending = parts.say(turn(asked, at=day(3)), forget(asked, retract)).pending_erasure
+        assert pending is not None
+        assert bytes_with(tmp_path, "gumbo"), "nothing goes before the yes"
+        parts.ledger.confirm_erasure("ana", pending.id)
+        parts.settled()
+        receipt = parts.ledger.receipt("ana", pending.id)
+        assert receipt is not None and receipt.complete and receipt.days == days
+        assert receipt.places["turns"] == 4
+        assert [f.value for f in parts.ledger.live_facts("ana")] == ["tea"]
+        again = parts.say(turn(asked, at=day(3)), forget(asked, retract)).pending_erasure
+        assert again is not None and again.facts == (), "words may be left where no memory is"
+    for word in ("zydeco", "gumbo", "okra"):
+        assert bytes_with(tmp_path, word) == []
 
 
 def test_a_restored_backup_is_erased_from_by_the_receipt(ledger: Ledger, tmp_path: Path) -> None:

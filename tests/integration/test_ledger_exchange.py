@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bmo.gate import inspected
 from bmo.index import IndexUnavailable, Mem0Memory, read_mem0_collection
 from bmo.ledger import ExchangeError, Ledger
 from bmo.recorder import import_mem0
@@ -60,7 +61,7 @@ def test_export_is_read_back_without_loss(ledger: Ledger, tmp_path: Path) -> Non
     assert [f.text for f, _ in other.search_words("ana", "elie", 3)] == ["Has a brother named Élie"]
     again = other.import_export(lines)
     assert (again.added, again.known) == (0, result.added)
-    assert other.outbox_depth()[0] == 2
+    assert other.backlog().depth == 2
     other.close()
 
 
@@ -134,6 +135,19 @@ def test_import_counts_what_it_masked(ledger: Ledger, tmp_path: Path) -> None:
     )
     assert result.masked == 1
     assert "[secret]" in other.turns("ana")[-1].text
+    other.close()
+
+
+@pytest.mark.parametrize("column", ["said", "asked", "value", "subject", "slot", "domain", "when"])
+def test_import_masks_what_names_hold(ledger: Ledger, tmp_path: Path, column: str) -> None:
+    fill(ledger)
+    rows = [json.loads(line) for line in ledger.export("ana")]
+    for row in rows:
+        if row["type"] == "facts":
+            row |= {column: "my pin is 4471", "entities": ["pin is 4471"]}
+    other = Ledger.open(f"sqlite:///{tmp_path / 'other.sqlite3'}")
+    other.import_export(map(json.dumps, rows), inspect=lambda text, _: inspected(text, "drop"))
+    assert "is 4471" not in " ".join(other.export("ana"))  # an id may hold the digits
     other.close()
 
 
@@ -333,3 +347,33 @@ def test_settings_do_not_matter_for_reading(tmp_path: Path) -> None:
     settings = Settings(bmo_home=tmp_path, qdrant_url="http://127.0.0.1:9", _env_file=None)  # type: ignore[call-arg]
     with pytest.raises(IndexUnavailable, match="cannot be read"):
         list(read_mem0_collection(settings, "mem0"))
+
+
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [("turns", "session_id"), ("turns", "agent_id"), ("decisions", "reason"), ("facts", "rule_id")],
+)
+def test_import_masks_every_column(ledger: Ledger, tmp_path: Path, table: str, column: str) -> None:
+    fill(ledger)
+    rows = [json.loads(line) for line in ledger.export("ana")]
+    for row in rows:
+        if row["type"] == table:
+            row[column] = "my pin is 4471"
+    other = Ledger.open(f"sqlite:///{tmp_path / 'other.sqlite3'}")
+    other.import_export(map(json.dumps, rows), inspect=lambda text, _: inspected(text, "drop"))
+    assert "is 4471" not in " ".join(other.export("ana"))
+    other.close()
+
+
+def test_a_secret_is_no_user_id_of_an_import(ledger: Ledger, tmp_path: Path) -> None:
+    fill(ledger)
+    lines = [
+        line.replace('"ana"', '"ghp_Zk3mQ8xR5tWv9LpYbNc2Hd7Fj4"') for line in ledger.export("ana")
+    ]
+    other = Ledger.open(f"sqlite:///{tmp_path / 'other.sqlite3'}")
+    with pytest.raises(ExchangeError, match="the user id is a secret: name one by --user"):
+        other.import_export(lines, inspect=lambda text, _: inspected(text, "drop"))
+    other.import_export(lines, user_id="ana", inspect=lambda text, _: inspected(text, "drop"))
+    assert "ghp_" not in " ".join(other.export("ana"))
+    assert list(other.export("ana")) == list(ledger.export("ana"))
+    other.close()

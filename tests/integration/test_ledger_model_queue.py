@@ -125,7 +125,7 @@ def test_an_allowed_turn_becomes_memories_with_the_turns_date_and_provenance(
     why = ledger.why("ana", stored.id)
     assert why is not None
     assert [one.text for one in why.said] == [said.text]
-    assert ledger.outbox_depth()[0] == 1
+    assert ledger.backlog().depth == 1
     assert ledger.held("ana") == []
     assert queue(ledger) == []
     assert ledger.turns("ana")[0].verdict == "allow"
@@ -155,12 +155,12 @@ def test_a_failure_doubles_the_wait_and_marks_the_decision(ledger: Ledger) -> No
     said = hold(ledger, "hm well")
     now = utc_now()
     for failures, minutes in ((1, 1), (2, 2), (3, 4)):
-        ledger.put_off_settling([said.id], "model failed: 503", now)
+        ledger.put_off_settling("ana", [said.id], "model failed: 503", now)
         (waiting,) = ledger.waiting("ana")
         assert (waiting.attempts, waiting.last_error) == (failures, "model failed: 503")
         assert abs(waiting.next_at - now - timedelta(minutes=minutes)) < timedelta(seconds=1)
     for _ in range(20):
-        ledger.put_off_settling([said.id], "model failed: 503", now)
+        ledger.put_off_settling("ana", [said.id], "model failed: 503", now)
     (waiting,) = ledger.waiting("ana")
     assert abs(waiting.next_at - now - timedelta(days=1)) < timedelta(seconds=1)
     assert ledger.held("ana")[0].fallback
@@ -172,7 +172,7 @@ def test_a_failure_doubles_the_wait_and_marks_the_decision(ledger: Ledger) -> No
 def test_a_failure_does_not_touch_what_was_allowed(ledger: Ledger) -> None:
     said, decision = open_clause("keeping the cat obviously", "Is keeping the cat")
     ledger.record(said, decision, mode="hybrid")
-    ledger.put_off_settling([said.id], "model failed: 503", utc_now())
+    ledger.put_off_settling("ana", [said.id], "model failed: 503", utc_now())
     assert not ledger.turns("ana")[0].fallback
     assert [f.text for f in ledger.live_facts("ana")] == ["Is keeping the cat"]
 
@@ -471,10 +471,10 @@ def test_what_was_forgotten_meanwhile_is_not_brought_back(ledger: Ledger) -> Non
 def test_a_turn_is_one_processs_while_it_is_leased(ledger: Ledger) -> None:
     one, two = hold(ledger, "one"), hold(ledger, "two")
     now, until = utc_now(), utc_now() + timedelta(minutes=5)
-    assert ledger.lease_waiting([one.id], now, until) == {one.id}
-    assert ledger.lease_waiting([one.id, two.id, "gone"], now, until) == {two.id}
+    assert ledger.lease_waiting("ana", [one.id], now, until) == {one.id}
+    assert ledger.lease_waiting("ana", [one.id, two.id, "gone"], now, until) == {two.id}
     assert ledger.waiting("ana", due_at=now) == []
-    assert ledger.lease_waiting([one.id], until, until + timedelta(minutes=5)) == {one.id}
+    assert ledger.lease_waiting("ana", [one.id], until, until + timedelta(minutes=5)) == {one.id}
 
 
 def test_neighbours_are_of_the_visit_and_may_be_shown(ledger: Ledger) -> None:

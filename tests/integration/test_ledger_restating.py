@@ -55,14 +55,14 @@ def test_differences_are_shown_before_anything_is_written(ledger: Ledger) -> Non
         ("i might move", ["Likes moving"], [], []),
     ]
     assert live(ledger) == {"Likes tea", "Likes jaz"}
-    ledger.write_passes(changes, day(9))
+    ledger.write_passes(changes)
     assert live(ledger) == {"Likes tea", "Likes jazz", "Likes moving"}
     assert passes(ledger, better) == []
 
 
 def test_misread_facts_end_as_never_true(ledger: Ledger) -> None:
     ledger.record(turn("id love to hear a joke"), allowed("id love to hear a joke", likes("jokes")))
-    ledger.write_passes(passes(ledger, gate({})), day(9))
+    ledger.write_passes(passes(ledger, gate({})))
     assert ledger.live_facts("ana", include_past=True) == []
 
 
@@ -70,7 +70,7 @@ def test_old_turns_do_not_undo_what_was_said_later(ledger: Ledger) -> None:
     ledger.record(turn("leeds"), decided("hold", "leeds"))
     ledger.record(turn("york", at=day(5)), allowed("york", lives_in("York")))
     better = gate({"leeds": (lives_in("Leeds"),), "york": (lives_in("York"),)})
-    ledger.write_passes(passes(ledger, better), day(9))
+    ledger.write_passes(passes(ledger, better))
     assert live(ledger) == {"Lives in York"}
     assert [f.text for f in ledger.live_facts("ana", at=day(2))] == ["Lives in Leeds"]
 
@@ -94,5 +94,5 @@ def test_the_forgotten_stays_forgotten(ledger: Ledger) -> None:
     kept = ("i like [forgotten] and tea", "[forgotten] again")
     assert [said.text for said in ledger.turns("ana")] == [*kept, ""]
     better = gate({text: (likes("zydeco"), likes("tea")) for text in kept})
-    ledger.write_passes(passes(ledger, better), day(9))
+    ledger.write_passes(passes(ledger, better))
     assert live(ledger) == {"Likes tea"}

@@ -48,6 +48,7 @@ def test_decisions_are_counted_once_a_turn_by_day_and_user(ledger: Ledger) -> No
         locals_ = statistics.decision_counts(connection, Span("local"))
         later = statistics.decision_counts(connection, Span(since=DAY + timedelta(hours=1)))
         by_day = statistics.verdicts_by_day(connection, Span())
+        assert statistics.verdict_counts(connection, Span()) == everybodys.verdicts
         backlog = statistics.held_backlog(connection, None)
         of_eve = statistics.held_backlog(connection, "eve")
     assert everybodys.verdicts == {"allow": 1, "discard": 1, "hold": 1}
@@ -71,6 +72,7 @@ def test_rules_and_how_their_memories_fared(ledger: Ledger) -> None:
         found = {rule.rule_id: rule for rule in statistics.rule_records(connection, Span("local"))}
         categories = statistics.live_by_category(connection, "local")
         by_day = statistics.facts_by_day(connection, Span())
+        assert statistics.facts_added(connection, Span()) == sum(by_day.values())
     assert (found["likes"].facts, found["likes"].taken_back, found["likes"].unhelpful) == (3, 1, 1)
     assert (found["lives_in"].facts, found["lives_in"].taken_back) == (1, 0)
     assert categories == {"preferences": 3, "personal_facts": 1}
@@ -139,7 +141,7 @@ def test_another_pass_adds_changes_and_removes(ledger: Ledger) -> None:
     assert [(o.text, n.text) for o, n in found[2].changed] == [("Likes jazz", "Likes jazz music")]
     assert len(ledger.live_facts("local")) == 2
 
-    ledger.write_passes(found, DAY + timedelta(days=30))
+    ledger.write_passes(found)
     live = {fact.text: fact for fact in ledger.live_facts("local")}
     assert set(live) == {"Lives in Leeds", "Likes jazz music"}
     assert live["Lives in Leeds"].valid_from == DAY

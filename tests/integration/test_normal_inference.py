@@ -28,6 +28,12 @@ pytestmark = pytest.mark.integration
 BROTHER = "User has a brother named Sam"
 
 
+@pytest.fixture(autouse=True)
+def looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is put off is tried again when it is due, not at the next of few looks."""
+    monkeypatch.setattr("bmo.recorder.upkeep.POLL_S", 0.1)
+
+
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeModelServer]:
     with FakeModelServer(memories=[BROTHER]) as running:
@@ -61,8 +67,8 @@ async def say(session: MemorySession, text: str) -> Turn:
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    """Waits for what another thread does, 20 s at most."""
-    deadline = time.monotonic() + 20
+    """Waits for what another thread does, a minute at most."""
+    deadline = time.monotonic() + 60
     while not holds() and time.monotonic() < deadline:  # noqa: ASYNC110 - the thread has no event
         await asyncio.sleep(0.05)
 
@@ -190,15 +196,15 @@ async def test_a_user_who_is_erased_while_the_model_thinks_stays_erased(
 
         def held_up(turn: Turn, text: str, before: list[str]) -> list[str]:
             loop.call_soon_threadsafe(entered.set)
-            asyncio.run_coroutine_threadsafe(leave.wait(), loop).result(20)
+            asyncio.run_coroutine_threadsafe(leave.wait(), loop).result(60)
             found: list[str] = real(turn, text, before)
             return found
 
         index.add_inferred = held_up
         await say(session, "i play the theremin")
-        await asyncio.wait_for(entered.wait(), 20)
+        await asyncio.wait_for(entered.wait(), 60)
         await asyncio.to_thread(
-            service.recorder.call(service.ledger.erase_user, "glenn").result, 20
+            service.recorder.call(service.ledger.erase_user, "glenn").result, 60
         )
         leave.set()
         await session.flush()
@@ -274,7 +280,7 @@ def test_mem0s_configuration_names_model_and_dimensions(tmp_path: Path) -> None:
     settings = normal(tmp_path)
     index = MemoryIndex.open(settings)
     try:
-        memory = index._connection.memory()
+        memory = index.memory()
         assert memory.llm.config.model == settings.gemini_model
         assert memory.config.embedder.config["embedding_dims"] == index.embedder.dims == 384
     finally:

@@ -101,6 +101,6 @@ def test_a_lease_is_renewed_while_the_index_takes_its_time(
     monkeypatch.setattr(ledger, "renew_leases", renew_and_say)
     monkeypatch.setattr(ledger, "live_by_ids", slow_live)
     worker = OutboxWorker(ledger, index, BoundedCalls("test"), timeout_s=60.0)
-    assert (worker.apply(), index.count(), ledger.outbox_depth()[0]) == (1, 1, 0)
+    assert (worker.apply(), index.count(), ledger.backlog().depth) == (1, 1, 0)
     index.close()
     ledger.close()

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from bmo.encoder import Encoder
 from bmo.index import IndexUnavailable, MemoryIndex
-from bmo.judge import Judge
 from bmo.ledger import Ledger
 from bmo.recall import ReadGate, Recaller
 from bmo.settings import Settings
@@ -186,7 +186,7 @@ def test_no_memories_no_search_no_tokens(memory: Memory) -> None:
 
 
 def test_the_best_answer_tells_whether_a_turn_is_about_what_is_known(household: Memory) -> None:
-    recaller = Recaller(household.ledger, household.index, household.settings, Judge.open())
+    recaller = Recaller(household.ledger, household.index, household.settings, Encoder.open())
 
     def chances(question: str, user_id: str = "ana") -> Mapping[str, float]:
         plan = RecallPlan(recall=True, trigger="judge", budget_tokens=500, query=question)
@@ -268,17 +268,19 @@ class PairHead:
     """Speaks the encoder's protocol: what names the knees answers, nothing else does."""
 
     has_pairs = True
+    asked = ""
 
     def answers(self, question: tuple[str, str], memories: list[tuple[str, str]]) -> list[float]:
+        self.asked = question[0]
         return [0.9 if "knees hurt" in text else 0.05 for _, text in memories]
 
 
 def test_the_pair_head_says_which_of_the_first_dozen_answers(household: Memory) -> None:
-    judge = PairHead()
-    recaller = Recaller(household.ledger, household.index, household.settings, judge)  # type: ignore[arg-type]  # speaks the same protocol
-    plan = RecallPlan(
-        recall=True, trigger="judge", budget_tokens=500, query="could i paint the ceiling"
-    )
+    encoder = PairHead()
+    recaller = Recaller(household.ledger, household.index, household.settings, encoder)  # type: ignore[arg-type]  # speaks the same protocol
+    turn = Turn("do you remember why", assistant_before="You should not paint the ceiling.")
+    plan = ReadGate.from_settings(household.settings, load_encoder=False).plan(turn)
     recall = recaller.recall(plan, "ana", NOW)
+    assert encoder.asked == "You should not paint the ceiling.", "what the question follows counts"
     assert [m.fact.text[:13] for m in recall.memories] == ["my knees hurt"]
     assert recall.memories[0].parts.semantic >= 0.5 * 0.45

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,8 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from sqlalchemy.exc import DatabaseError, OperationalError
+from prometheus_client import REGISTRY
+from sqlalchemy.exc import DatabaseError, DataError, OperationalError
 
 from bmo.index import EmbedderUnavailable, IndexOwner, MemoryIndex
 from bmo.ledger import Ledger, Recorded
@@ -20,7 +22,7 @@ from bmo.recorder import Recorder, rebuild
 from bmo.settings import Settings
 from bmo.turn import Decision, Recall, RecalledMemory, RecallPlan, ScoreParts, Turn
 from tests.fakes.embedder import HashingEmbedder
-from tests.fakes.speaker import allowed, day, decided, fact, likes, lives_in, turn
+from tests.fakes.speaker import allowed, day, decided, fact, forget, gone, likes, lives_in, turn
 from tests.integration.memory_parts import difference, eventually, open_parts, rows_of
 
 pytestmark = pytest.mark.integration
@@ -33,10 +35,10 @@ class FailingEmbedder(HashingEmbedder):
         super().__init__()
         self.down = True
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], asked: Sequence[str] = ()) -> NDArray[np.float32]:
         if self.down:
             raise EmbedderUnavailable("no network")
-        return super().embed(texts)
+        return super().embed(texts, asked)
 
 
 class BusyLedger(Ledger):
@@ -98,12 +100,12 @@ def test_failing_embedder_leaves_everything_in_the_outbox_and_then_recovers(
     index = MemoryIndex.open(settings, embedder)
     recorder = Recorder.open(ledger, index, settings)
     said = allowed("i like zydeco", likes("zydeco"))
-    assert recorder.submit(turn("i like zydeco"), said).result(10).added
-    assert recorder.flush(10) is False
+    assert recorder.submit(turn("i like zydeco"), said).result(60).added
+    assert recorder.flush(60) is False
     assert ledger.backlog().depth == 1
     embedder.down = False
     ledger.release_outbox()  # as if the waiting time were over
-    assert recorder.flush(10)
+    assert recorder.flush(60)
     assert index.count() == 1
     recorder.close()
     index.close()
@@ -114,8 +116,8 @@ def test_without_an_index_the_outbox_waits_for_the_next_start(tmp_path: Path) ->
     settings = Settings(bmo_home=tmp_path, _env_file=None)  # type: ignore[call-arg]
     ledger = Ledger.open(settings.ledger_url)
     recorder = Recorder.open(ledger, None, settings)
-    recorder.submit(turn("x"), allowed("x", likes("zydeco"))).result(10)
-    assert recorder.flush(10) is False
+    recorder.submit(turn("x"), allowed("x", likes("zydeco"))).result(60)
+    assert recorder.flush(60) is False
     assert recorder.index_problem == "no index"
     recorder.close()
     ledger.close()
@@ -130,7 +132,7 @@ def test_turn_the_database_refuses_is_tried_again(tmp_path: Path) -> None:
     recorder = Recorder.open(ledger, None, settings)
     future = recorder.submit(turn("x"), allowed("x", likes("zydeco")))
     with pytest.raises(OperationalError):
-        future.result(10)
+        future.result(60)
     recorder.close()
     assert ledger.count_live("ana") == 1
     ledger.close()
@@ -144,11 +146,11 @@ def test_a_turn_waits_while_the_process_has_no_connection_left(
     monkeypatch.setattr("bmo.ledger.engine.POOL_TIMEOUT_S", 0.1)
     ledger = Ledger.open(ledger_url, 2)
     recorder = Recorder.open(ledger, None, Settings(bmo_home=tmp_path, _env_file=None))  # type: ignore[call-arg]
-    recorder.flush(10)
+    recorder.flush(60)
     with ledger.engine.connect(), ledger.engine.connect():
         future = recorder.submit(turn("x"), allowed("x", likes("zydeco")))
         with pytest.raises(OperationalError):
-            future.result(10)
+            future.result(60)
     recorder.flush(30)
     assert ledger.count_live("ana") == 1
     recorder.close()
@@ -172,9 +174,9 @@ def test_turns_behind_a_refused_one_say_so_at_once_and_are_written_in_order(
     said = [turn(words) for words in ("one", "two", "three")]
     for one in said:
         with pytest.raises(OperationalError, match="disk is full"):
-            recorder.submit(one, decided("discard", one.text)).result(10)
+            recorder.submit(one, decided("discard", one.text)).result(60)
     ledger.full = False
-    recorder.flush(10)
+    recorder.flush(60)
     assert [one.text for one in ledger.turns("ana")] == ["one", "two", "three"]
     recorder.close()
     ledger.close()
@@ -189,15 +191,15 @@ def test_an_outage_is_said_once_and_turns_that_are_lost_with_it_are_counted(
     assert isinstance(ledger, BusyLedger)
     recorder = Recorder.open(ledger, None, settings)
     said = [recorder.submit(turn("x"), allowed("x", likes("zydeco")))]
-    recorder.flush(10)
+    recorder.flush(60)
     ledger.refusals = 1000
     said += [recorder.submit(turn(word), decided("discard", word)) for word in ("y", "z")]
     for future in said:
         with pytest.raises(OperationalError):
-            future.result(10)
+            future.result(60)
     recorder.close()
     told = [
-        (record.getMessage(), getattr(record, "turns", None))
+        (record.getMessage(), getattr(record, "writes", None))
         for record in caplog.records
         if record.name.startswith("bmo.recorder")
     ]
@@ -206,8 +208,86 @@ def test_an_outage_is_said_once_and_turns_that_are_lost_with_it_are_counted(
         ("the ledger did not take a write", None),
         ("the ledger takes writes again", None),
     )
-    assert told == [refused, back, refused, ("turns are lost: the ledger took no writes", 2)]
+    assert told == [refused, back, refused, ("writes are lost: the ledger took none", 2)]
     assert ledger.count_live("ana") == 1
+    ledger.close()
+
+
+def test_what_is_noted_of_a_turn_that_waits_is_written_after_it(tmp_path: Path) -> None:
+    ledger = BusyLedger.open(f"sqlite:///{tmp_path / 'ledger.sqlite3'}")
+    recorder = Recorder.open(ledger, None, Settings(bmo_home=tmp_path, _env_file=None))  # type: ignore[call-arg]
+    known = ledger.add_imported("ana", likes("zydeco"), at=day(0)).added
+    asked = turn("what do i like", at=day(1))
+    recorder.submit(asked, decided("hold", asked.text))
+    given = tuple(RecalledMemory(one, 0.9, ScoreParts(semantic=0.9), "search") for one in known)
+    recorder.note_reply("ana", asked.id, "You like zydeco!", Recall(RecallPlan(True, "own"), given))
+    recorder.restate(asked, decided("discard", asked.text))
+    recorder.close()
+    (said,) = ledger.turns("ana")
+    assert (said.assistant_after, said.verdict) == ("You like zydeco!", "discard")
+    assert [fact.use_count for fact in ledger.live_facts("ana")] == [1]
+    ledger.close()
+
+
+@pytest.mark.parametrize("sqlstate", ["", "40001", "40P01"])
+def test_a_broken_connection_or_a_deadlock_is_no_failure(tmp_path: Path, sqlstate: str) -> None:
+    class Fails(Ledger):
+        tries = 0
+
+        def record(self, turn: Turn, decision: Decision, **more: object) -> Recorded:
+            self.tries += 1
+            if self.tries == 1:
+                cause = Exception("as PostgreSQL says it")
+                cause.sqlstate = sqlstate  # type: ignore[attr-defined]
+                raise OperationalError("INSERT", {}, cause, connection_invalidated=not sqlstate)
+            return super().record(turn, decision, **more)  # type: ignore[arg-type]
+
+    ledger = Fails.open(f"sqlite:///{tmp_path / 'ledger.sqlite3'}")
+    recorder = Recorder.open(ledger, None, Settings(bmo_home=tmp_path, _env_file=None))  # type: ignore[call-arg]
+    assert recorder.submit(turn("x"), allowed("x", likes("zydeco"))).result(10).added
+    recorder.close()
+    assert (rows_of(ledger, "turns"), rows_of(ledger, "decisions")) == (1, 1)
+    ledger.close()
+
+
+def test_a_turn_whose_commit_was_not_answered_is_written_once(tmp_path: Path) -> None:
+    class CutOff(Ledger):
+        """Writes a turn, and its connection breaks before it says so."""
+
+        breaks = True
+
+        def record(self, turn: Turn, decision: Decision, **more: object) -> Recorded:
+            recorded = super().record(turn, decision, **more)  # type: ignore[arg-type]
+            if self.breaks:
+                self.breaks = False
+                raise OperationalError("COMMIT", {}, Exception("connection closed"))
+            return recorded
+
+    ledger = CutOff.open(f"sqlite:///{tmp_path / 'ledger.sqlite3'}")
+    recorder = Recorder.open(ledger, None, Settings(bmo_home=tmp_path, _env_file=None))  # type: ignore[call-arg]
+    all_of_it = forget("forget everything", gone(text="everything", scope="all"))
+    with pytest.raises(OperationalError):
+        recorder.submit(turn("forget everything"), all_of_it).result(10)
+    recorder.close()
+    assert (rows_of(ledger, "turns"), rows_of(ledger, "decisions")) == (1, 1)
+    assert len(ledger.pending_erasures("ana")) == 1
+    ledger.close()
+
+
+def test_a_write_that_the_database_never_takes_does_not_hold_up_what_stands_behind_it(
+    ledger_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    if not ledger_url.startswith("postgresql"):
+        pytest.skip("SQLite takes any length")
+    ledger = Ledger.open(ledger_url)
+    recorder = Recorder.open(ledger, None, Settings(bmo_home=tmp_path, _env_file=None))  # type: ignore[call-arg]
+    long = replace(turn("x"), language="a language of more than sixteen letters")
+    with pytest.raises(DataError):
+        recorder.submit(long, decided("discard", "x")).result(10)
+    recorder.submit(turn("y"), decided("discard", "y"))
+    recorder.close()
+    assert [said.text for said in ledger.turns("ana")] == ["y"]
+    assert [getattr(one, "writes", 0) for one in caplog.records if "lost" in one.message] == [1]
     ledger.close()
 
 
@@ -220,7 +300,7 @@ def test_a_ledger_that_is_damaged_while_it_runs_is_not_waited_for(tmp_path: Path
     ledger = DamagedLedger.open(f"sqlite:///{tmp_path / 'ledger.sqlite3'}")
     recorder = Recorder.open(ledger, None, Settings(bmo_home=tmp_path, _env_file=None))  # type: ignore[call-arg]
     with pytest.raises(DatabaseError):
-        recorder.submit(turn("x"), decided("discard", "x")).result(10)
+        recorder.submit(turn("x"), decided("discard", "x")).result(60)
     ended = threading.Event()
 
     def end() -> None:
@@ -236,7 +316,7 @@ def test_a_ledger_that_is_damaged_while_it_runs_is_not_waited_for(tmp_path: Path
 def test_failing_call_gets_its_error_and_the_thread_goes_on(tmp_path: Path) -> None:
     with open_parts(tmp_path) as parts:
         with pytest.raises(ValueError, match="no request to forget"):
-            parts.recorder.call(parts.ledger.confirm_erasure, "ana", "nope").result(10)
+            parts.recorder.call(parts.ledger.confirm_erasure, "ana", "nope").result(60)
         assert parts.say(turn("x"), allowed("x", likes("tea"))).added
 
 
@@ -270,8 +350,8 @@ def test_reply_counts_the_memories_it_used(tmp_path: Path) -> None:
         )
         recall = Recall(RecallPlan(True, "own"), memories)
         parts.recorder.note_recall(asked, recall)
-        parts.recorder.note_reply(asked.id, "You like Zydeco!", recall)
-        parts.recorder.note_reply("unknown turn", "nothing")
+        parts.recorder.note_reply("ana", asked.id, "You like Zydeco!", recall)
+        parts.recorder.note_reply("ana", "unknown turn", "nothing")
         parts.settled()
         uses = {f.value: f.use_count for f in parts.ledger.live_facts("ana")}
         assert uses == {"zydeco": 1, "gumbo": 0}
@@ -288,7 +368,7 @@ def test_start_heals_what_differs(tmp_path: Path) -> None:
         lost, doubled = parts.ledger.live_facts("ana")[:2]
         parts.index.delete_fact("ana", lost.id)
         with parts.index._writing():
-            memory = parts.index._connection.memory()
+            memory = parts.index.memory()
             memory.add(
                 doubled.text,
                 user_id="ana",
@@ -357,9 +437,9 @@ def test_only_what_an_entry_says_wrong_is_encoded_again(tmp_path: Path) -> None:
     class Counting(HashingEmbedder):
         asked: ClassVar[list[str]] = []
 
-        def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        def embed(self, texts: Sequence[str], asked: Sequence[str] = ()) -> NDArray[np.float32]:
             self.asked.extend(texts)
-            return super().embed(texts)
+            return super().embed(texts, asked)
 
     with open_parts(tmp_path) as parts:
         for thing in ("tea", "jazz", "rye"):
@@ -399,6 +479,31 @@ def test_words_of_old_discarded_turns_are_dropped_at_the_start(tmp_path: Path) -
         kept.say(turn("hello"), decided("discard", "hello"))
         kept.settled()
         assert kept.ledger.turns("ana")[0].text == "play some zydeco"
-    with open_parts(tmp_path) as dropped:
+    with open_parts(tmp_path, bmo_keep_turns_days=29) as dropped:
         dropped.settled()
         assert [said.text for said in dropped.ledger.turns("ana")] == ["", ""]
+
+
+def test_what_looks_at_all_users_is_done_by_one_process_a_day(
+    ledger_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(bmo_home=tmp_path, _env_file=None)  # type: ignore[call-arg]
+    ledger = Ledger.open(ledger_url)
+    looked: Counter[str] = Counter()
+
+    def dropped(*_: object) -> None:
+        looked["words"] += 1
+
+    def measured(*_: object) -> tuple[float, float]:
+        looked["drift"] += 1
+        return 0.5, 0.1
+
+    monkeypatch.setattr("bmo.ledger.Ledger.drop_old_words", dropped)
+    monkeypatch.setattr("bmo.recorder.upkeep.verdict_drift", measured)
+    for _ in range(3):
+        recorder = Recorder.open(ledger, None, settings)
+        recorder.flush(10)
+        recorder.close()
+        assert REGISTRY.get_sample_value("bmo_verdict_drift") == 0.5
+    assert looked == {"words": 1, "drift": 1}
+    ledger.close()

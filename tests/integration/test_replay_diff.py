@@ -46,19 +46,25 @@ skip_patterns:
 """
 
 
+def talks_in(folder: Path) -> Path:
+    talks = folder / "conversations"
+    talks.mkdir()
+    (talks / "move.turns.yaml").write_text(TALK.format(id="move"), encoding="utf-8")
+    return talks
+
+
 @pytest.fixture
 def talks(tmp_path: Path) -> Path:
-    folder = tmp_path / "conversations"
-    folder.mkdir()
-    (folder / "move.turns.yaml").write_text(TALK.format(id="move"), encoding="utf-8")
-    return folder
+    return talks_in(tmp_path)
 
 
-@pytest.fixture
-def recording(tmp_path: Path, talks: Path) -> Path:
-    ran = bmo(tmp_path / "home", "replay", str(talks), "--json")
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the talks come to before anything is changed."""
+    folder = tmp_path_factory.mktemp("recorded")
+    ran = bmo(folder / "home", "replay", str(talks_in(folder)), "--json")
     assert ran.code == 0, ran.err
-    file = tmp_path / "old.json"
+    file = folder / "old.json"
     file.write_text(ran.out, encoding="utf-8")
     return file
 

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from bmo.ledger import Ledger, LedgerUnavailable, inspect_ledger, migrating
 from bmo.ledger.fact_writing import rewrite_keys
-from bmo.ledger.migrations import STEPS
+from bmo.ledger.migrating import STEPS
 from tests.fakes.speaker import allowed, day, likes, live, turn
 
 pytestmark = pytest.mark.integration

@@ -56,7 +56,7 @@ def server() -> Iterator[FakeModelServer]:
 
 @asynccontextmanager
 async def opened(home: Path, server: FakeModelServer, **more: Any) -> AsyncIterator[MemoryService]:
-    """A service whose judge is sure of nothing: what no rule reads is held."""
+    """A service whose encoder is sure of nothing: what no rule reads is held."""
     chosen: dict[str, Any] = {
         "bmo_home": home,
         "gatekeeper_mode": "hybrid",
@@ -171,7 +171,7 @@ async def test_in_mode_llm_all_but_what_the_rules_discard_is_asked_about(
             "good morning": "discard",
             "thanks a lot": "discard",
             "my brother is sam": "allow",
-            SALT: "discard",  # by the judge
+            SALT: "discard",  # by the encoder
         }
         for text, verdict in said.items():
             assert await say(session, text) == verdict
@@ -261,7 +261,7 @@ async def test_what_the_model_says_ended_is_ended_and_only_what_it_was_shown(
         session = service.session(user_id="ana")
         await say(session, rent)
         (old,) = service.ledger.live_facts("ana")
-        service.ledger.forget_waiting(old.turn_id or "")
+        service.ledger.forget_waiting("ana", old.turn_id or "")
         assert await asyncio.to_thread(service.recorder.flush, 30.0)
         await say(session, buy)
         await session.aclose()

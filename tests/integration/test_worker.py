@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import subprocess
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -21,6 +20,7 @@ from bmo.agent.models import ModelsUnavailable, model_family, voice_models
 from bmo.memory import MemoryService
 from bmo.settings import Settings
 from bmo.worker import make_server, missing_for, run_worker
+from tests.cli import bmo
 
 pytestmark = pytest.mark.integration
 
@@ -41,9 +41,13 @@ def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name)
 
 
-def bare_environment(**more: str) -> dict[str, str]:
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
-    return {**kept, **more}
+KEYS = {
+    "GOOGLE_API_KEY": "k",
+    "LIVEKIT_URL": "ws://127.0.0.1:1",
+    "LIVEKIT_API_KEY": "k",
+    "LIVEKIT_API_SECRET": "s" * 32,
+}
+"""Nothing is missing; nobody listens there."""
 
 
 def test_everything_that_is_missing_is_said_in_sentences() -> None:
@@ -67,18 +71,10 @@ def test_everything_that_is_missing_is_said_in_sentences() -> None:
 
 @pytest.mark.parametrize("command", ["dev", "start"])
 def test_the_command_ends_before_anything_starts(command: str, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "bmo", command],
-        cwd=tmp_path,
-        env=bare_environment(BMO_HOME=str(tmp_path / "home"), PYTHONPATH=str(ROOT)),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 2, done.stderr
-    assert "needs LIVEKIT_URL" in done.stderr
-    assert "Traceback" not in done.stderr
+    done = bmo(tmp_path / "home", command)
+    assert done.code == 2, done.err
+    assert "needs LIVEKIT_URL" in done.err
+    assert "Traceback" not in done.err
     assert not (tmp_path / "home").exists()
 
 
@@ -113,39 +109,25 @@ def test_a_worker_that_never_reached_livekit_ends_with_1(
 def test_a_port_that_another_process_holds_is_named(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        done = subprocess.run(
-            [sys.executable, "-m", "bmo", "dev"],
-            cwd=tmp_path,
-            env=bare_environment(
-                BMO_HOME=str(tmp_path / "home"),
-                PYTHONPATH=str(ROOT),
-                GOOGLE_API_KEY="k",
-                LIVEKIT_URL="ws://127.0.0.1:1",
-                LIVEKIT_API_KEY="k",
-                LIVEKIT_API_SECRET="s" * 32,
-                BMO_METRICS_PORT=str(port),
-            ),
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-    assert done.returncode == 2, done.stderr
-    assert done.stderr == (
-        f"bmo: Port {port}, taken by another process, is BMO_METRICS_PORT: set it to a free port, "
-        "or to 0 for any.\n"
+        done = bmo(tmp_path / "home", "dev", **KEYS, BMO_METRICS_PORT=str(port))
+    assert done.code == 2, done.err
+    assert done.sentence == (
+        f"Port {port}, taken by another process, is BMO_METRICS_PORT: set it to a free port, or to "
+        "0 for any."
     )
 
 
 @pytest.mark.parametrize("fault", ["no folder", "in use"])
 @pytest.mark.parametrize("command", [("console", "--text"), ("start",)])
 def test_a_memory_that_cannot_be_opened_is_said_before_anything_starts(
-    command: tuple[str, ...], fault: str, tmp_path: Path
+    command: tuple[str, ...], fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A job would find out when somebody calls, and LiveKit's console would wait for ever."""
     home = tmp_path / "home"
     # PortAudio, which the console asks for first, is on few machines that run tests.
-    (tmp_path / "sounddevice.py").write_text("PortAudioError = OSError\n")
+    sounds = ModuleType("sounddevice")
+    sounds.PortAudioError = OSError  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "sounddevice", sounds)
     with ExitStack() as held:
         if fault == "no folder":
             (tmp_path / "file").touch()
@@ -154,26 +136,9 @@ def test_a_memory_that_cannot_be_opened_is_said_before_anything_starts(
             service = MemoryService.open_blocking(settings(bmo_home=home))
             held.callback(service.close_blocking)
             said = f"in use by process {os.getpid()}"
-        done = subprocess.run(
-            [sys.executable, "-m", "bmo", *command],
-            cwd=tmp_path,
-            env=bare_environment(
-                BMO_HOME=str(home),
-                PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}",
-                GOOGLE_API_KEY="k",
-                LIVEKIT_URL="ws://127.0.0.1:1",
-                LIVEKIT_API_KEY="k",
-                LIVEKIT_API_SECRET="s" * 32,
-            ),
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-    assert done.returncode == 2, done.stderr
-    assert said in done.stderr
-    assert done.stderr.startswith("bmo: ")
-    assert len(done.stderr.splitlines()) == 1
+        done = bmo(home, *command, **KEYS)
+    assert done.code == 2, done.err
+    assert said in done.sentence
 
 
 DEVICES = {
@@ -214,23 +179,16 @@ def test_the_console_names_portaudio_where_it_is_not(monkeypatch: pytest.MonkeyP
     assert missing_for("console", settings(), ["--help"]) == []
 
 
-def test_bmo_console_without_portaudio_says_so_and_ends(tmp_path: Path) -> None:
+def test_bmo_console_without_portaudio_says_so_and_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # What the real module does on a machine without the library; found first in the directory.
     (tmp_path / "sounddevice.py").write_text("raise OSError('PortAudio library not found')\n")
-    done = subprocess.run(
-        [sys.executable, "-m", "bmo", "console"],
-        cwd=tmp_path,
-        env=bare_environment(
-            BMO_HOME=str(tmp_path / "home"), PYTHONPATH=str(ROOT), GOOGLE_API_KEY="k"
-        ),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 2, done.stderr
-    assert done.stderr.startswith("bmo: `bmo console` needs PortAudio: install it")
-    assert len(done.stderr.splitlines()) == 1
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "sounddevice", raising=False)
+    done = bmo(tmp_path / "home", "console", GOOGLE_API_KEY="k")
+    assert done.code == 2, done.err
+    assert done.sentence.startswith("`bmo console` needs PortAudio: install it")
     assert not (tmp_path / "home").exists()
 
 

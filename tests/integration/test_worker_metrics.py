@@ -73,13 +73,13 @@ def worker(home: Path, **environment: str) -> Iterator[str]:
             assert process.stdin is not None
             process.stdin.close()
             try:
-                process.wait(30)
+                process.wait(60)
             except subprocess.TimeoutExpired:
                 process.kill()
 
 
 def scraped(address: str) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
-    with urlopen(address, timeout=10) as answer:
+    with urlopen(address, timeout=60) as answer:
         text = answer.read().decode()
     return {
         (sample.name, frozenset((k, v) for k, v in sample.labels.items() if k != "pid")): (

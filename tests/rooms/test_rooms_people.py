@@ -72,7 +72,7 @@ def test_all_that_a_second_participant_is_given_or_may_ask(stage: Stage) -> None
     eve = stage.join("shown", "eve", can_update_own_metadata=True)
     assert ana.asks("hello there") == SAM  # the model says what stands in the profile
     for asked in ("get_chat_history", "get_agent_info", "get_session_state", "get_session_usage"):
-        assert eve.request(asked, 1.5) is None, asked
+        eve.do("ask", id=f"eve-{asked}", request=asked)
         assert ana.request(asked) is not None, "the channel is the user's"
     eve.do("ask", id="put", request="run_input", text="my sister is called kate")
     eve.do("ask", id="get", request="run_input", text=ASKS)
@@ -133,9 +133,12 @@ IDENTITIES = (
 
 def test_any_identity_has_a_memory_of_its_own_in_rooms_at_once(stage: Stage) -> None:
     """Seven rooms at one time; nothing crosses from one to another."""
-    callers = [stage.join(f"many-{n}", identity) for n, identity in enumerate(IDENTITIES)]
-    for n, caller in enumerate(callers):
+    callers = []
+    for n, identity in enumerate(IDENTITIES):
+        callers.append(stage.join(f"many-{n}", identity))
+        # One after the other: a server takes back a call that a busy machine answers too late.
         stage.workers[0].until("started", room=f"many-{n}")
+    for n, caller in enumerate(callers):
         caller.do("type", words=TELLS if n % 2 else "my sister is called kate")
     told = [BROTHER if n % 2 else "Has a sister named Kate" for n in range(len(callers))]
     for caller, text in zip(callers, told, strict=True):

@@ -17,9 +17,14 @@ pytestmark = pytest.mark.unit
 
 @pytest.fixture
 def away(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """How long was stayed away, each time."""
+    """How long was stayed away, each time; threads of other tests sleep as they will."""
     slept: list[float] = []
-    monkeypatch.setattr(time, "sleep", slept.append)
+    asleep = time.sleep
+
+    def sleep(seconds: float) -> None:
+        (slept.append if seconds == room.AWAY_S else asleep)(seconds)
+
+    monkeypatch.setattr(time, "sleep", sleep)
     return slept
 
 

@@ -24,9 +24,9 @@ from bmo.ids import USER_ID_PATTERN, as_user_id, identity_of, new_id, user_id_fo
 
 new_id()
 child = os.fork()
-print(os.getpid(), [new_id() for _ in range(3)], flush=True)
-if child:
+if child:  # one after the other: with PYTHONUNBUFFERED two prints at once mix their parts
     os.waitpid(child, 0)
+print(os.getpid(), [new_id() for _ in range(3)], flush=True)
 """
 
 

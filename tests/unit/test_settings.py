@@ -63,6 +63,7 @@ def test_empty_memory_setting_means_gated_without_a_warning(
         ("BMO_RECALL_TOP_K", "many", "whole number"),
         ("BMO_RECALL_TOP_K", "0", "at least 1"),
         ("BMO_RECALL_THRESHOLD", "1.5", "at most 1"),
+        ("BMO_RECALL_THRESHOLD", "nan", "it must be a number"),
         ("BMO_MODEL_SEES", "all", "memories, words"),
         ("GATEKEEPER_LLM_WHEN", "never", "pause, end"),
         ("GATEKEEPER_LLM_BATCH", "0", "at least 1"),

@@ -40,7 +40,7 @@ def on_disk(home: Path) -> tuple[list[LoggedTurn], list[StoredFact], int]:
     """Turns, live facts and the writes that still wait for Mem0."""
     ledger = Ledger.open(load_settings(bmo_home=home).ledger_url)
     try:
-        return ledger.turns(USER), ledger.live_facts(USER), ledger.outbox_depth()[0]
+        return ledger.turns(USER), ledger.live_facts(USER), ledger.backlog().depth
     finally:
         ledger.close()
 

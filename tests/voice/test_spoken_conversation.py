@@ -32,7 +32,7 @@ pytestmark = [pytest.mark.voice, needs_voice]
 SPEECH_LOUDNESS = 500.0
 """Root mean square above which a sound is speech; a quiet room has 6."""
 
-TIMEOUT_S = 30.0
+TIMEOUT_S = 60.0
 
 # Words, what is stored of them, and what the answer must say aloud.
 CONVERSATION: tuple[tuple[str, tuple[str, ...], str], ...] = (

@@ -19,6 +19,18 @@ def read_table(name: str) -> dict[str, Any]:
 
 
 @cache
+def words_of(table: str, name: str) -> frozenset[str]:
+    """A list of words of a table's ``[words]``, written as a list or as a text.
+
+    Args:
+        table: The file's name.
+        name: The list's.
+    """
+    words = read_table(table)["words"][name]
+    return frozenset(words.split() if isinstance(words, str) else words)
+
+
+@cache
 def given_names() -> frozenset[str]:
     """Given names, lower-case."""
     text = (resources.files(__name__) / "names.txt").read_text(encoding="utf-8")

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from bmo.evaluation.doctor import check_models, check_python
+from bmo.encoder import MODEL
+from bmo.evaluation.doctor import check_models
 from bmo.evaluation.doctor_services import check_keys, check_models_behind
-from bmo.models import MODELS
 from bmo.settings import Settings, SettingsError, load_settings
 
 pytestmark = pytest.mark.unit
@@ -21,25 +21,18 @@ def settings(**values: object) -> Settings:
     return load_settings(**values)
 
 
-@pytest.mark.parametrize(("newest", "status"), [((3, 10), "warn"), ((3, 99), "ok")])
-def test_python(monkeypatch: pytest.MonkeyPatch, newest: tuple[int, int], status: str) -> None:
-    monkeypatch.setattr("bmo.evaluation.doctor.NEWEST_PYTHON", newest)
-    assert check_python().status == status
-
-
 def test_a_model_of_other_bytes_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copytree(MODELS, tmp_path / "models")
-    monkeypatch.setattr("bmo.models.MODELS", tmp_path / "models")
+    shutil.copytree(MODEL, tmp_path / "model")
+    monkeypatch.setattr("bmo.encoder.MODEL", tmp_path / "model")
     assert {check.status for check in check_models()} == {"ok"}
-    with (tmp_path / "models" / "judge" / "model.onnx").open("ab") as file:
+    with (tmp_path / "model" / "model.onnx").open("ab") as file:
         file.write(b"one byte more")
-    (tmp_path / "models" / "minilm-l6-v2-int8" / "model.json").unlink()
-    found = {check.name: check for check in check_models()}
-    assert {name: check.status for name, check in found.items()} == {
-        "model judge": "fail",
-        "model minilm-l6-v2-int8": "fail",
-    }
-    assert "sha256" in found["model judge"].found
+    (damaged,) = check_models()
+    assert (damaged.name, damaged.status) == ("model", "fail")
+    assert "sha256" in damaged.found
+    (tmp_path / "model" / "model.json").unlink()
+    (missing,) = check_models()
+    assert (missing.name, missing.status) == ("model", "fail")
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.scripted_model import label_of, read_answers, scripted_answers
 from bmo.evaluation.mode_figures import Target, figures_of, score_of
 from bmo.evaluation.mode_runs import ModeRun, RanTurn
-from bmo.evaluation.scripted_answers import (
-    AnswersError,
-    label_of,
-    read_answers,
-    scripted_answers,
-)
 from bmo.replay.scenario import ExpectedFact, ScenarioTurn
 from bmo.turn import Category, Decision, StoredFact, Verdict
 
@@ -140,15 +135,10 @@ def test_errors_come_at_the_stated_rate_and_repeat() -> None:
     assert scripted_answers(turns, 0.25, seed=1) != one
 
 
-def test_recorded_answers_are_given_and_bad_files_are_named(tmp_path: Path) -> None:
+def test_recorded_answers_are_given(tmp_path: Path) -> None:
     said = row("tea for me", "allow", ("preferences", "tea"))
     path = tmp_path / "answers.jsonl"
     fact = {"quote": "tea", "statement": "I like tea", "category": "preferences", "confidence": 1}
     path.write_text(json.dumps({"text": "tea for me", "facts": [fact]}) + "\n")
     assert scripted_answers([said], 0.0, recorded=read_answers(path)) == {"tea for me": [fact]}
     assert "1 answers by hand" in label_of(0.1, 1)
-    path.write_text('{"facts": []}')
-    with pytest.raises(AnswersError, match="line 1"):
-        read_answers(path)
-    with pytest.raises(AnswersError, match="cannot be read"):
-        read_answers(tmp_path / "missing.jsonl")

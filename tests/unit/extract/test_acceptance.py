@@ -77,7 +77,7 @@ class TestWriting:
         assert (found.extraction_method, found.confidence) == (METHOD, CONFIDENCE_CAP)
         turn = said("ive a wee dog as well, shes called senga")
         found = fact(turn, proposed(turn, "Has a dog named Senga", category="relationships"))
-        assert (found.subject, found.slot, found.value) == ("user.dog:senga", "name", "Senga")
+        assert (found.subject, found.slot, found.domain) == ("user.dog:senga", "name", "pets")
 
     def test_a_wish_to_the_assistant_is_a_hard_rule(self) -> None:
         turn = said("and dont cheer me on no nonsense")

@@ -51,18 +51,20 @@ def test_published_format_works(load: Load) -> None:
     assert rules.match_skip("coffee, brb") is None
     kept = rules.match_keep("this is URGENT")
     assert kept is not None
-    assert (kept.label, kept.category, kept.text) == ("high_priority", None, None)
+    rule, text = kept
+    assert (rule.label, rule.category, text) == ("high_priority", None, None)
 
 
 def test_keep_rules_read_both_sides_and_templates_only_the_user(load: Load) -> None:
     rules = load(GOOD)
     by_reply = rules.match_keep("ok", "That is critical for the release.")
     assert by_reply is not None
-    assert by_reply.start == -1
+    assert by_reply[1] is None
     blocked = rules.match_keep("we are blocked by the  legal team.")
     assert blocked is not None
-    assert blocked.text == "Is blocked by the legal team"
-    assert (blocked.category, blocked.rule_id) == ("decisions", "custom.keep.blocker")
+    rule, text = blocked
+    assert text == "Is blocked by the legal team"
+    assert (rule.category, rule.id) == ("decisions", "custom.keep.blocker")
     assert rules.match_keep("ok", "you are blocked by legal") is None
 
 

@@ -10,17 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bmo.gate import WriteGate, mask
-from bmo.gate.orders import is_standing_wish, meant, read_order
-from bmo.gate.slots import check_table, read_slots
+from bmo.gate.orders import days_of, is_standing_wish, meant, read_order
+from bmo.gate.slots import read_slots
 from bmo.gate.small_talk import small_talk
 from bmo.gate.tables import read_table
-from bmo.language import identify, without_fillers
+from bmo.language import LANGUAGES, identify, without_fillers
 from bmo.settings import load_settings
 from bmo.turn import DialogueContext, StoredFact, Turn, utc_now
 
 pytestmark = pytest.mark.unit
 
-PATTERN = WriteGate.from_settings(load_settings(gatekeeper_mode="pattern"), load_judge=False)
+PATTERN = WriteGate.from_settings(load_settings(gatekeeper_mode="pattern"), load_encoder=False)
 
 
 def memory(text: str, number: int) -> StoredFact:
@@ -55,7 +55,17 @@ KNOWN = tuple(
 
 
 def test_the_slot_table_holds() -> None:
-    assert check_table() == []
+    wrong = []
+    for item in read_table("slots.toml")["slot"]:
+        for said, wanted in item["examples"]:
+            texts = {f.text for code in LANGUAGES for f in read_slots(said, code).facts}
+            if wanted not in texts:
+                wrong.append(f"{item['slot']}: {said!r} gives {sorted(texts)}, not {wanted!r}")
+        for said in item["counter"]:
+            found = [f for code in LANGUAGES for f in read_slots(said, code).facts]
+            if any(fact.rule_id == item["slot"] for fact in found):
+                wrong.append(f"{item['slot']}: {said!r} gives {[f.text for f in found]}")
+    assert wrong == []
 
 
 def test_slots_cover_or_leave_the_words() -> None:
@@ -123,6 +133,10 @@ def test_one_word_more_is_no_small_talk(text: str) -> None:
         ("oublie ce que je t'ai dit aujourd'hui", "forget_told", "aujourd'hui"),
         ("olvida lo que te dije ayer", "forget_told", "ayer"),
         ("forget everything you know about my ex", "forget_subject", "my ex"),
+        ("could you drop everything about omar, please", "forget_subject", "omar"),
+        ("könntest du alles über omar löschen, bitte", "forget_subject", "omar"),
+        ("tu pourrais effacer tout sur omar s'il te plaît", "forget_subject", "omar"),
+        ("quita todo lo que sabes sobre omar, por favor", "forget_subject", "omar"),
         ("delete everything", "forget_all", ""),
         ("never bring up my mother again", "withhold", "my mother"),
         ("sprich mich nie wieder auf meinen vater an", "withhold", "meinen vater"),
@@ -188,6 +202,11 @@ def test_orders_are_read(text: str, kind: str, what: str) -> None:
         "vergiss es",
         "vergiss bloß nicht die milch",
         "drop my kids at school",
+        "could you drop omar at school",
+        "könntest du omar zur schule bringen",
+        "tu pourrais déposer omar à l'école",
+        "podrías dejar a omar en la escuela",
+        "quita todo de la mesa",
         "never keep my dogs off the sofa",
     ],
 )
@@ -199,7 +218,7 @@ def test_a_request_to_forget_names_what_it_means() -> None:
     def ids(text: str) -> tuple[str, tuple[str, ...]]:
         order = read_order(text)
         assert order is not None
-        return meant(order, DialogueContext(candidates=KNOWN), utc_now())
+        return meant(order, DialogueContext(candidates=KNOWN))
 
     assert ids("forget that i work at the bakery") == ("memory", ("2",))
     assert ids("forget what i said about ines") == ("memory", ("0", "1"))
@@ -227,7 +246,7 @@ def test_a_relation_is_meant_by_all_its_words_and_its_names() -> None:
     def ids(text: str) -> str:
         order = read_order(text)
         assert order is not None
-        scope, found = meant(order, context, utc_now())
+        scope, found = meant(order, context)
         assert scope in ("memory", "subject")
         return "".join(found)
 
@@ -238,26 +257,42 @@ def test_a_relation_is_meant_by_all_its_words_and_its_names() -> None:
     assert ids("oublie tout sur mon ex") == "5"
 
 
-def test_a_slot_is_meant_by_what_it_is_called_and_days_by_theirs() -> None:
-    now = datetime(2026, 5, 6, 12, tzinfo=UTC)  # a Wednesday
-    said = {0: "i like tea", 1: "i like jazz", 2: "my aunt is ill", 9: "i sew"}
-    known = tuple(
-        replace(memory(text, back), valid_from=now - timedelta(days=back, hours=1))
-        for back, text in said.items()
-    )
-    known += (replace(memory("Is named Lena", 7), slot="name", valid_from=now - timedelta(days=7)),)
+def test_words_of_another_language_are_no_relation() -> None:
+    told = ["my da mends nets in cobh", "das rote fahrrad", "il ne mange pas", "chez son frère"]
+    context = DialogueContext(candidates=tuple(memory(text, n) for n, text in enumerate(told)))
+    father, son = read_order("forget everything about my father"), read_order("forget my son")
+    assert father is not None and son is not None
+    assert meant(father, context) == ("subject", ("0",))
+    assert meant(son, context) == ("memory", ())
 
-    def ids(text: str) -> tuple[str, tuple[str, ...]]:
+
+def test_a_slot_is_meant_by_what_it_is_called() -> None:
+    named = replace(memory("Is named Lena", 7), slot="name", value="Lena", turn_id="first")
+    whole = replace(memory("hi, lena here, i drive a crane", 8), turn_id="first")
+    other = replace(memory("there was another lena in my class", 9), turn_id="second")
+    context = DialogueContext(candidates=(memory("i like tea", 0), named, whole, other))
+    for text in ("forget my name", "vergiss meinen namen", "oublie mon prénom", "olvida mi nombre"):
         order = read_order(text)
         assert order is not None
-        return meant(order, DialogueContext(candidates=known), now)
+        assert meant(order, context) == ("memory", ("7", "8")), "the words of its turn name her too"
 
-    assert ids("forget my name") == ids("vergiss meinen namen") == ("memory", ("7",))
-    assert ids("oublie mon prénom") == ids("olvida mi nombre") == ("memory", ("7",))
-    assert ids("forget what i told you today") == ("period", ("0",))
-    assert ids("olvida lo que te dije ayer") == ("period", ("1",))
-    assert ids("forget everything i said this week") == ("period", ("0", "1", "2"))
-    assert ids("vergiss alles von letzte woche") == ("period", ("9", "7"))
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("forget what i told you today", 6, 6),
+        ("olvida lo que te dije ayer", 5, 5),
+        ("forget everything i said this week", 4, 10),
+        ("vergiss alles von letzte woche", -3, 3),
+    ],
+)
+def test_days_that_are_to_be_forgotten(text: str, first: int, last: int) -> None:
+    now = datetime(2026, 5, 6, 12, tzinfo=UTC)  # a Wednesday
+    order = read_order(text)
+    assert order is not None
+    assert meant(order, DialogueContext(candidates=KNOWN)) == ("period", ())
+    may = datetime(2026, 5, 1, tzinfo=UTC)
+    assert days_of(order, now) == (may + timedelta(days=first - 1), may + timedelta(days=last))
 
 
 @pytest.mark.parametrize(
@@ -284,6 +319,41 @@ def test_a_correction_alone_erases_what_the_turn_before_told() -> None:
     retracted, stated = decision.facts
     assert (retracted.op, retracted.ends) == ("retract", (before.facts[0].id,))
     assert stated.text == "Likes jazz"
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "stands"),
+    [
+        ("i'm allergic to hazelnuts", "oh wait, almonds, not hazelnuts", "Is allergic to almonds"),
+        ("ich wohne in bremen", "nein, kiel, nicht bremen", "Lives in Kiel"),
+        ("i like coffee", "we want tea, not coffee", None),
+        ("i like coffee", "tea, not biscuits", None),
+        ("the coffee is cold", "tea, not coffee", None),
+    ],
+)
+def test_a_value_of_the_turn_before_is_put_right(
+    before: str, text: str, stands: str | None
+) -> None:
+    told = PATTERN.decide(Turn(before)).facts
+    decision = PATTERN.decide(Turn(text), DialogueContext(((before, "Noted."),), told))
+    if stands is None:
+        assert decision.facts == ()
+    else:
+        retracted, stated = decision.facts
+        assert (retracted.op, retracted.ends) == ("retract", (told[0].id,))
+        assert stated.text == stands
+
+
+@pytest.mark.parametrize("text", ["?", "...", "  …?! ", "👍"])
+def test_a_turn_without_words_is_skipped_whatever_it_answers(text: str) -> None:
+    decision = PATTERN.decide(Turn(text, assistant_before="How long have you had her?"))
+    assert (decision.verdict, decision.rule_id) == ("discard", "skip.wordless")
+
+
+@pytest.mark.parametrize("text", ["hm", "hmm...", "ähm", "euh"])
+def test_hesitation_answers_no_question(text: str) -> None:
+    decision = PATTERN.decide(Turn(text, assistant_before="How long have you had her?"))
+    assert (decision.verdict, decision.rule_id) == ("discard", "skip.hesitation")
 
 
 @pytest.mark.parametrize("text", ["forget it", "never mind", "ach vergiss es", "olvídalo"])

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from bmo.encoder import MODEL
 from bmo.index.embedders import (
-    LOCAL_MODEL,
     Embedder,
     EmbedderUnavailable,
     GeminiEmbedder,
@@ -94,7 +94,7 @@ def test_threads_get_the_same_vectors(local: Embedder) -> None:
 
 def test_a_damaged_model_is_refused_with_the_fix(tmp_path: Path) -> None:
     folder = tmp_path / "model"
-    shutil.copytree(LOCAL_MODEL, folder)
+    shutil.copytree(MODEL, folder)
     with (folder / "model.onnx").open("r+b") as file:
         file.seek(1000)
         file.write(b"damage")

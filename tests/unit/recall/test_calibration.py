@@ -9,10 +9,10 @@ from bmo.recall import Calibration, calibration_for
 
 pytestmark = pytest.mark.unit
 
-LOCAL = calibration_for("minilm-l6-v2-int8")
+LOCAL = calibration_for("encoder")
 
 
-@pytest.mark.parametrize("name", ["minilm-l6-v2-int8", "gemini-embedding-001", "never-measured"])
+@pytest.mark.parametrize("name", ["encoder", "gemini-embedding-001", "never-measured"])
 def test_the_scale_keeps_order_and_its_ends(name: str) -> None:
     curve = calibration_for(name)
     steps = [curve.on_reference(float(c)) for c in np.linspace(0.0, 1.0, 200)]

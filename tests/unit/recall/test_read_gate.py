@@ -17,7 +17,7 @@ from bmo.turn import Assessment, Complexity, Depth, RecallPlan, Turn
 
 pytestmark = pytest.mark.unit
 
-GATE = ReadGate.from_settings(load_settings(), load_judge=False)
+GATE = ReadGate.from_settings(load_settings(), load_encoder=False)
 
 
 def plan(text: str, **kwargs: object) -> RecallPlan:
@@ -180,8 +180,8 @@ OPEN_TEXT = "could i lift the sofa with my bad shoulder"
 def test_the_need_moved_by_the_best_answer_decides_what_rules_leave_open(
     read_need: float, best: float | None, recall: bool
 ) -> None:
-    judge = FakeJudge(read_need)
-    gate = ReadGate(load_settings(), judge)  # type: ignore[arg-type]  # speaks the same protocol
+    encoder = FakeJudge(read_need)
+    gate = ReadGate(load_settings(), encoder)  # type: ignore[arg-type]  # speaks the same protocol
     assert gate.plan_by_rules(Turn(OPEN_TEXT)).trigger == OPEN
     turn = Turn(OPEN_TEXT, assistant_before="Hm?")
     planned = gate.plan(
@@ -191,17 +191,17 @@ def test_the_need_moved_by_the_best_answer_decides_what_rules_leave_open(
     )
     assert (planned.recall, planned.read_need) == (recall, read_need)
     assert planned.trigger == ("judge" if recall else "general_knowledge")
-    assert judge.asked == [("my arm hurts", "Hm?", OPEN_TEXT)]
+    assert encoder.asked == [("my arm hurts", "Hm?", OPEN_TEXT)]
     gate.plan(Turn("where do i work"))
-    assert len(judge.asked) == 1
+    assert len(encoder.asked) == 1
 
 
 def test_an_assessment_that_is_there_and_the_setting_are_used() -> None:
-    judge = FakeJudge(0.0)
-    gate = ReadGate(load_settings(bmo_judge_read=0.3), judge)  # type: ignore[arg-type]  # as above
+    encoder = FakeJudge(0.0)
+    gate = ReadGate(load_settings(bmo_judge_read=0.3), encoder)  # type: ignore[arg-type]  # as above
     word = Assessment(0.1, 0.1, 0.8, {}, 0.4, "other")
     assert gate.plan(Turn(OPEN_TEXT), assessment=word).recall
-    assert not judge.asked
+    assert not encoder.asked
 
 
 SIMPLE = Classification("simple", "question", references_history=False, has_code=False)
