@@ -22,12 +22,10 @@ from typing import Any
 from unittest.mock import patch
 
 from bmo.cli import main
+from tests.deadlines import DEADLINES
 
 ROOT = Path(__file__).parents[1]
 TIMEOUT_S = 180
-
-DEADLINES = ("BMO_RECALL_DEADLINE_MS", "BMO_JUDGE_DEADLINE_MS")
-"""Inherited from tests/conftest.py: no deadline decides a test."""
 
 
 @dataclass(frozen=True, slots=True)

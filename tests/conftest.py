@@ -9,6 +9,7 @@ import pytest
 from hypothesis import settings
 
 from bmo.encoder import Encoder
+from tests.deadlines import set_deadlines
 
 # First examples read tables from disk, so no deadline. In CI the examples are the same every time:
 # a failure there is the change's, and what random examples find at home becomes a test of its own.
@@ -16,9 +17,7 @@ settings.register_profile("home", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "home")
 
-# No deadline decides a test: tests of deadlines set their own, and processes inherit this.
-for _deadline in ("BMO_RECALL_DEADLINE_MS", "BMO_JUDGE_DEADLINE_MS"):
-    os.environ.setdefault(_deadline, "20000")
+set_deadlines()  # tests of deadlines set their own
 
 # They are scored together (tests/integration/test_scenarios.py), not passed or failed one by one.
 collect_ignore = ["scenarios", "held_out"]

@@ -68,7 +68,7 @@ async def run_chat(
         responder: Who replies; None: Gemini with GOOGLE_API_KEY, else the offline responder.
 
     Returns:
-        Exit code: 0.
+        Exit code: 0; 1 where the ledger did not take all that was said.
 
     Raises:
         MemoryUnavailable: The store cannot be opened; the message names the fix.
@@ -102,6 +102,12 @@ async def run_chat(
         finally:
             await service.aclose()
             await model.aclose()
+        if lost := service.recorder.lost:
+            screen.note(
+                f"The ledger took none of the last {lost} writes: what you said then is lost. "
+                "Make room on its disk, or check that its folder may be written (bmo doctor)."
+            )
+            return 1
     if stdin is None:
         # At exit Python looks at every object once more for cycles, about a second with all these
         # libraries loaded. The process is done with them.

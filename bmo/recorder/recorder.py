@@ -195,6 +195,11 @@ class Recorder:
         return drained or (not self._writer.deferred and self._ledger.backlog().depth == 0)
 
     @property
+    def lost(self) -> int:
+        """Writes that the ledger never took: turns, replies, recalls. Known after ``close``."""
+        return self._writer.lost
+
+    @property
     def index_problem(self) -> str:
         """Why the index cannot be used now, or ""."""
         return self._index.unavailable if self._index is not None else "no index"

@@ -82,6 +82,11 @@ class WriterThread:
         """Writes the database would not take yet."""
         return len(self._deferred)
 
+    @property
+    def lost(self) -> int:
+        """Writes that the database took at no time; known when the thread has ended."""
+        return self._lost
+
     def start(self) -> None:
         """Starts the thread."""
         self._thread.start()

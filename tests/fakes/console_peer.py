@@ -23,6 +23,7 @@ import numpy as np
 from livekit import rtc
 from livekit.protocol.agent_pb import agent_session as proto
 
+from tests.deadlines import deadlines
 from tests.fakes.spoken_voice import SAMPLE_RATE, Sound, silence
 
 ROOT = Path(__file__).parents[2]
@@ -245,7 +246,13 @@ async def console(
         *(sys.executable, "-m", "livekit.agents", "console", str(entrypoint)),
         *("--connect-addr", f"127.0.0.1:{port}"),
         cwd=directory,
-        env={**kept, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", **environment},
+        env={
+            **kept,
+            **deadlines(),
+            "PYTHONPATH": str(ROOT),
+            "PYTHONUTF8": "1",
+            **environment,
+        },
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
         # LiveKit kills the process group on a second signal: it must not be the tests' own.

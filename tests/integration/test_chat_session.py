@@ -6,8 +6,10 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlalchemy import Engine, event
 
 from tests.cli import Ran, bmo, bmo_process, environment
 from tests.fakes.model_server import OLLAMA_MODEL, FakeModelServer
@@ -52,6 +54,26 @@ def test_its_first_line_says_that_a_model_is_behind_the_gate(tmp_path: Path) -> 
         }
         said = shown(chat(tmp_path / "home", b"/quit\n", **asks))
     assert "Gate: hybrid. Replies: the offline responder" in said
+
+
+def test_what_a_full_disk_did_not_take_is_told_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bmo.recorder.writer_thread.LAST_DRAIN_S", 0.2)
+    home = tmp_path / "home"
+    shown(chat(home, b"my brother is sam\n"))
+
+    def no_page_more(connection: Any, _: object) -> None:
+        connection.execute("PRAGMA max_page_count = 1")  # as many as there are, at least
+
+    event.listen(Engine, "connect", no_page_more)
+    try:
+        full = chat(home, (b"my aunt lives in porto " + b"and so on " * 400 + b"\n") * 2)
+    finally:
+        event.remove(Engine, "connect", no_page_more)
+    assert full.code == 1
+    assert "took none of the last" in " ".join(full.out.split())
+    assert "Has a brother named Sam" in shown(chat(home, b"/memories\n"))
 
 
 def test_quiet_and_unknown_commands(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from livekit import api
 from bmo.ids import user_id_for
 from bmo.ledger import Ledger
 from bmo.settings import load_settings
+from tests.deadlines import deadlines
 
 ROOT = Path(__file__).parents[2]
 KEY, SECRET = "devkey", "secret-of-a-server-for-tests-only"
@@ -232,14 +233,13 @@ class Stage:
             "LIVEKIT_API_KEY": KEY,
             "LIVEKIT_API_SECRET": SECRET,
             "BMO_HOME": str(self.home),
-            "BMO_RECALL_DEADLINE_MS": "10000",
             "BMO_TEST_WORKER": which,
             "PYTHONPATH": str(ROOT),
         }
         started = Process(
             [sys.executable, "tests/fakes/room_worker.py", "start"],
             self.folder / f"worker-{len(self.workers)}.log",
-            env={**kept, **given, **environment},
+            env={**kept, **deadlines(), **given, **environment},
             start_new_session=True,
         )
         self.workers.append(started)

@@ -30,6 +30,7 @@ import yaml
 from bmo.cli import app
 from bmo.cli.tables import fact_row
 from bmo.settings import Settings
+from tests.deadlines import deadlines
 
 pytestmark = pytest.mark.unit
 
@@ -242,12 +243,11 @@ def test_python_marked_run_runs_offline(block: Block, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", block.text],
         cwd=tmp_path,
-        # A busy machine may miss the deadline of a spoken turn; that is not what is tested.
         env={
             **environment,
+            **deadlines(),
             "PYTHONPATH": str(ROOT),
             "BMO_HOME": str(tmp_path / "home"),
-            "BMO_RECALL_DEADLINE_MS": "10000",
         },
         capture_output=True,
         text=True,
