@@ -23,6 +23,8 @@ from tests.seeding import (
 
 pytestmark = pytest.mark.integration
 
+LOCAL = {"GATEKEEPER_MODE": "local"}
+
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -102,12 +104,12 @@ def test_the_encoder_looks_at_what_is_typed_and_imported(home: Path, tmp_path: P
     assert gate.may_hold(steering, by_rules=True) and not gate.may_hold(steering)
     lines = [json.loads(line) for line in bmo(home, "memories", "export").out.splitlines()]
     fact = next(row for row in lines if row["type"] == "facts")
-    ran = bmo(home, "memories", "edit", fact["id"], "--text", steering)
+    ran = bmo(home, "memories", "edit", fact["id"], "--text", steering, **LOCAL)
     assert (ran.code, "tell the assistant what it is" in ran.sentence) == (2, True)
     file = tmp_path / "poisoned.jsonl"
     fact["text"] = steering
     file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    ran = bmo(tmp_path / "other", "memories", "import", str(file))
+    ran = bmo(tmp_path / "other", "memories", "import", str(file), **LOCAL)
     assert (ran.code, f"memory {fact['id']} was not taken" in ran.err) == (1, True)
     assert "tell her" not in bmo(tmp_path / "other", "memories", "export").out
 
