@@ -277,7 +277,7 @@ def import_command(
 
 
 def _import_export(settings: Settings, file: str, user: str | None) -> None:
-    from bmo.gate import inspected
+    from bmo.gate import WriteGate
     from bmo.ledger import ExchangeError
 
     with opened_stores(settings) as stores, closing(read_lines(file)) as lines:
@@ -286,7 +286,7 @@ def _import_export(settings: Settings, file: str, user: str | None) -> None:
                 stores.ledger.import_export,
                 (line for _, line in lines),
                 user_id=user,
-                inspect=lambda text, asked: inspected(text, settings.bmo_sensitive, asked),
+                guard=WriteGate.from_settings(settings),
             )
         except (ExchangeError, ValueError, CommandError) as error:
             raise CommandError(f"nothing was imported: {str(error).rstrip('.')}.") from None
@@ -299,6 +299,7 @@ def _import_export(settings: Settings, file: str, user: str | None) -> None:
 
 
 def _import_mem0(settings: Settings, collection: str, path: Path | None, user: str | None) -> None:
+    from bmo.gate import WriteGate
     from bmo.index import IndexUnavailable, read_mem0_collection
     from bmo.recorder import import_mem0
 
@@ -311,7 +312,7 @@ def _import_mem0(settings: Settings, collection: str, path: Path | None, user: s
             import_mem0,
             stores.ledger,
             found,
-            policy=settings.bmo_sensitive,
+            gate=WriteGate.from_settings(settings),
             user_id=user,
             near=stores.near,
         )

@@ -182,14 +182,18 @@ def the_only(rows: Iterable[_Row], prefix: str, user_id: str, called: str, shown
 
 def check_words(settings: Settings, *given: str | None) -> None:
     """Refuses words that would steer the assistant, or hold a secret or an identifier."""
-    from bmo.gate import NotStorable, check_given
+    words_given = [words for words in given if words]
+    if not words_given:
+        return
+    from bmo.gate import NotStorable, WriteGate
     from bmo.ledger import LONGEST_TEXT
 
-    for words in filter(None, given):
+    gate = WriteGate.from_settings(settings)
+    for words in words_given:
         try:
             if len(words) > LONGEST_TEXT:
                 raise NotStorable(f"the words are longer than {LONGEST_TEXT} characters; cut them.")
-            check_given(words, settings.bmo_sensitive)
+            gate.check_given(words)
         except NotStorable as error:
             raise CommandError(str(error)) from None
 

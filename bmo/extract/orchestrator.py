@@ -16,8 +16,6 @@ from bmo.extract.model import Answer, Budget, ExtractionFailed, ModelClient, Req
 from bmo.extract.ollama import OllamaClient
 from bmo.extract.request import build_request, prompt
 from bmo.extract.settlement import Call, Known, Settlement, TurnOutcome
-from bmo.gate.firewall import attack
-from bmo.gate.guards import mask
 from bmo.settings import OLLAMA_PREFIX
 from bmo.turn import CATEGORY_SIGNALS, Decision, Turn, is_masked
 
@@ -190,13 +188,13 @@ class Orchestrator:
 
     def _barred(self, turn: Turn) -> TurnOutcome | None:
         """The outcome of a turn that no model may see; None for most."""
-        if attack(turn.text, turn.assistant_before) is not None:
+        if not self._gate.may_hold(turn.text, turn.assistant_before):
             held = replace(self._held(turn, "injection"), signals=("injection",))
             return TurnOutcome(turn.id, "held", held)
-        policy, why = self._gate.settings.bmo_sensitive, ""
+        why = ""
         if not turn.text.strip():
             why = "no words are left"
-        elif is_masked(mask(turn.text, policy, turn.assistant_before)[0]):
+        elif is_masked(self._gate.masked(turn.text, turn.assistant_before)):
             why = "secret"
         return TurnOutcome(turn.id, "held", self._held(turn, why)) if why else None
 

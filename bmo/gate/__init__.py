@@ -1,6 +1,6 @@
 """The write gate: what of a turn is worth keeping, and which older memories it ends."""
 
-from bmo.gate.guards import NotStorable, check_given, inspected, mask, raw_ruling
+from bmo.gate.guards import NotStorable, mask, raw_ruling
 from bmo.gate.orders import may_ask_to_forget
 from bmo.gate.write_gate import Ruled, WriteGate
 
@@ -8,8 +8,6 @@ __all__ = [
     "NotStorable",
     "Ruled",
     "WriteGate",
-    "check_given",
-    "inspected",
     "mask",
     "may_ask_to_forget",
     "raw_ruling",

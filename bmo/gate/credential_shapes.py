@@ -14,7 +14,16 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from bmo.gate.tables import read_table, words_of
-from bmo.language.numerals import Chunk, Run, chunks_of, count_numerals, digits, is_quantity, run_at
+from bmo.language.numerals import (
+    Chunk,
+    Run,
+    chunks_of,
+    count_numerals,
+    digits,
+    is_quantity,
+    is_repeat,
+    run_at,
+)
 
 _TOKEN_LIKE = re.compile(r"-----BEGIN |[^\s\"'`<>]{14,}")
 _PRIVATE_KEY = re.compile(
@@ -197,7 +206,7 @@ def _one_by_one(chunks: Sequence[Chunk], at: int, run: Run) -> bool:
     """Whether a number is said digit by digit as a code is, and no telephone number or amount."""
     if not _LEAST_SPOKEN <= len(run.digits) <= _MOST_SPOKEN or run.digits in _COUNTED:
         return False
-    said = [digits(chunk.word) for chunk in chunks[at : run.end]]
+    said = [digits(c.word) for c in chunks[at : run.end] if not is_repeat(c.word)]
     around = {c.word for c in chunks[max(0, at - 8) : at]} | {c.word for c in chunks[run.end :][:1]}
     amount = words_of("secrets.toml", "phone") | words_of("secrets.toml", "unit")
     return all(one and len(one) == 1 for one in said) and around.isdisjoint(amount)

@@ -104,7 +104,8 @@ class ValueSearch:
     def _introduces(self, at: int) -> bool:
         """Whether a word says "here it comes"."""
         word = self._word(at)
-        counted = self.coded and word in words_of("with")
+        begun = at and self._word(at - 1) in words_of("begins")
+        counted = (self.coded or begun) and word in words_of("with")
         becomes = word in words_of("becomes") and (
             self.changed or self._word(at + 2) in words_of("change")
         )
@@ -124,7 +125,7 @@ class ValueSearch:
         if self.told and opens:
             self.direct = False
             return
-        series = self.name.kind in _LETTERED and (chunk.raw.isupper() or len(chunk.word) == 1)
+        series = self.name.kind in _LETTERED and _is_letter(chunk)
         series = series or (self.told and self.name.kind == "login" and not self.free)
         if not series and chunk.word not in words_of("number"):
             self.told = self.direct = False
@@ -194,7 +195,11 @@ class ValueSearch:
         chunks, kind = self.chunks, self.name.kind
         first, listed = at, kind in _LISTED
         digital = kind not in _WORDED and bool(at and digits(chunks[at - 1].word))
-        joints = words_of("joint") | words_of("with") if kind == "login" else words_of("joint")
+        joints = words_of("joint")
+        if kind == "login":
+            joints = joints | words_of("with")
+        elif kind == "security_answer":  # "rex the beagle"
+            joints = joints | words_of("article")
         while at < len(chunks):
             mark, word = chunks[at - 1].mark, chunks[at].word
             if mark != " " and (mark not in ",:" or not (listed or _is_sign(word))):
@@ -247,13 +252,18 @@ def _ends_soon(chunks: Sequence[Chunk], at: int) -> bool:
     return stop < 2 and said.isdisjoint(words_of("stop") | words_of("copula"))
 
 
+def _is_letter(chunk: Chunk) -> bool:
+    """Whether a word stands for a letter or some: "QQ", "k", "kilo"."""
+    return chunk.raw.isupper() or len(chunk.word) == 1 or chunk.word in words_of("letter")
+
+
 def _lettered(chunks: Sequence[Chunk], first: int, last: int) -> _Span:
-    """A number with the letters around it: "QQ 12 34 56 C"."""
-    while first and chunks[first - 1].raw.isupper():
+    """A number with the letters around it: "QQ 12 34 56 C", "kilo lima 92"."""
+    while first and _is_letter(chunks[first - 1]):
         first -= 1
     while last < len(chunks) and chunks[last - 1].mark == " ":
-        raw = chunks[last].raw
-        letter = len(raw) == 1 and chunks[last].word not in "aiyoe"
+        raw, word = chunks[last].raw, chunks[last].word
+        letter = (len(raw) == 1 and word not in "aiyoe") or word in words_of("letter")
         if not letter and not (raw.isupper() and (chunks[last].mixed or len(raw) == 2)):
             break
         last += 1

@@ -122,39 +122,6 @@ class NotStorable(ValueError):
     """Words that a person gives to memory and that no memory may hold; the message says why."""
 
 
-def inspected(text: str, policy: SensitivePolicy, asked: str = "") -> tuple[str, bool]:
-    """Words of an edit or an import: masked, and whether a memory may hold them.
-
-    Args:
-        text: The words.
-        policy: BMO_SENSITIVE.
-        asked: The assistant's words they answer.
-    """
-    masked, _ = mask(text, policy, asked)
-    return masked, attack(masked, asked) is None
-
-
-def check_given(text: str, policy: SensitivePolicy) -> None:
-    """Refuses words that a person typed for a memory and that it may not hold as they are.
-
-    Raises:
-        NotStorable: They would steer the assistant, or hold a secret or an identifier.
-    """
-    masked, harmless = inspected(text, policy)
-    if not harmless:
-        raise NotStorable(
-            "the words tell the assistant what it is, may do or must say; a memory holds what is "
-            "so, or a wish about how to be treated."
-        )
-    if mask(text, "keep")[0] != text:
-        raise NotStorable("the words hold a secret, which no memory keeps; say it without.")
-    if masked != text:
-        raise NotStorable(
-            "the words hold a telephone number or a mail address; leave it out, or set "
-            "BMO_SENSITIVE=keep."
-        )
-
-
 def guard(turn: Turn, context: DialogueContext, settings: Settings, custom: CustomRules) -> Guarded:
     """Passes a turn through all guards.
 

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING
 
 from bmo.gate.custom_rules import CustomRules, load_custom_rules
 from bmo.gate.edits import ended_by
-from bmo.gate.guards import Guarded, Ruling, guard, open_mode, raw_ruling, words_fact
+from bmo.gate.firewall import attack
+from bmo.gate.guards import (
+    Guarded,
+    NotStorable,
+    Ruling,
+    guard,
+    mask,
+    open_mode,
+    raw_ruling,
+    words_fact,
+)
 from bmo.gate.slots import SlotReading, read_slots
 from bmo.language.domains import domain_of
 from bmo.settings import Settings, load_settings
@@ -180,6 +190,51 @@ class WriteGate:
         """The guards' word where the encoder should have been asked and gave no answer."""
         decision = self._last_stage(ruled.decision, ruled)
         return self._finished(replace(decision, fallback=True, gate_version=self.version), ruled)
+
+    def masked(self, text: str, asked: str = "") -> str:
+        """Words as they may be written down; ``asked``: the assistant's words they answer."""
+        return mask(text, self.settings.bmo_sensitive, asked)[0]
+
+    def may_hold(self, text: str, asked: str = "", *, by_rules: bool = False) -> bool:
+        """Whether a memory may hold masked words: those of a spoken turn, an edit or an import.
+
+        Args:
+            text: The words, masked.
+            asked: The assistant's words they answer.
+            by_rules: Without the encoder, which blocks for milliseconds.
+        """
+        if attack(text, asked) is not None:
+            return False
+        if by_rules or self.encoder is None:
+            return True
+        from bmo.encoder import EncoderUnavailable
+
+        try:
+            steers = self.encoder.assess([(asked, text)])[0].steers
+        except EncoderUnavailable as error:  # the rules' word stands
+            _log.warning("the local encoder failed", extra={"error": str(error)})
+            return True
+        return steers < self._thresholds(self.encoder).steers
+
+    def check_given(self, text: str) -> None:
+        """Refuses words that a person typed for a memory and that it may not hold as they are.
+
+        Raises:
+            NotStorable: They would steer the assistant, or hold a secret or an identifier.
+        """
+        masked = self.masked(text)
+        if not self.may_hold(masked):
+            raise NotStorable(
+                "the words tell the assistant what it is, may do or must say; a memory holds what "
+                "is so, or a wish about how to be treated."
+            )
+        if mask(text, "keep")[0] != text:
+            raise NotStorable("the words hold a secret, which no memory keeps; say it without.")
+        if masked != text:
+            raise NotStorable(
+                "the words hold a telephone number or a mail address; leave it out, or set "
+                "BMO_SENSITIVE=keep."
+            )
 
     def _without_encoder(self, guarded: Guarded, slots: SlotReading) -> tuple[Ruling, bool]:
         """What guards and slots alone say of an open turn, and whether it stays open."""

@@ -98,13 +98,19 @@ def _numbers() -> _Numbers:
 
 
 def count_numerals(words: Sequence[str]) -> int:
-    """How many of some words are numbers."""
-    return sum(map(_numbers().known.__contains__, words))
+    """How many of some words are numbers, or repeat one."""
+    numbers = _numbers()
+    return sum(word in numbers.known or word in numbers.repeats for word in words)
 
 
 def is_quantity(words: Sequence[str]) -> bool:
     """Whether hundreds or thousands are among the words of a number."""
     return not _numbers().hundreds.isdisjoint(words)
+
+
+def is_repeat(word: str) -> bool:
+    """Whether a word repeats the digit behind it: "double"."""
+    return word in _numbers().repeats
 
 
 def digits(word: str) -> str | None:

@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, get_args
+from typing import Any, Protocol, get_args
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -41,8 +41,16 @@ LONGEST_NAME = 1_000
 MOST_LISTED = 1_000
 """Most entries of a row's list."""
 
-Inspect = Callable[[str, str], tuple[str, bool]]
-"""(words, the assistant's words before) -> the words masked, whether a memory may hold them."""
+
+class Guard(Protocol):
+    """Who says how words of a file are written down, and whether a memory may hold them."""
+
+    def masked(self, text: str, asked: str = "") -> str:
+        """The words masked; ``asked``: the assistant's words before them."""
+
+    def may_hold(self, text: str, asked: str = "") -> bool:
+        """Whether a memory may hold masked words."""
+
 
 FORMAT = "bmo-ledger"
 _END = "end"
@@ -129,11 +137,6 @@ class Imported:
     masked: int = 0
 
 
-def as_it_is(text: str, asked: str) -> tuple[str, bool]:
-    """The ``Inspect`` of a file that is trusted: one's own backup."""
-    return text, True
-
-
 def export_lines(connection: Connection, user_id: str) -> Iterator[str]:
     """All of a user's memory, a JSON object a line, without line ends."""
     yield json.dumps({"type": FORMAT, "version": VERSION, "user_id": user_id, "counted": True})
@@ -155,7 +158,7 @@ def import_lines(
     lines: Iterable[str],
     *,
     user_id: str | None = None,
-    inspect: Inspect = as_it_is,
+    guard: Guard | None = None,
 ) -> Imported:
     """Reads what :func:`export_lines` wrote; all of it or nothing.
 
@@ -163,7 +166,7 @@ def import_lines(
         connection: A writing connection.
         lines: The lines.
         user_id: Whose memory it becomes; None for the user in the file.
-        inspect: The gate's word on the words of a row.
+        guard: The gate; None for a file that is trusted: one's own backup.
 
     Raises:
         ExchangeError: A line is not what it should be, or lines are missing.
@@ -182,7 +185,7 @@ def import_lines(
         if header is None:
             header = _checked_header(row, number)
             user_id = checked_user_id(header["user_id"] if user_id is None else user_id)
-            if not _RANDOM.fullmatch(user_id) and MASKS[0] in inspect(user_id, "")[0]:
+            if not _RANDOM.fullmatch(user_id) and guard and MASKS[0] in guard.masked(user_id):
                 raise ExchangeError(f"line {number}: the user id is a secret: name one by --user")
             hold_user(connection, user_id)
             continue
@@ -207,7 +210,7 @@ def import_lines(
             skipped.add(values["id"])
             continue
         before = dict(values)
-        if not _inspected(name, values, inspect):
+        if guard is not None and not _inspected(name, values, guard):
             skipped.add(values["id"])
             refused.append(values["id"])
             continue
@@ -242,18 +245,18 @@ def _check_whole(header: dict[str, Any], read: Counter[str], told: object) -> No
         raise ExchangeError(f"lines are missing or doubled: the file has {counts}")
 
 
-def _inspected(name: str, values: dict[str, Any], inspect: Inspect) -> bool:
+def _inspected(name: str, values: dict[str, Any], guard: Guard) -> bool:
     """Masks the words of a row; False for a fact that no memory may hold."""
     harmless, asked = True, values.get("asked") or values.get("assistant_before") or ""
-    told = (*_WORDS.get(name, ()), *(_NAMES if name == "facts" else ()))
+    told = (*_WORDS["facts"], *_NAMES) if name == "facts" else ()
     for column, text in values.items():
         if isinstance(text, str) and text and not _is_plain(name, column, text):
             own = asked if column in ("text", "said") else ""
-            values[column], holds = inspect(text, own)
-            harmless = harmless and (holds or column not in told)
+            values[column] = guard.masked(text, own)
+            harmless = harmless and (column not in told or guard.may_hold(values[column], own))
     if values.get("entities"):
-        values["entities"] = [inspect(entity, "")[0] for entity in values["entities"]]
-    return harmless or name != "facts"
+        values["entities"] = [guard.masked(entity) for entity in values["entities"]]
+    return harmless
 
 
 def _is_plain(name: str, column: str, value: str) -> bool:

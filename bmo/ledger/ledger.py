@@ -7,7 +7,7 @@ from datetime import datetime
 
 from bmo.ledger import fact_writing
 from bmo.ledger.engine import open_engine
-from bmo.ledger.exchange import Imported, Inspect, as_it_is, export_lines, import_lines
+from bmo.ledger.exchange import Guard, Imported, export_lines, import_lines
 from bmo.ledger.fact_queries import FactQueries
 from bmo.ledger.forgetting import Forgetting
 from bmo.ledger.index_side import IndexSide
@@ -120,18 +120,18 @@ class Ledger(FactQueries, Forgetting, IndexSide, ModelSide, RecallLog):
             yield from export_lines(connection, user_id)
 
     def import_export(
-        self, lines: Iterable[str], *, user_id: str | None = None, inspect: Inspect = as_it_is
+        self, lines: Iterable[str], *, user_id: str | None = None, guard: Guard | None = None
     ) -> Imported:
         """Reads an export back, all of it or nothing.
 
         Args:
             lines: The lines.
             user_id: Whose memory it becomes; None for the user in the file.
-            inspect: The gate's word on what a memory says; the default trusts the file.
+            guard: The gate; None for a file that is trusted: one's own backup.
 
         Raises:
             ExchangeError: A line is wrong; the message names it.
             ValueError: The user id is not allowed.
         """
         with self.writing() as connection:
-            return import_lines(connection, lines, user_id=user_id, inspect=inspect)
+            return import_lines(connection, lines, user_id=user_id, guard=guard)

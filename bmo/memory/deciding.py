@@ -125,13 +125,15 @@ def _unjudged(service: MemoryParts, turn: Turn, reason: str) -> Decision:
 
     By GATEKEEPER_FAIL_POLICY=open it is allowed raw, if secrets and attacks could be looked for.
     """
-    from bmo.gate import inspected, raw_ruling
+    from bmo.gate import raw_ruling
 
     telemetry.note_fault("gate")
     settings = service.settings
     text, harmless = "", False
     try:
-        text, harmless = inspected(turn.text, settings.bmo_sensitive, turn.assistant_before)
+        gate, asked = service.write_gate, turn.assistant_before
+        text = gate.masked(turn.text, asked)
+        harmless = gate.may_hold(text, asked, by_rules=True)
     except Exception as error:  # the scan is a part of the gate, and may be what failed
         logger.error("words not scanned and not kept", extra={"error": type(error).__name__})
     opened = settings.gatekeeper_fail_policy == "open" and harmless and bool(text.strip())

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bmo.gate import inspected
+from bmo.gate import WriteGate
 from bmo.index import Mem0Memory
 from bmo.ledger import LONGEST_TEXT, Ledger, NearDuplicates
-from bmo.settings import SensitivePolicy, checked_user_id
+from bmo.settings import checked_user_id
 from bmo.turn import CATEGORIES, Category, Fact
 
 
@@ -33,7 +33,7 @@ def import_mem0(
     ledger: Ledger,
     memories: Iterable[Mem0Memory],
     *,
-    policy: SensitivePolicy = "drop",
+    gate: WriteGate,
     user_id: str | None = None,
     near: NearDuplicates | None = None,
 ) -> MemoryImport:
@@ -41,9 +41,8 @@ def import_mem0(
 
     Args:
         ledger: Where they go; the index follows through the outbox.
-        memories: From ``read_mem0_collection``; secrets in them are masked, and what would steer
-            the assistant is refused.
-        policy: BMO_SENSITIVE.
+        memories: From ``read_mem0_collection``.
+        gate: Masks secrets in them, and refuses what would steer the assistant.
         user_id: Whose they become; None keeps Mem0's users. Ids that are not allowed here are
             refused then.
         near: Finds similar facts, so that near duplicates are merged.
@@ -57,7 +56,8 @@ def import_mem0(
         except ValueError as error:
             refused.append((memory.id, str(error)))
             continue
-        text, harmless = inspected(" ".join(memory.text.split()), policy)
+        text = gate.masked(" ".join(memory.text.split()))
+        harmless = gate.may_hold(text)
         if not harmless or len(text) > LONGEST_TEXT:
             why = "it is too long" if harmless else "it would steer the assistant"
             refused.append((memory.id, why))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bmo.gate import inspected
+from bmo.gate import WriteGate
 from bmo.index import IndexUnavailable, Mem0Memory, read_mem0_collection
 from bmo.ledger import ExchangeError, Ledger
 from bmo.recorder import import_mem0
@@ -29,6 +29,8 @@ from tests.fakes.speaker import (
 from tests.integration.memory_parts import open_parts, rows_of
 
 pytestmark = pytest.mark.integration
+
+RULES = WriteGate.from_settings(Settings(_env_file=None), load_encoder=False)  # type: ignore[call-arg]
 
 
 def fill(ledger: Ledger) -> None:
@@ -131,7 +133,7 @@ def test_import_counts_what_it_masked(ledger: Ledger, tmp_path: Path) -> None:
     fill(ledger)
     other = Ledger.open(f"sqlite:///{tmp_path / 'other.sqlite3'}")
     result = other.import_export(
-        ledger.export("ana"), inspect=lambda text, _: (text.replace("might", "[secret]"), True)
+        (line.replace("might", "have pin 4471 and") for line in ledger.export("ana")), guard=RULES
     )
     assert result.masked == 1
     assert "[secret]" in other.turns("ana")[-1].text
@@ -146,7 +148,7 @@ def test_import_masks_what_names_hold(ledger: Ledger, tmp_path: Path, column: st
         if row["type"] == "facts":
             row |= {column: "my pin is 4471", "entities": ["pin is 4471"]}
     other = Ledger.open(f"sqlite:///{tmp_path / 'other.sqlite3'}")
-    other.import_export(map(json.dumps, rows), inspect=lambda text, _: inspected(text, "drop"))
+    other.import_export(map(json.dumps, rows), guard=RULES)
     assert "is 4471" not in " ".join(other.export("ana"))  # an id may hold the digits
     other.close()
 
@@ -278,7 +280,7 @@ def memories() -> list[Mem0Memory]:
 
 def test_mem0_memories_become_facts_that_can_be_superseded(tmp_path: Path) -> None:
     with open_parts(tmp_path) as parts:
-        result = import_mem0(parts.ledger, memories())
+        result = import_mem0(parts.ledger, memories(), gate=RULES)
         assert (result.read, result.added, result.known) == (5, 2, 1)
         assert [memory_id for memory_id, _ in result.refused] == ["0", "4"]
         parts.settled()
@@ -295,7 +297,7 @@ def test_mem0_memories_become_facts_that_can_be_superseded(tmp_path: Path) -> No
             allowed("not any more", gone(boat)),
         )
         assert {f.text for f in parts.ledger.live_facts("ana")} == {"Likes zydeco"}
-        assert import_mem0(parts.ledger, memories()[1:3]).added == 0
+        assert import_mem0(parts.ledger, memories()[1:3], gate=RULES).added == 0
 
 
 def test_real_mem0_collection_is_read(tmp_path: Path) -> None:
@@ -360,7 +362,7 @@ def test_import_masks_every_column(ledger: Ledger, tmp_path: Path, table: str, c
         if row["type"] == table:
             row[column] = "my pin is 4471"
     other = Ledger.open(f"sqlite:///{tmp_path / 'other.sqlite3'}")
-    other.import_export(map(json.dumps, rows), inspect=lambda text, _: inspected(text, "drop"))
+    other.import_export(map(json.dumps, rows), guard=RULES)
     assert "is 4471" not in " ".join(other.export("ana"))
     other.close()
 
@@ -372,8 +374,8 @@ def test_a_secret_is_no_user_id_of_an_import(ledger: Ledger, tmp_path: Path) -> 
     ]
     other = Ledger.open(f"sqlite:///{tmp_path / 'other.sqlite3'}")
     with pytest.raises(ExchangeError, match="the user id is a secret: name one by --user"):
-        other.import_export(lines, inspect=lambda text, _: inspected(text, "drop"))
-    other.import_export(lines, user_id="ana", inspect=lambda text, _: inspected(text, "drop"))
+        other.import_export(lines, guard=RULES)
+    other.import_export(lines, user_id="ana", guard=RULES)
     assert "ghp_" not in " ".join(other.export("ana"))
     assert list(other.export("ana")) == list(ledger.export("ana"))
     other.close()

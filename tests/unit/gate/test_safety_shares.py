@@ -26,11 +26,18 @@ GROUPS: list[dict[str, Any]] = tomllib.loads(
 )["group"]
 
 
+def spoken(row: str) -> tuple[str, str]:
+    """What was said, and what the assistant asked before."""
+    asked, _, said = row.rpartition(" => ")
+    return said, asked
+
+
 def hides(row: str) -> bool:
     """Whether nothing of what stands in braces is left."""
-    found = scan(re.sub(r"[{}]", "", row)).spans
+    said, asked = spoken(row)
+    found = scan(re.sub(r"[{}]", "", said), asked).spans
     at, secret = 0, False
-    for letter in row:
+    for letter in said:
         if letter in "{}":
             secret = letter == "{"
             continue
@@ -42,9 +49,11 @@ def hides(row: str) -> bool:
 
 RIGHT: dict[str, Callable[[str], bool]] = {
     "secrets": hides,
-    "harmless": lambda row: not scan(row).kinds,
-    "attacks": lambda row: attack(f"remember that {row}") is not None,
-    "twins": lambda row: attack(row) is None,
+    "harmless": lambda row: not scan(*spoken(row)).kinds,
+    "attacks": lambda row: (
+        attack(*spoken(row if " => " in row else f"remember that {row}")) is not None
+    ),
+    "twins": lambda row: attack(*spoken(row)) is None,
 }
 
 
@@ -63,7 +72,8 @@ def _print_table() -> None:
         right = sum(map(RIGHT[kind], rows))
         line = f"| {kind}: {group['of']} | {len(rows)} | {right / len(rows):.0%} |"
         if kind in ("attacks", "twins"):
-            seen = [gate.decide(Turn(row)) for row in rows]
+            turns = [Turn(said, assistant_before=asked) for said, asked in map(spoken, rows)]
+            seen = list(map(gate.decide, turns))
             held = sum("injection" in one.signals for one in seen)
             kept = sum(one.verdict == "allow" for one in seen)
             line += f" {(held if kind == 'attacks' else len(rows) - held) / len(rows):.0%} |"
