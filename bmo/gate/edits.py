@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bmo.turn import WITHHOLD_RULE, DialogueContext, StoredFact
+from bmo.turn import WITHHOLD_RULE, DialogueContext, Fact, StoredFact
 
 if TYPE_CHECKING:
     from bmo.encoder import Encoder
@@ -22,12 +23,20 @@ three of 12."""
 
 
 def ended_by(
-    said: tuple[str, str], context: DialogueContext, encoder: Encoder, threshold: float
+    said: tuple[str, str],
+    slots: Sequence[Fact],
+    context: DialogueContext,
+    encoder: Encoder,
+    threshold: float,
 ) -> tuple[str, ...]:
     """The ids of the candidates that are no longer true by a turn, the likeliest first.
 
+    Where plain slots read a part of an older turn and that part ends or is filled anew, it ends in
+    the place of the words, which tell more.
+
     Args:
         said: The assistant's words before, and the turn.
+        slots: What plain slots read in the turn.
         context: Has the candidates, nearest first.
         encoder: The local model; without a pair head nothing is asked.
         threshold: Probability from which a memory ends.
@@ -46,12 +55,20 @@ def ended_by(
         (asked if "?" in asked else "", text), [as_pair(memory) for memory in candidates]
     )
     over = [
-        (ends, memory.id)
+        (ends, memory)
         for memory, (_, ends) in zip(candidates, related, strict=True)
         if ends >= threshold
     ]
     likeliest = sorted(over, key=lambda end: -end[0])[:MOST_ENDS]
-    return tuple(one for n, (ends, one) in enumerate(likeliest) if n == 0 or ends >= SECOND)
+    ending = [memory for n, (ends, memory) in enumerate(likeliest) if n == 0 or ends >= SECOND]
+    filled, ended = {(fact.subject, fact.slot) for fact in slots}, {m.id for _, m in over}
+    read = [m for m in live if m.slot and ((m.subject, m.slot) in filled or m.id in ended)]
+    found: list[str] = []
+    for memory in ending:
+        whole = memory.slot is None and memory.turn_id is not None
+        parts = [part.id for part in read if whole and part.turn_id == memory.turn_id]
+        found += parts or [memory.id]
+    return tuple(dict.fromkeys(found))
 
 
 def as_pair(memory: StoredFact) -> tuple[str, str]:

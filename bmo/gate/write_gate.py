@@ -240,7 +240,7 @@ class WriteGate:
                 open=False,
                 assessment=seen,
             )
-        ends = ended_by(said, ruled.context, encoder, thresholds.ends)
+        ends = ended_by(said, ruled.slots.facts, ruled.context, encoder, thresholds.ends)
         category = _likeliest(seen)
         if ruled.decision.rule_id == "order.remember":
             return self._remembered(ruled, seen, category, ends)

@@ -239,7 +239,9 @@ def test_who_is_never_to_be_brought_up_is_left_out_by_name_as_well() -> None:
     told = fact("my father ole keeps bees", said="my father ole keeps bees")
     named, other = fact("erik has bought a boat"), fact("i keep bees")
     facts = [order, slotted, told, named, other]
-    assert withheld(facts, [order], "who has a boat") == {f.id for f in (order, slotted, told, named)}
+    assert withheld(facts, [order], "who has a boat") == {
+        f.id for f in (order, slotted, told, named)
+    }
     assert withheld(facts, [order], "what does erik do") == {order.id}
 
 
