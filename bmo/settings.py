@@ -34,7 +34,10 @@ Language = Literal["auto", "en", "de", "fr", "es"]
 ModelSees = Literal["memories", "words"]
 AskedWhen = Literal["pause", "end"]
 
-_LEDGER_URL = re.compile(r"(?:sqlite|postgresql)(?:\+\w+)?://", re.IGNORECASE)
+_SQLITE = re.compile(r"sqlite(?:\+\w+)?://", re.IGNORECASE)
+_LEDGER_URL = re.compile(
+    _SQLITE.pattern + r"/(?!:memory:)[^?]|postgresql(?:\+\w+)?://", re.IGNORECASE
+)
 _LIVEKIT_ADDRESS = re.compile(r"(?:wss?|https?)://[^\s/?#]+(?:[/?#]\S*)?", re.IGNORECASE)
 _WEB_ADDRESS = re.compile(r"https?://[^\s/?#]+(?:[/?#]\S*)?", re.IGNORECASE)
 _PASSWORD = re.compile(r"(?<=//)[^@\s]*@")
@@ -256,7 +259,7 @@ class Settings(BaseSettings):
             raise ValueError(
                 "use sqlite:///<path> or postgresql+psycopg://user:password@host/database"
             )
-        return _with_port(value)
+        return value if value and _SQLITE.match(value) else _with_port(value)
 
     @field_validator("qdrant_url")
     @classmethod

@@ -153,7 +153,8 @@ def check_encoder(settings: Settings) -> Iterator[Check]:
             embedder = stack.enter_context(closing(open_embedder(settings)))
             embedder.embed([SPOKEN])
         except EmbedderUnavailable as error:
-            fix = "set BMO_EMBEDDER=local, or correct the key."
+            local = settings.bmo_embedder == "local"
+            fix = REINSTALL if local else "set BMO_EMBEDDER=local, or correct the key."
             yield Check("embedder", "fail", str(error), fix)
         else:
             yield Check("embedder", "ok", f"{embedder.name}, {embedder.dims} dims")

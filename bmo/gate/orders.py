@@ -7,7 +7,7 @@ record concern the visit and are read there (``bmo/memory/wishes.py``).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
@@ -19,6 +19,7 @@ import re2
 from bmo.gate.small_talk import small_talk
 from bmo.gate.tables import given_names, read_table, words_of
 from bmo.language import LANGUAGES, words
+from bmo.quotation import answered
 from bmo.turn import WITHHOLD_RULE, DialogueContext, RetractScope, StoredFact
 
 OrderKind = Literal[
@@ -234,15 +235,28 @@ def _named(what: str, wanted: frozenset[str], live: Sequence[StoredFact]) -> Seq
         for known in slotted
         if m.turn_id and m.turn_id == known.turn_id and {*words(known.value)} <= {*words(text)}
     }
-    of_word = {m.id for m, text in told if wanted and mentions(wanted, text)}
-    names = {
-        name for m, text in told if m.id in of_word for name in _names(wanted, m.subject, text)
-    }
-    of_name = {m.id for m, text in told if names and not names.isdisjoint(words(text))}
-    found = of_slot | of_word | of_name
-    if not found and wanted:
-        found = {m.id for m, text in told if mentions(wanted, f"{m.asked} {text}")}
+    names = names_of(wanted, live)
+    found = of_slot | {m.id for m, text in told if concerns(wanted, names, text)}
+    if not found:
+        found = {m.id for m, text in told if concerns(wanted, names, f"{answered(m)} {text}")}
     return [memory for memory in live if memory.id in found]
+
+
+def concerns(wanted: frozenset[str], names: Collection[str], text: str) -> bool:
+    """Whether a text has all of some content words, or a name of whom they mean (``names_of``)."""
+    named = bool(names) and not frozenset(words(text)).isdisjoint(names)
+    return named or (bool(wanted) and mentions(wanted, text))
+
+
+def names_of(wanted: frozenset[str], memories: Iterable[StoredFact]) -> frozenset[str]:
+    """What those are called whom words mean, as memories tell it ("my dad" -> "erik")."""
+    told = ((m.subject, f"{m.text} {m.said} {m.value}") for m in memories)
+    return frozenset(
+        name
+        for subject, text in told
+        if wanted and mentions(wanted, text)
+        for name in _names(wanted, subject, text)
+    )
 
 
 def _names(wanted: frozenset[str], subject: str, text: str) -> set[str]:

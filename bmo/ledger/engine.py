@@ -63,12 +63,7 @@ def open_engine(
 
 
 def _open_sqlite(url: URL, *, check: bool, make_folder: bool) -> Engine:
-    path = Path(url.database or ":memory:")
-    if str(path) == ":memory:":
-        raise LedgerUnavailable(
-            "BMO_LEDGER_URL='sqlite://' would forget everything at exit; "
-            "name a file: sqlite:///<path>."
-        )
+    path = Path(url.database or "")
     if not make_folder and not path.parent.is_dir():
         raise LedgerUnavailable(
             f"BMO_LEDGER_URL names a file in {str(path.parent)!r}, and there is no such folder; "
@@ -226,7 +221,7 @@ def inspect_ledger(url: str) -> Inspection:
     except ArgumentError:
         return Inspection(url, False, problem="it is no database URL")
     if parsed.get_backend_name() == "sqlite":
-        path = Path(parsed.database or ":memory:")
+        path = Path(parsed.database or "")
         if not path.exists():
             return Inspection(str(path), False)
         size = path.stat().st_size

@@ -22,6 +22,7 @@ from bmo.ledger.reconcile import conflict_key, slots_of_family
 from bmo.ledger.records import Ended, EndReason
 from bmo.ledger.schema import clean_text, fact_turns, fact_words, facts, user_versions
 from bmo.ledger.values import content_words, name_of, relation_of, text_key, value_key
+from bmo.quotation import answered
 from bmo.turn import CATEGORIES, Fact, StoredFact, Visibility
 
 Version = tuple[tuple[str, int], ...]
@@ -186,7 +187,7 @@ def write_words(connection: Connection, fact: StoredFact, *, fresh: bool = False
         connection.execute(_DELETE_WORDS, {"fact": fact.id})
     # A model's text may share no word with what was said, which people search by all the same.
     said = fact.said if fact.source_type == "model" else ""
-    words = own_words(fact) | content_words([fact.asked, said])
+    words = own_words(fact) | content_words([answered(fact), said])
     if words:
         connection.execute(
             _INSERT_WORDS,

@@ -1,5 +1,7 @@
 """What the user asked never to bring up: left out until a turn of theirs mentions it.
 
+A memory mentions it by its words, by the question they answer, or by the name of the person meant.
+
 The wish itself is never given, nor when it was taken back: whoever reads it would be told of what
 it is about, or that it still holds.
 """
@@ -8,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bmo.gate.orders import content, mentions
+from bmo.gate.orders import concerns, content, names_of
+from bmo.quotation import answered
 from bmo.turn import WITHHOLD_RULE, StoredFact
 
 
@@ -20,12 +23,10 @@ def withheld(facts: Sequence[StoredFact], orders: Sequence[StoredFact], turn: st
         orders: Live memories of ``WITHHOLD_RULE``.
         turn: The user's words now; what they mention may be shown. "" for the profile.
     """
-    topics = [
-        topic for order in orders if (topic := content(order.value)) and not mentions(topic, turn)
-    ]
-    wishes = {fact.id for fact in facts if fact.rule_id == WITHHOLD_RULE}
-    return wishes | {
-        fact.id
-        for fact in (facts if topics else ())
-        if any(mentions(topic, f"{fact.asked} {fact.said} {fact.text}") for topic in topics)
-    }
+    hidden = {fact.id for fact in facts if fact.rule_id == WITHHOLD_RULE}
+    for topic in (content(order.value) for order in orders):
+        names = names_of(topic, facts)
+        if not concerns(topic, names, turn):
+            told = ((fact.id, f"{answered(fact)} {fact.said} {fact.text}") for fact in facts)
+            hidden |= {one for one, text in told if concerns(topic, names, text)}
+    return hidden

@@ -70,6 +70,8 @@ def test_empty_memory_setting_means_gated_without_a_warning(
         ("BMO_CONTEXT_DEPTH", "deep", "auto, minimal, full"),
         ("GATEKEEPER_ENABLED", "perhaps", "true, false"),
         ("BMO_LEDGER_URL", "mysql://localhost/x", "sqlite:///<path> or postgresql+psycopg://"),
+        ("BMO_LEDGER_URL", "sqlite:///", "use sqlite:///<path>"),
+        ("BMO_LEDGER_URL", "sqlite:///:memory:", "use sqlite:///<path>"),
         ("QDRANT_URL", "localhost:6333", "http://<host>:6333"),
         ("LIVEKIT_URL", "htp:/nowhere", "use wss://<host>"),
         ("LIVEKIT_URL", "my.livekit.cloud", "use wss://<host>"),

@@ -10,7 +10,7 @@ import pytest
 from pydantic import SecretStr
 
 from bmo.encoder import MODEL
-from bmo.evaluation.doctor import check_models
+from bmo.evaluation.doctor import REINSTALL, check_encoder, check_models
 from bmo.evaluation.doctor_services import check_keys, check_models_behind
 from bmo.settings import Settings, SettingsError, load_settings
 
@@ -33,6 +33,12 @@ def test_a_model_of_other_bytes_fails(tmp_path: Path, monkeypatch: pytest.Monkey
     (tmp_path / "model" / "model.json").unlink()
     (missing,) = check_models()
     assert (missing.name, missing.status) == ("model", "fail")
+    monkeypatch.setattr("bmo.encoder.encoder.MODEL", tmp_path / "model")
+    found = list(check_encoder(settings(gatekeeper_mode="local", bmo_home=tmp_path)))
+    assert [(one.name, one.status, one.fix) for one in found] == [
+        ("embedder", "fail", REINSTALL),
+        ("judge", "fail", REINSTALL),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -228,7 +228,21 @@ def test_what_is_never_to_be_brought_up_is_left_out_until_the_user_does() -> Non
     facts = [order, told, asked, other]
     assert withheld(facts, [order], "how do i sleep") == {order.id, told.id, asked.id}
     assert withheld(facts, [order], "when was my divorce") == {order.id}
+    acknowledged = fact("i sleep with the window open", asked="I won't mention the divorce.")
+    assert withheld([acknowledged], [order], "how do i sleep") == set()  # nobody but BMO said it
     assert withheld(facts, [], "") == {order.id}  # taken back: it holds no more, and is not quoted
+
+
+def test_who_is_never_to_be_brought_up_is_left_out_by_name_as_well() -> None:
+    order = fact("never mention my dad", kind="hard_rule", value="my dad", rule_id=WITHHOLD_RULE)
+    slotted = fact("Has a father named Erik", subject="user.father:erik", value="Erik")
+    told = fact("my father ole keeps bees", said="my father ole keeps bees")
+    named, other = fact("erik has bought a boat"), fact("i keep bees")
+    facts = [order, slotted, told, named, other]
+    assert withheld(facts, [order], "who has a boat") == {
+        f.id for f in (order, slotted, told, named)
+    }
+    assert withheld(facts, [order], "what does erik do") == {order.id}
 
 
 def test_who_is_asked_about_and_which_memories_speak_of_them() -> None:
