@@ -19,10 +19,7 @@ from bmo.encoder.encoding import (
     encode_memory_pair,
     encode_turn,
 )
-from bmo.gate import WriteGate
-from bmo.settings import load_settings
-from bmo.turn import CATEGORIES, DialogueContext, Turn
-from tests.fakes.memory_session import stored_fact
+from bmo.turn import CATEGORIES
 
 pytestmark = pytest.mark.unit
 
@@ -203,28 +200,3 @@ def test_the_shipped_file_is_small_and_licensed() -> None:
     assert "Apache License" in (MODEL / "LICENSE").read_text()
     assert "MIT License" in (MODEL / "LICENSE-bge-small-en-v1.5").read_text()
     assert (MODEL / "MODEL_CARD.md").is_file()
-
-
-@pytest.mark.parametrize(
-    ("told", "part", "later"),
-    [
-        (
-            "i live in bremen and i teach maths",
-            {"text": "Lives in Bremen", "slot": "lives_in", "value": "Bremen"},
-            "we moved to graz and i started at the hospital",
-        ),
-        (
-            "i have a wife and two kids and our cat is called biscuit",
-            {"text": "Has a cat named Biscuit", "slot": "name", "subject": "user.cat:biscuit"},
-            "Biscuit died",
-        ),
-    ],
-)
-def test_a_part_that_a_slot_read_ends_in_the_place_of_the_words(
-    encoder: Encoder, told: str, part: dict[str, str], later: str
-) -> None:
-    gate = WriteGate(load_settings(gatekeeper_mode="local"), encoder)
-    words = stored_fact(told, id="words", said=told, turn_id="turn")
-    known = (words, stored_fact(**part, id="part", turn_id="turn"))
-    decision = gate.decide(Turn(later), DialogueContext(candidates=known))
-    assert [one for fact in decision.facts for one in fact.ends] == ["part"]
