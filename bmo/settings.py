@@ -117,10 +117,6 @@ class Settings(BaseSettings):
     """Encoder's probability of discard from which a turn is discarded; default from the file."""
     bmo_judge_read: float | None = Field(None, ge=0.0, le=1.0)
     """Encoder's read-need from which memory is searched; default from the file."""
-    bmo_judge_deadline_ms: int = Field(250, ge=1, le=60000)
-    """After this the encoder's answer is not waited for and the turn is held."""
-    bmo_judge_queue: int = Field(32, ge=1, le=10000)
-    """Most turns that wait for the encoder; one more keeps the rules' word (fallback)."""
     bmo_language: Language = "auto"
     """Language of the speaker; auto leaves it to the recogniser to detect it."""
 

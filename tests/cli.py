@@ -26,7 +26,7 @@ from bmo.cli import main
 ROOT = Path(__file__).parents[1]
 TIMEOUT_S = 180
 
-DEADLINES = ("BMO_RECALL_DEADLINE_MS", "BMO_JUDGE_DEADLINE_MS")
+DEADLINE = "BMO_RECALL_DEADLINE_MS"
 """Inherited from tests/conftest.py: no deadline decides a test."""
 
 
@@ -99,7 +99,7 @@ def environment(home: Path, columns: int | str, more: Mapping[str, str]) -> dict
     kept = {
         name: value
         for name, value in os.environ.items()
-        if name in DEADLINES
+        if name == DEADLINE
         or not name.startswith(("BMO_", "GATEKEEPER_", "MEM0_", "QDRANT_", "LIVEKIT_", "GOOGLE_"))
     }
     return {

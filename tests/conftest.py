@@ -16,9 +16,8 @@ settings.register_profile("home", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "home")
 
-# No deadline decides a test: tests of deadlines set their own, and processes inherit this.
-for _deadline in ("BMO_RECALL_DEADLINE_MS", "BMO_JUDGE_DEADLINE_MS"):
-    os.environ.setdefault(_deadline, "20000")
+# No deadline decides a test: tests of it set their own, and processes inherit this.
+os.environ.setdefault("BMO_RECALL_DEADLINE_MS", "20000")
 
 # They are scored together (tests/integration/test_scenarios.py), not passed or failed one by one.
 collect_ignore = ["scenarios", "held_out"]

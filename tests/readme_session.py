@@ -65,7 +65,6 @@ def typed_again(session: str) -> str:
                     "BMO_HOME": str(Path(folder) / "home"),
                     "COLUMNS": str(COLUMNS),
                     # A slow machine prints what a quick one does.
-                    "BMO_JUDGE_DEADLINE_MS": "20000",
                     "BMO_RECALL_DEADLINE_MS": "20000",
                 },
             )
