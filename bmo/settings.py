@@ -24,7 +24,6 @@ MemorySetting = Literal["GATED", "NORMAL"]
 GatekeeperMode = Literal["local", "pattern", "hybrid", "llm", "disabled"]
 FailPolicy = Literal["closed", "open"]
 SensitivePolicy = Literal["drop", "mask", "keep"]
-InjectAt = Literal["llm_node", "turn_ctx"]
 InjectRole = Literal["system", "assistant"]
 Models = Literal["auto", "google", "google-live", "inference"]
 EmbedderName = Literal["local", "gemini"]
@@ -185,8 +184,6 @@ class Settings(BaseSettings):
     """speed halves the budget, accuracy widens it."""
     bmo_profile_tokens: int = Field(400, ge=0, le=10000)
     """Ceiling for the once-per-session profile, in tokens, beside the reserve for hard rules."""
-    bmo_inject_at: InjectAt = "llm_node"
-    """Where memory is put: llm_node keeps preemptive replies."""
     bmo_inject_role: InjectRole = "system"
     """Role of the injected message."""
     bmo_keep_turns_days: int = Field(30, ge=0, le=36500)
@@ -218,7 +215,6 @@ class Settings(BaseSettings):
         "bmo_guests",
         "bmo_context_depth",
         "bmo_prefer",
-        "bmo_inject_at",
         "bmo_inject_role",
         "bmo_visibility",
         mode="before",

@@ -19,9 +19,9 @@ from bmo.turn import Decision, DialogueContext, Turn
 
 logger = logging.getLogger("bmo.memory")
 
-HANGS_S = 5.0
-"""How long the gate may come to no decision on any turn before it is taken to hang, in seconds: a
-turn must be in the ledger before its visit ends. The first turn of a process loads the tables."""
+HANGS_S = 10.0
+"""How long the gate may come to no decision on any turn before it is taken to hang, in seconds.
+Then the turn is written down all the same: it must be in the ledger before its visit ends."""
 
 
 async def decide(service: MemoryParts, turn: Turn, context: DialogueContext) -> Decision:

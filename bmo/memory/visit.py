@@ -52,7 +52,7 @@ class MemoryParts:
         settler: Sends what was held to a model, off the voice path; None until something is.
         clock: The system's time in UTC; it never goes back behind what was written down.
         gate_pool: Where the write gate decides, on one turn after the other.
-        gate_calls: How many decisions it came to: whether it hangs.
+        gate_calls: How many turns it has decided on; one that stands still hangs.
         recall_pool: Where retrieval runs.
         dialogue_pool: Where is read what the gate may know of a user.
         turnstile: What these threads go through one by one.
