@@ -1,6 +1,6 @@
 """Time to the reply with preemptive generation; ``python -m benchmarks.reply_time [ROUNDS]``.
 
-A person notices one number: from the end of their speech to the first words of the reply. Five rows
+A person notices one number: from the end of their speech to the first words of the reply. Four rows
 from one run, each the same scripted speech through a real ``AgentSession`` (see
 ``tests/fakes/scripted_speech.py``) and the real memory service, with a model that takes 400 ms and
 an endpointing delay of 300 ms:
@@ -8,7 +8,6 @@ an endpointing delay of 300 ms:
 - memory off;
 - ``GATED``, turns that need no memory;
 - ``GATED``, turns that need it;
-- the same, injected into ``turn_ctx`` (``BMO_INJECT_AT=turn_ctx``), as memory integrations do it;
 - ``NORMAL``: every turn searched and injected.
 
 The rows take turns round by round, so that a busy machine is busy for all of them. "kept" is the
@@ -54,7 +53,6 @@ ROWS: tuple[tuple[str, dict[str, str] | None, tuple[str, ...]], ...] = (
     ("memory off", None, (*PLAIN, *ASKING)),
     ("GATED, nothing to recall", {}, PLAIN),
     ("GATED, recall", {}, ASKING),
-    ("GATED, injected into turn_ctx", {"bmo_inject_at": "turn_ctx"}, ASKING),
     ("NORMAL", {"mem0_setting": "NORMAL"}, (*PLAIN, *ASKING)),
 )
 

@@ -75,7 +75,6 @@ async def soak(home: Path, turns: int, said: Iterator[tuple[str, str]]) -> None:
         bmo_home=home,
         gatekeeper_mode="local",
         mem0_setting="GATED",
-        bmo_judge_deadline_ms=NO_DEADLINE_MS,
         bmo_recall_deadline_ms=NO_DEADLINE_MS,
     )
     service = await MemoryService.open(settings)

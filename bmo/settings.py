@@ -24,7 +24,6 @@ MemorySetting = Literal["GATED", "NORMAL"]
 GatekeeperMode = Literal["local", "pattern", "hybrid", "llm", "disabled"]
 FailPolicy = Literal["closed", "open"]
 SensitivePolicy = Literal["drop", "mask", "keep"]
-InjectAt = Literal["llm_node", "turn_ctx"]
 InjectRole = Literal["system", "assistant"]
 Models = Literal["auto", "google", "google-live", "inference"]
 EmbedderName = Literal["local", "gemini"]
@@ -120,10 +119,6 @@ class Settings(BaseSettings):
     """Encoder's probability of discard from which a turn is discarded; default from the file."""
     bmo_judge_read: float | None = Field(None, ge=0.0, le=1.0)
     """Encoder's read-need from which memory is searched; default from the file."""
-    bmo_judge_deadline_ms: int = Field(250, ge=1, le=60000)
-    """After this the encoder's answer is not waited for and the turn is held."""
-    bmo_judge_queue: int = Field(32, ge=1, le=10000)
-    """Most turns that wait for the encoder; one more keeps the rules' word (fallback)."""
     bmo_language: Language = "auto"
     """Language of the speaker; auto leaves it to the recogniser to detect it."""
 
@@ -192,8 +187,6 @@ class Settings(BaseSettings):
     """speed halves the budget, accuracy widens it."""
     bmo_profile_tokens: int = Field(400, ge=0, le=10000)
     """Ceiling for the once-per-session profile, in tokens, beside the reserve for hard rules."""
-    bmo_inject_at: InjectAt = "llm_node"
-    """Where memory is put: llm_node keeps preemptive replies."""
     bmo_inject_role: InjectRole = "system"
     """Role of the injected message."""
     bmo_keep_turns_days: int = Field(30, ge=0, le=36500)
@@ -225,7 +218,6 @@ class Settings(BaseSettings):
         "bmo_guests",
         "bmo_context_depth",
         "bmo_prefer",
-        "bmo_inject_at",
         "bmo_inject_role",
         "bmo_visibility",
         mode="before",

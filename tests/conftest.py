@@ -9,7 +9,7 @@ import pytest
 from hypothesis import settings
 
 from bmo.encoder import Encoder
-from tests.deadlines import set_deadlines
+from tests.deadlines import set_deadline
 
 # First examples read tables from disk, so no deadline. In CI the examples are the same every time:
 # a failure there is the change's, and what random examples find at home becomes a test of its own.
@@ -17,7 +17,7 @@ settings.register_profile("home", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "home")
 
-set_deadlines()  # tests of deadlines set their own
+set_deadline()  # tests of deadlines set their own
 
 # They are scored together (tests/integration/test_scenarios.py), not passed or failed one by one.
 collect_ignore = ["scenarios", "held_out"]

@@ -1,18 +1,17 @@
-"""Deadlines of the gates under test: no deadline decides a test, and processes inherit these."""
+"""The deadline of recall under test: none decides a test, and processes inherit a long one."""
 
 from __future__ import annotations
 
 import os
 
-DEADLINES = ("BMO_RECALL_DEADLINE_MS", "BMO_JUDGE_DEADLINE_MS")
+DEADLINE = "BMO_RECALL_DEADLINE_MS"
 
 
-def set_deadlines() -> None:
-    """Gives this process's environment long ones, where none are set."""
-    for name in DEADLINES:
-        os.environ.setdefault(name, "20000")
+def set_deadline() -> None:
+    """Gives this process's environment a long one, where none is set."""
+    os.environ.setdefault(DEADLINE, "20000")
 
 
-def deadlines() -> dict[str, str]:
-    """The variables, for the environment of a process."""
-    return {name: os.environ.get(name, "20000") for name in DEADLINES}
+def deadline() -> dict[str, str]:
+    """The variable, for the environment of a process."""
+    return {DEADLINE: os.environ.get(DEADLINE, "20000")}

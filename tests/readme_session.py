@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.deadlines import deadlines
+from tests.deadlines import deadline
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -62,7 +62,7 @@ def typed_again(session: str) -> str:
                 cwd=folder,  # no .env file
                 env={
                     **kept,
-                    **deadlines(),  # a slow machine prints what a quick one does
+                    **deadline(),  # a slow machine prints what a quick one does
                     "PYTHONPATH": str(ROOT),
                     "PYTHONUTF8": "1",
                     "BMO_HOME": str(Path(folder) / "home"),

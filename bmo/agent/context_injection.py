@@ -90,10 +90,8 @@ class ContextInjection:
     ) -> None:
         """Waits for profile and recall, both within the deadline, and puts them in place.
 
-        The profile always goes in before the model: in a hook's context it would cost the
-        preemptive reply of every turn, also of those that need no recall.
-
-        ``chat_ctx``, a model's working copy or a hook's ``turn_ctx``, is changed in place.
+        Before the model and never in the hook: an edit of ``turn_ctx`` costs the preemptive reply.
+        ``chat_ctx``, a model's working copy, is changed in place.
         """
         waits: set[asyncio.Task[Any]] = set()
         if with_profile:

@@ -62,7 +62,6 @@ class ConversationMemory:
     def __init__(self, memory: MemorySession, name_speaker: NameSpeaker | None = None) -> None:
         """Listens to nothing yet; see ``bind``."""
         self.memory = memory
-        self._settings = memory.settings
         self._background = Background()
         self._guests = Guests(memory)
         self._speakers = Speakers(
@@ -187,13 +186,6 @@ class ConversationMemory:
         opened: tuple[HeardTurn, Sequence[Part]] | None = None
         if guarded("hook", _hook_hears, agent, new_message) is not False:
             opened = guarded("hook", self._open_from_hook, agent, turn_ctx, new_message)
-        in_hook = self._settings.bmo_inject_at == "turn_ctx"
-        if opened is not None and in_hook and not self._asks_back(opened[0]):
-            try:
-                await self._injection.inject(turn_ctx, opened[0], new_message, with_profile=False)
-            except Exception:
-                logger.exception("memory was left out of a reply")
-                telemetry.note_fault("inject")
         memory_s = time.perf_counter() - began
         try:
             await own_hook(turn_ctx, new_message=new_message)
@@ -227,9 +219,6 @@ class ConversationMemory:
             if not for_user:
                 take_memory_away(chat_ctx, before=message)
                 heard = None if answered else heard
-            in_hook = self._settings.bmo_inject_at == "turn_ctx"
-            if heard is not None and heard.way == "hook" and in_hook:
-                heard = heard if self._asks_back(heard) else None
             await self._injection.inject(chat_ctx, heard, message, with_profile=for_user)
         except Exception:
             logger.exception("memory was left out of a reply")
@@ -248,10 +237,6 @@ class ConversationMemory:
         return not (latest and latest.speaker) and not any(
             self._speakers.listening_to(session) for session in self._sessions
         )
-
-    def _asks_back(self, heard: HeardTurn) -> bool:
-        """Whether the reply must wait until the turn is written: never in the hook, then."""
-        return bool(self._background.guarded("inject", self._injection.may_ask_back, heard))
 
     # -- records -------------------------------------------------------------------------------
 

@@ -66,12 +66,10 @@ def place_recall(
     """Puts what was recalled right before the user's words it was recalled for.
 
     Args:
-        chat_ctx: The model's working copy or a hook's ``turn_ctx``; changed in place.
+        chat_ctx: The model's working copy; changed in place.
         text: Recall's block; "" removes one that was placed before.
         role: Role of the message.
-        before: The user's message. When the context does not hold it yet (a hook's ``turn_ctx``)
-            the block goes to the end, dated just before it: LiveKit inserts by time, and a later
-            date would put memory after the question.
+        before: The user's message in it.
     """
     _take_away(chat_ctx, "recall")
     if not text:
@@ -83,8 +81,7 @@ def place_recall(
         created_at=before.created_at - 1e-6,
         extra={_MARK: "recall"},
     )
-    place = chat_ctx.index_by_id(before.id)
-    chat_ctx.items.insert(len(chat_ctx.items) if place is None else place, message)
+    chat_ctx.items.insert(chat_ctx.items.index(before), message)
 
 
 def take_memory_away(chat_ctx: llm.ChatContext, *, before: llm.ChatMessage | None) -> None:

@@ -3,14 +3,11 @@
 from bmo.encoder.encoder import Encoder, EncoderThresholds, EncoderUnavailable
 from bmo.encoder.files import MODEL, ModelFileError, checked_bytes, read_manifest
 from bmo.encoder.onnx_session import ModelSession, open_model
-from bmo.encoder.queue import EncoderBusy, EncoderQueue
 from bmo.encoder.wordpiece import WordPiece
 
 __all__ = [
     "MODEL",
     "Encoder",
-    "EncoderBusy",
-    "EncoderQueue",
     "EncoderThresholds",
     "EncoderUnavailable",
     "ModelFileError",

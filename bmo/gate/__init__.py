@@ -2,11 +2,10 @@
 
 from bmo.gate.guards import NotStorable, mask, raw_ruling
 from bmo.gate.orders import may_ask_to_forget
-from bmo.gate.write_gate import Ruled, WriteGate
+from bmo.gate.write_gate import WriteGate
 
 __all__ = [
     "NotStorable",
-    "Ruled",
     "WriteGate",
     "mask",
     "may_ask_to_forget",

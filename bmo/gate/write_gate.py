@@ -25,7 +25,7 @@ from bmo.gate.guards import (
 from bmo.gate.slots import SlotReading, read_slots
 from bmo.language.domains import domain_of
 from bmo.settings import Settings, load_settings
-from bmo.telemetry import log_decision
+from bmo.telemetry import log_decision, memory_span
 from bmo.turn import (
     CATEGORIES,
     CATEGORY_SIGNALS,
@@ -138,10 +138,26 @@ class WriteGate:
 
         An encoder that is missing or fails leaves the guards' word, with ``fallback`` set.
         """
-        return self.decide_ruled(self.rule(turn, context))
+        with memory_span("bmo.gate.rules"):
+            ruled = self.rule(turn, context)
+        if not ruled.open or not open_mode(self.settings.effective_mode):
+            return self._finished(self._last_stage(ruled.decision, ruled), ruled)
+        if self.encoder is None:
+            return self._unasked(ruled)
+        started = time.perf_counter_ns()
+        try:
+            with memory_span("bmo.gate.judge"):
+                decision = self._understood(ruled, self.encoder)
+        except Exception as error:  # the guards' word stands, whatever the encoder does
+            _log.warning("the local encoder failed", extra={"error": repr(error)})
+            return self._unasked(ruled)
+        if self.settings.effective_mode == "local":  # else a model behind the gate is asked
+            decision = self._last_stage(decision, ruled)
+        elapsed = ruled.decision.elapsed_us + (time.perf_counter_ns() - started) / 1000
+        return self._finished(replace(decision, elapsed_us=elapsed), ruled)
 
     def rule(self, turn: Turn, context: DialogueContext = _NO_CONTEXT) -> Ruled:
-        """The guards' word, for a caller that asks the encoder then: no rule runs twice."""
+        """The guards' word, and what the encoder goes on from."""
         started = time.perf_counter_ns()
         guarded = guard(turn, context, self.settings, self.custom_rules)
         slots = SlotReading()
@@ -167,26 +183,7 @@ class WriteGate:
         )
         return Ruled(decision, guarded, slots, context)
 
-    def decide_ruled(self, ruled: Ruled) -> Decision:
-        """``decide`` from what the guards said already: only the encoder is asked (blocking)."""
-        if not ruled.open or not open_mode(self.settings.effective_mode):
-            return self._finished(self._last_stage(ruled.decision, ruled), ruled)
-        if self.encoder is None:
-            return self.unasked(ruled)
-        from bmo.encoder import EncoderUnavailable
-
-        started = time.perf_counter_ns()
-        try:
-            decision = self._understood(ruled, self.encoder)
-        except EncoderUnavailable as error:
-            _log.warning("the local encoder failed", extra={"error": str(error)})
-            return self.unasked(ruled)
-        if self.settings.effective_mode == "local":  # else a model behind the gate is asked
-            decision = self._last_stage(decision, ruled)
-        elapsed = ruled.decision.elapsed_us + (time.perf_counter_ns() - started) / 1000
-        return self._finished(replace(decision, elapsed_us=elapsed), ruled)
-
-    def unasked(self, ruled: Ruled) -> Decision:
+    def _unasked(self, ruled: Ruled) -> Decision:
         """The guards' word where the encoder should have been asked and gave no answer."""
         decision = self._last_stage(ruled.decision, ruled)
         return self._finished(replace(decision, fallback=True, gate_version=self.version), ruled)

@@ -1,20 +1,16 @@
-"""Asking the write gate about one turn: off the event loop, within deadlines, whatever it does.
+"""Asking the write gate about one turn: off the event loop, and whatever it does.
 
-A gate that raises, hangs or answers with something that is no decision leaves the turn held (or
-allowed raw, GATEKEEPER_FAIL_POLICY=open), with ``fallback`` set: the ledger says what happened. It
-is asked once more afterwards, when nobody waits for it.
+No reply waits for a decision, so there is no deadline: a turn waits until the gate comes to it,
+behind those that were said before. A gate that raises, hangs or answers with something that is no
+decision leaves the turn held (or allowed raw, GATEKEEPER_FAIL_POLICY=open), with ``fallback`` set:
+the ledger says what happened, and ``bmo reprocess --held`` reads the turn again.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
-from collections.abc import Callable
-from concurrent.futures import Executor
 from dataclasses import replace
-from functools import partial
-from typing import TypeVar
 
 from bmo import telemetry
 from bmo.memory.normal import raw_decision
@@ -23,101 +19,55 @@ from bmo.turn import Decision, DialogueContext, Turn
 
 logger = logging.getLogger("bmo.memory")
 
-_T = TypeVar("_T")
-
-RULES_DEADLINE_S = 5.0
-"""Seconds rules may take: a guard against one that hangs, and no budget. The first turn of a
-process loads their packs, and no reply waits for them."""
-JUDGED_MODES = ("local", "hybrid", "llm")
-"""Modes in which an encoder looks at what the rules leave open."""
-AFTERWARDS_S = 20.0
-"""Longest that a turn is tried for afterwards, in seconds; the end of its visit waits for it. Then
-it stays as it is until ``bmo reprocess``."""
-_PAUSE_S = 0.25
-"""Wait before the line of the encoder is tried again, in seconds."""
+HANGS_S = 10.0
+"""How long the gate may come to no decision on any turn before it is taken to hang, in seconds.
+Then the turn is written down all the same: it must be in the ledger before its visit ends."""
 
 
 async def decide(service: MemoryParts, turn: Turn, context: DialogueContext) -> Decision:
-    """The gate's word on a turn: rules, then the encoder where they leave it open.
+    """The gate's word on a turn; never raises.
 
     Rules take microseconds, but not even they run on the loop: other sessions speak there.
     """
-    settings = service.settings
     if not service.is_gated:
-        return raw_decision(turn, settings)
-    from bmo.encoder import EncoderBusy
-    from bmo.gate import Ruled
-
-    gate = service.write_gate
-    deadline_s = settings.bmo_judge_deadline_ms / 1000
-    rules_s = max(RULES_DEADLINE_S, deadline_s)
+        return raw_decision(turn, service.settings)
     try:
-        with telemetry.memory_span("bmo.gate.rules"):
-            rules = partial(gate.rule, turn, context)
-            said = await _asked(service, service.gate_pool, rules, Ruled, rules_s)
-            ask = partial(gate.decide_ruled, said)
-            judged = settings.effective_mode in JUDGED_MODES and service.encoder is not None
-            if not said.open or not judged:
-                return await _asked(service, service.gate_pool, ask, Decision, rules_s)
+        decision: object = await _asked(service, turn, context)
+        if not isinstance(decision, Decision):
+            raise TypeError(f"the gate answered with {type(decision).__name__}, not a Decision")
     except TimeoutError:
-        logger.error("rules missed their deadline", extra={"turn_id": turn.id})
-        return _unjudged(service, turn, "the rules missed their deadline")
+        logger.error("the gate hangs", extra={"turn_id": turn.id, "seconds": HANGS_S})
+        return _unjudged(service, turn, "the gate hangs")
     except Exception as error:  # a turn must leave its row, whatever a rule does
-        logger.exception("rules failed", extra={"turn_id": turn.id})
+        logger.exception("the gate failed", extra={"turn_id": turn.id})
         return _unjudged(service, turn, f"the gate failed: {type(error).__name__}")
-    try:
-        with telemetry.memory_span("bmo.gate.judge"):
-            return await _asked(service, service.encoder_pool, ask, Decision, deadline_s)
-    except TimeoutError:
-        logger.warning("encoder missed its deadline", extra={"deadline_s": deadline_s})
-    except EncoderBusy as error:
-        logger.warning("encoder not asked", extra={"error": str(error)})
-    except Exception as error:  # the rules' word stands, whatever the encoder does
-        logger.warning("encoder failed", extra={"error": repr(error)})
-    telemetry.note_fault("judge")
-    return gate.unasked(said)
+    if decision.fallback and service.encoder is not None:
+        telemetry.note_fault("judge")
+    return decision
 
 
-async def decide_afterwards(
-    service: MemoryParts, turn: Turn, context: DialogueContext
-) -> Decision | None:
-    """The whole gate's word on a turn that missed its deadline; None if there is none now too."""
-    from bmo.encoder import EncoderBusy
-
-    ask, pool = partial(service.write_gate.decide, turn, context), service.encoder_pool
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(AFTERWARDS_S):
-            while True:
-                try:
-                    decision = await _asked(service, pool, ask, Decision, AFTERWARDS_S)
-                    return None if decision.fallback else decision
-                except EncoderBusy:
-                    await asyncio.sleep(_PAUSE_S)
-                except Exception as error:  # the turn stays as it was recorded
-                    logger.warning("turn not decided afterwards", extra={"error": repr(error)})
-                    return None
-    logger.warning("turn not decided afterwards", extra={"turn_id": turn.id})
-    return None
-
-
-async def _asked(
-    service: MemoryParts,
-    pool: Executor,
-    ask: Callable[[], object],
-    kind: type[_T],
-    deadline_s: float,
-) -> _T:
-    """What the gate says, from a pool's thread; a call given up on leaves the line unasked.
+async def _asked(service: MemoryParts, turn: Turn, context: DialogueContext) -> object:
+    """What the gate says, from its thread, when those before have their decisions.
 
     Raises:
-        EncoderBusy: Too many turns wait for the encoder.
-        TimeoutError: It took too long.
-        TypeError: It answered with something else.
+        TimeoutError: It came to no decision at all for too long.
     """
-    answer = await asyncio.wait_for(service.run(pool, ask), deadline_s)
-    if not isinstance(answer, kind):
-        raise TypeError(f"the gate answered with {type(answer).__name__}, not a {kind.__name__}")
-    return answer
+
+    def ask() -> object:
+        try:
+            return service.write_gate.decide(turn, context)
+        finally:
+            service.gate_calls += 1
+
+    answer = asyncio.ensure_future(service.run(service.gate_pool, ask))
+    calls = -1
+    while not answer.done() and calls != service.gate_calls:
+        calls = service.gate_calls
+        await asyncio.wait({answer}, timeout=service.deadline_s(HANGS_S))
+    if not answer.done():
+        answer.cancel()
+        raise TimeoutError
+    return answer.result()
 
 
 def _unjudged(service: MemoryParts, turn: Turn, reason: str) -> Decision:

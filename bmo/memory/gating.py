@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from bmo import telemetry
-from bmo.memory.deciding import decide, decide_afterwards
+from bmo.memory.deciding import decide
 from bmo.memory.requests import Requests, own_word
 from bmo.memory.visit import Visit
 from bmo.memory.wishes import keeps_nothing, wish_of
-from bmo.turn import Decision, DialogueContext, Recall, Turn
+from bmo.turn import Decision, Recall, Turn
 
 if TYPE_CHECKING:
     from bmo.ledger import Recorded
@@ -34,7 +34,6 @@ class Gating:
         self._one_by_one = asyncio.Lock()
         self._answered: tuple[str, Recall, str] | None = None
         self._hides_reply = False
-        self._undecided: set[str] = set()
         self._early_replies: dict[str, tuple[str, Recall | None]] = {}
 
     def submit(self, turn: Turn) -> asyncio.Task[Decision]:
@@ -98,7 +97,7 @@ class Gating:
                 if self._hides_reply:
                     # It answered words that are not kept, and may repeat them.
                     turn = replace(turn, assistant_before="")
-                decision, kept, context = await self._decided(turn, switched, on_record)
+                decision, kept = await self._decided(turn, switched, on_record)
                 much = self._requests.decided(turn.id, decision)
                 shown = decision if kept else replace(decision, text="", facts=())
                 telemetry.describe_decision(span, turn, shown)
@@ -111,47 +110,17 @@ class Gating:
                     self._record(turn, decision)
                     self._note_wrong(turn, decision)
                     self._visit.dialogue.note_turn(turn, decision)
-                    self._begin_afterwards(turn, decision, context)
             return decision
 
-    async def _decided(
-        self, turn: Turn, switched: bool, on_record: bool
-    ) -> tuple[Decision, bool, DialogueContext | None]:
-        """What becomes of a turn, whether anything of it is kept, and what the gate knew."""
+    async def _decided(self, turn: Turn, switched: bool, on_record: bool) -> tuple[Decision, bool]:
+        """What becomes of a turn, and whether anything of it is kept."""
         if keeps_nothing(turn.text):
-            return own_word(turn, "command", "off the record, this turn"), False, None
-        decision, context = self._requests.granted(wish_of(turn.text), turn, switched), None
+            return own_word(turn, "command", "off the record, this turn"), False
+        decision = self._requests.granted(wish_of(turn.text), turn, switched)
         if decision is None:
             context = await self._visit.context_of(turn)
             decision = await decide(self._visit.service, turn, context)
-        return decision, on_record, context
-
-    def _begin_afterwards(
-        self, turn: Turn, decision: Decision, context: DialogueContext | None
-    ) -> None:
-        """A turn that missed a deadline is decided when nobody waits, unless it is forgotten."""
-        if "forget" in decision.signals:
-            self._undecided.clear()  # it may mean what is not decided yet
-        if decision.fallback and context is not None and self._visit.service.encoder is not None:
-            self._undecided.add(turn.id)
-            self._visit.start(self._decide_afterwards(turn, context))
-
-    async def _decide_afterwards(self, turn: Turn, context: DialogueContext) -> None:
-        service = self._visit.service
-        if await self.recorded(turn.id) is None:
-            return
-        decision = await decide_afterwards(service, turn, context)
-        if decision is None or turn.id not in self._undecided:
-            return
-        self._undecided.discard(turn.id)
-        telemetry.note_decision(turn, decision, debug=service.settings.gatekeeper_debug)
-        try:
-            await asyncio.wrap_future(service.recorder.restate(turn, decision))
-        except Exception as error:  # the turn stays as it was recorded
-            logger.error("turn not restated", extra={"error": repr(error), "turn_id": turn.id})
-            return
-        service.wrote(self._visit.user_id, None)
-        await self._visit.refresh_dialogue()
+        return decision, on_record
 
     def _note_wrong(self, turn: Turn, decision: Decision) -> None:
         """Counts a correction against what was recalled for the turn before."""

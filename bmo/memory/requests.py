@@ -111,7 +111,7 @@ class Requests:
         """The question to ask when a turn wants much forgotten; "" when it does not."""
         wide = False
         try:
-            async with asyncio.timeout(self._visit.deadline_s(ASK_BACK_DEADLINE_S)):
+            async with asyncio.timeout(self._visit.service.deadline_s(ASK_BACK_DEADLINE_S)):
                 wide = await self._asks_to_forget_much(turn)
                 if not wide:
                     return ""
@@ -129,7 +129,7 @@ class Requests:
         service = self._visit.service
         context = await self._visit.context_of(turn)
         rules = service.write_gate.decide_by_rules
-        ruled = await service.run(service.gate_pool, rules, turn, context)
+        ruled = await service.run(service.recall_pool, rules, turn, context)
         # Where it is written already, what it means is withdrawn, and the rules find nothing.
         return _forgets_much(ruled) or turn.id in self._wide
 

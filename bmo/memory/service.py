@@ -169,7 +169,6 @@ class MemoryService(MemoryParts):
         if self.settler is not None:
             self.settler.close()
         self.gate_pool.shutdown(wait=True)
-        self.encoder_pool.shutdown(wait=True)
         self.recall_pool.shutdown(wait=True, cancel_futures=True)
         self.dialogue_pool.shutdown(wait=True, cancel_futures=True)
         self.recaller.close()

@@ -51,8 +51,8 @@ class MemoryParts:
         recorder: The one writer thread.
         settler: Sends what was held to a model, off the voice path; None until something is.
         clock: The system's time in UTC; it never goes back behind what was written down.
-        gate_pool: Where the rules run.
-        encoder_pool: Where the encoder runs, behind a bounded line.
+        gate_pool: Where the write gate decides, on one turn after the other.
+        gate_calls: How many turns it has decided on; one that stands still hangs.
         recall_pool: Where retrieval runs.
         dialogue_pool: Where is read what the gate may know of a user.
         turnstile: What these threads go through one by one.
@@ -63,7 +63,6 @@ class MemoryParts:
         self, settings: Settings, ledger: Ledger, index: MemoryIndex | None, encoder: Encoder | None
     ) -> None:
         """Puts opened parts together."""
-        from bmo.encoder import EncoderQueue
         from bmo.gate import WriteGate
         from bmo.recall import ReadGate, Recaller
         from bmo.recorder import Recorder
@@ -86,7 +85,7 @@ class MemoryParts:
         self.recorder = Recorder.open(ledger, index, settings, one_by_one=self.turnstile.through)
         self.settler: Settler | None = None
         self.gate_pool = ThreadPoolExecutor(1, thread_name_prefix="bmo-gate")
-        self.encoder_pool = EncoderQueue(settings.bmo_judge_queue)
+        self.gate_calls = 0
         self.recall_pool = ThreadPoolExecutor(RECALL_THREADS, thread_name_prefix="bmo-recall")
         self.dialogue_pool = ThreadPoolExecutor(1, thread_name_prefix="bmo-dialogue")
         self.visits: set[Visit] = set()
@@ -101,6 +100,10 @@ class MemoryParts:
         """Whether other processes may write to the ledger; an embedded store has one owner."""
         shared = self.settings.ledger_url.startswith("postgresql")
         return shared or self.settings.qdrant_url is not None
+
+    def deadline_s(self, usual_s: float) -> float:
+        """A deadline in seconds: who waits longer for recall (a replay) waits as long here."""
+        return max(usual_s, self.settings.bmo_recall_deadline_ms / 1000)
 
     def wrote(self, user_id: str, gone: Collection[str] | None = ()) -> None:
         """Something of a user changed: what his open visits cached of it is dropped.
@@ -172,10 +175,6 @@ class Visit:
     def is_open(self) -> bool:
         """Whether it was not ended."""
         return self in self.service.visits
-
-    def deadline_s(self, usual_s: float) -> float:
-        """A deadline in seconds: who waits longer for the encoder (a replay) waits as long here."""
-        return max(usual_s, self.service.settings.bmo_judge_deadline_ms / 1000)
 
     def start(self, coroutine: Coroutine[Any, Any, _T]) -> asyncio.Task[_T]:
         """Begins something that the visit's end waits for."""
@@ -251,7 +250,7 @@ class Visit:
         loaded = self.begin_dialogue()
         if loaded.done():
             return  # waiting for what is done costs two rounds of a busy loop
-        done, _ = await asyncio.wait({loaded}, timeout=self.deadline_s(DIALOGUE_DEADLINE_S))
+        done, _ = await asyncio.wait({loaded}, timeout=self.service.deadline_s(DIALOGUE_DEADLINE_S))
         if not done:
             logger.warning("dialogue context missed its deadline")
             telemetry.note_fault("ledger")
@@ -271,9 +270,10 @@ class Visit:
         service = self.service
         if not service.is_gated:
             return self.dialogue.context()
-        await self.written(self.deadline_s(DIALOGUE_DEADLINE_S))
+        deadline_s = service.deadline_s(DIALOGUE_DEADLINE_S)
+        await self.written(deadline_s)
         try:
-            async with asyncio.timeout(self.deadline_s(DIALOGUE_DEADLINE_S)):
+            async with asyncio.timeout(deadline_s):
                 candidates, near = await service.run(
                     service.dialogue_pool, service.find_candidates, turn
                 )

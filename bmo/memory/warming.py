@@ -63,7 +63,7 @@ def _threads(service: MemoryParts) -> None:
     An executor starts one when it is first needed, and whoever hands over the work waits until the
     new thread runs: that is the event loop, and under load many threads run before the new one.
     """
-    one_each = (service.gate_pool, service.encoder_pool, service.dialogue_pool)
+    one_each = (service.gate_pool, service.dialogue_pool)
     for pool, threads in (*((pool, 1) for pool in one_each), (service.recall_pool, RECALL_THREADS)):
         all_run = Barrier(threads)
         wait([pool.submit(all_run.wait, START_S) for _ in range(threads)])

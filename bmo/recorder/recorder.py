@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 from bmo import telemetry
 from bmo.index import EmbedderUnavailable, IndexUnavailable, MemoryIndex
-from bmo.ledger import Ledger, Recorded, Restated, words_used
+from bmo.ledger import Ledger, Recorded, words_used
 from bmo.recall import calibration_for
 from bmo.recorder.bounded import BoundedCalls
 from bmo.recorder.upkeep import Upkeep
@@ -113,10 +113,6 @@ class Recorder:
             ),
             keep=False,  # the turn waits for a model in the ledger, and is asked about again
         )
-
-    def restate(self, turn: Turn, decision: Decision) -> Future[None]:
-        """Writes what the gate said of a recorded turn afterwards; returns at once."""
-        return self._put(lambda: self._ledger.write_passes([Restated(turn, decision)]))
 
     def call(self, fn: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
         """Runs ``fn`` on the thread, after everything submitted before."""

@@ -154,7 +154,6 @@ def _own_settings(base: Settings, home: Path) -> Settings:
             "qdrant_url": None,
             # A replay asks what is recalled, not whether a loaded machine made it in time.
             "bmo_recall_deadline_ms": NO_DEADLINE_MS,
-            "bmo_judge_deadline_ms": NO_DEADLINE_MS,
         }
     )
 

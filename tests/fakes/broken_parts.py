@@ -22,7 +22,7 @@ LONGEST_HANG_S = 60.0
 PARTS: dict[str, Callable[[MemoryService], list[tuple[Any, str]]]] = {
     "gate rules": lambda service: [(service.write_gate, "rule")],
     "gate": lambda service: [
-        (service.write_gate, name) for name in ("rule", "decide_ruled", "decide_by_rules", "decide")
+        (service.write_gate, name) for name in ("rule", "decide_by_rules", "decide")
     ],
     "judge": lambda service: [(service.encoder, "assess")],
     "read gate": lambda service: [

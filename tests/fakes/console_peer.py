@@ -23,7 +23,7 @@ import numpy as np
 from livekit import rtc
 from livekit.protocol.agent_pb import agent_session as proto
 
-from tests.deadlines import deadlines
+from tests.deadlines import deadline
 from tests.fakes.spoken_voice import SAMPLE_RATE, Sound, silence
 
 ROOT = Path(__file__).parents[2]
@@ -248,7 +248,7 @@ async def console(
         cwd=directory,
         env={
             **kept,
-            **deadlines(),
+            **deadline(),
             "PYTHONPATH": str(ROOT),
             "PYTHONUTF8": "1",
             **environment,

@@ -21,7 +21,7 @@ from bmo.memory import MemoryService
 AUDITED = {"open", "sqlite3.connect", "socket.connect", "os.remove", "import"}
 
 METHODS = {
-    "write_gate": ("decide", "decide_by_rules", "rule", "decide_ruled"),
+    "write_gate": ("decide", "decide_by_rules", "rule"),
     "read_gate": ("plan", "plan_by_rules"),
     "recaller": ("recall", "look", "profile", "weights_of"),
     "encoder": ("assess",),

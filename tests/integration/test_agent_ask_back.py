@@ -74,13 +74,10 @@ async def converse(memory: MemorySession, model: RuleLLM, *, typed: bool = False
             await speak(session, ears, WIDE)
 
 
-@pytest.mark.parametrize("place", ["llm_node", "turn_ctx"])
 @pytest.mark.parametrize("typed", [False, True])
-async def test_a_late_recall_does_not_hide_the_question(
-    place: str, typed: bool, tmp_path: Path
-) -> None:
+async def test_a_late_recall_does_not_hide_the_question(typed: bool, tmp_path: Path) -> None:
     model = RuleLLM()
-    async with memory_at(tmp_path, bmo_inject_at=place) as memory:
+    async with memory_at(tmp_path) as memory:
         await converse(memory, model, typed=typed)
         assert "memories are withdrawn" in told(model)
         assert "Ask whether to erase them" in told(model)

@@ -185,8 +185,8 @@ async def test_the_profile_keeps_the_same_bytes_and_place_for_the_whole_session(
 
 
 @pytest.mark.parametrize("role", ["system", "assistant"])
-async def test_turn_ctx_puts_recall_before_the_words(role: str) -> None:
-    settings = Settings.model_construct(bmo_inject_at="turn_ctx", bmo_inject_role=role)
+async def test_recall_stands_right_before_the_words(role: str) -> None:
+    settings = Settings.model_construct(bmo_inject_role=role)
     memory = FakeMemorySession(settings=settings, known=KNOWN, profile_texts=("Lives in Leeds",))
     ears, model = ScriptedRecogniser("en"), RuleLLM()
     agent = MemoryAgent(memory=memory.as_session(), instructions="You are BMO.")

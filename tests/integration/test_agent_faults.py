@@ -18,11 +18,10 @@ pytestmark = pytest.mark.integration
 DOORS = ("submit_turn", "recall", "profile", "prefetch", "note_reply")
 
 
-@pytest.mark.parametrize("place", ["llm_node", "turn_ctx"])
 @pytest.mark.parametrize("fault", get_args(Fault))
 @pytest.mark.parametrize("door", DOORS)
-async def test_the_reply_comes_whatever_memory_does(door: str, fault: Fault, place: str) -> None:
-    settings = Settings.model_construct(bmo_recall_deadline_ms=20, bmo_inject_at=place)
+async def test_the_reply_comes_whatever_memory_does(door: str, fault: Fault) -> None:
+    settings = Settings.model_construct(bmo_recall_deadline_ms=20)
     memory = FakeMemorySession(
         settings=settings,
         faults={door: fault},

@@ -1,4 +1,4 @@
-"""MEM0_SETTING by environment, and where and as whom memory is put: one matrix for both modes."""
+"""MEM0_SETTING by environment, and as whom memory is put: one matrix for both modes."""
 
 from __future__ import annotations
 
@@ -18,14 +18,12 @@ pytestmark = pytest.mark.integration
 
 
 @pytest.mark.parametrize("role", ["system", "assistant"])
-@pytest.mark.parametrize("place", ["llm_node", "turn_ctx"])
 @pytest.mark.parametrize("mode", ["GATED", "NORMAL"])
 async def test_what_is_stored_and_where_it_is_put(
-    mode: str, place: str, role: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    mode: str, role: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in (
         ("MEM0_SETTING", mode),
-        ("BMO_INJECT_AT", place),
         ("BMO_INJECT_ROLE", role),
         ("BMO_HOME", str(tmp_path)),
         ("BMO_RECALL_DEADLINE_MS", "20000"),

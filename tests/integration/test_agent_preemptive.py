@@ -76,18 +76,6 @@ async def test_the_share_is_the_same_with_memory_and_the_reply_sees_it(tmp_path:
         assert known in turn.blocks[1]
 
 
-async def test_injected_into_turn_ctx_it_is_lost_where_something_is_recalled(
-    tmp_path: Path,
-) -> None:
-    """The price of that setting, and of every memory that works this way."""
-    async with visit(tmp_path / "home", bmo_inject_at="turn_ctx") as memory:
-        agent = MemoryAgent(memory=memory, instructions="You are BMO.")
-        plain, asking = PLAIN[:2], ASKING[:2]
-        played = await heard(agent, *plain, *asking)
-    assert [turn.kept for turn in played] == [True, True, False, False]
-    assert [turn.model_calls for turn in played] == [1, 1, 2, 2]
-
-
 async def test_normal_mode_keeps_it_too(tmp_path: Path) -> None:
     async with visit(tmp_path / "home", mem0_setting="NORMAL") as memory:
         agent = MemoryAgent(memory=memory, instructions="You are BMO.")

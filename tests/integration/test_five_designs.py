@@ -56,7 +56,7 @@ keep_patterns:
 
 def settings(home: Path, **chosen: object) -> Settings:
     # Deadlines have tests of their own; here a busy machine must not blur what is tested.
-    long = {"bmo_recall_deadline_ms": 20_000, "bmo_judge_deadline_ms": 20_000}
+    long = {"bmo_recall_deadline_ms": 20_000}
     return load_settings(bmo_home=home, **{**long, **chosen})
 
 

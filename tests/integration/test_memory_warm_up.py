@@ -146,9 +146,7 @@ async def test_nothing_is_loaded_inside_a_conversation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A deadline that is missed is logged with the lines of the source: that opens files.
-    settings = Settings.model_construct(
-        bmo_home=tmp_path, bmo_recall_deadline_ms=5000, bmo_judge_deadline_ms=5000
-    )
+    settings = Settings.model_construct(bmo_home=tmp_path, bmo_recall_deadline_ms=5000)
     service = await MemoryService.open(settings)
     try:
         await asyncio.to_thread(service.warm_up)

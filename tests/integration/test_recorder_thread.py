@@ -221,10 +221,9 @@ def test_what_is_noted_of_a_turn_that_waits_is_written_after_it(tmp_path: Path) 
     recorder.submit(asked, decided("hold", asked.text))
     given = tuple(RecalledMemory(one, 0.9, ScoreParts(semantic=0.9), "search") for one in known)
     recorder.note_reply("ana", asked.id, "You like zydeco!", Recall(RecallPlan(True, "own"), given))
-    recorder.restate(asked, decided("discard", asked.text))
     recorder.close()
     (said,) = ledger.turns("ana")
-    assert (said.assistant_after, said.verdict) == ("You like zydeco!", "discard")
+    assert (said.assistant_after, said.verdict) == ("You like zydeco!", "hold")
     assert [fact.use_count for fact in ledger.live_facts("ana")] == [1]
     ledger.close()
 

@@ -16,7 +16,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from bmo.telemetry import METRICS
-from tests.deadlines import deadlines
+from tests.deadlines import deadline
 from tests.fakes.otlp_receiver import otlp_receiver
 from tests.fakes.qdrant_door import API_KEY
 from tests.fakes.qdrant_server import FakeQdrantServer
@@ -58,7 +58,7 @@ def worker(home: Path, **environment: str) -> Iterator[str]:
         subprocess.Popen(
             [sys.executable, "-m", "tests.fakes.scripted_worker", *SCRIPT],
             cwd=ROOT,
-            env={**kept, **deadlines(), **bmo, **environment},
+            env={**kept, **deadline(), **bmo, **environment},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,

@@ -24,7 +24,7 @@ from livekit import api
 from bmo.ids import user_id_for
 from bmo.ledger import Ledger
 from bmo.settings import load_settings
-from tests.deadlines import deadlines
+from tests.deadlines import deadline
 
 ROOT = Path(__file__).parents[2]
 KEY, SECRET = "devkey", "secret-of-a-server-for-tests-only"
@@ -239,7 +239,7 @@ class Stage:
         started = Process(
             [sys.executable, "tests/fakes/room_worker.py", "start"],
             self.folder / f"worker-{len(self.workers)}.log",
-            env={**kept, **deadlines(), **given, **environment},
+            env={**kept, **deadline(), **given, **environment},
             start_new_session=True,
         )
         self.workers.append(started)

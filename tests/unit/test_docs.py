@@ -30,7 +30,7 @@ import yaml
 from bmo.cli import app
 from bmo.cli.tables import fact_row
 from bmo.settings import Settings
-from tests.deadlines import deadlines
+from tests.deadlines import deadline
 
 pytestmark = pytest.mark.unit
 
@@ -245,7 +245,7 @@ def test_python_marked_run_runs_offline(block: Block, tmp_path: Path) -> None:
         cwd=tmp_path,
         env={
             **environment,
-            **deadlines(),
+            **deadline(),
             "PYTHONPATH": str(ROOT),
             "BMO_HOME": str(tmp_path / "home"),
         },
