@@ -16,6 +16,7 @@ import sqlalchemy as sa
 
 from bmo.ids import new_id
 from bmo.ledger import Ledger
+from bmo.ledger.doubles import settle_some
 from bmo.ledger.schema import decisions, fact_turns, fact_words, facts, turns
 from bmo.ledger.values import content_words, text_key, value_key
 from bmo.turn import Fact
@@ -84,6 +85,7 @@ def multiply(
                 ]
             for table, values in written.items():
                 connection.execute(sa.insert(table), values)
+            settle_some(connection, _ROWS)  # otherwise the next opening does
 
 
 def _only(

@@ -1,13 +1,16 @@
-"""Read gate and recall: times beside their budgets; ``python -m benchmarks.recall [SIZE ...]``.
+"""Read gate and recall: times beside their budgets.
+
+``python -m benchmarks.recall [--server] [SIZE ...]``
 
 Sizes are memories of one user (default 100 1000 10000 50000). Every size is filled into a fresh
-home: SQLite ledger, Qdrant Edge, the local embedder. Then a session recalls through the same door
-as a voice agent:
+home: SQLite ledger, Qdrant Edge, the local embedder. With ``--server`` the index is the tests' fake
+of a Qdrant server, over HTTP, in a process of its own: a real one searches faster than its Python
+and is further away. Then a session recalls through the same door as a voice agent:
 
 - "cold": a question that was not asked before;
 - "prefetched": the same after its interim transcript started the recall;
 - "Mem0": an awaited ``Memory.search`` on qdrant-client's local mode over the same texts, what an
-  ungated agent does on every turn.
+  ungated agent does on every turn (not with ``--server``).
 
 Each line shows wall time and processor time, on a busy machine the better measure: of one thread
 where one does the work, of the whole process for an awaited recall, which reads the ledger on a
@@ -17,13 +20,16 @@ before the command keeps what other processes do out of the wall time.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
-import sys
+import multiprocessing
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -181,12 +187,49 @@ def _shown(name: str, spent: Spent, unit: str = "ms", budget: str = "") -> None:
     print(f"{line}  {budget}".rstrip(), flush=True)
 
 
+@contextmanager
+def _fake_server() -> Iterator[dict[str, Any]]:
+    """Settings of a fake server in a process of its own, whose work is not this one's."""
+    from tests.fakes.qdrant_door import API_KEY
+
+    ours, theirs = multiprocessing.Pipe()
+    server = multiprocessing.get_context("spawn").Process(target=_serve, args=(theirs,))
+    server.start()
+    try:
+        yield {"qdrant_url": ours.recv(), "qdrant_api_key": API_KEY}
+    finally:
+        ours.send(None)
+        server.join()
+
+
+def _serve(told: Connection) -> None:
+    from tests.fakes.qdrant_server import FakeQdrantServer
+
+    server = FakeQdrantServer()
+    told.send(server.url)
+    told.recv()
+    server.close()
+
+
+@contextmanager
+def _home(at_server: bool) -> Iterator[Settings]:
+    with tempfile.TemporaryDirectory() as home:
+        of_all: dict[str, Any] = {"bmo_home": Path(home), "bmo_recall_deadline_ms": 20_000}
+        if not at_server:
+            yield load_settings(**of_all)
+            return
+        with _fake_server() as server:
+            yield load_settings(**of_all, **server)
+
+
 def main() -> None:
-    sizes = [int(argument) for argument in sys.argv[1:]] or [100, 1000, 10_000, 50_000]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sizes", nargs="*", type=int, default=[100, 1000, 10_000, 50_000])
+    parser.add_argument("--server", action="store_true")
+    wanted = parser.parse_args()
     _shown("plan by rules", plan_times(), "us", f"budget p99 <= {PLAN_P99_US:.0f} us")
-    for size in sizes:
-        with tempfile.TemporaryDirectory() as home:
-            settings = load_settings(bmo_home=Path(home), bmo_recall_deadline_ms=20_000)
+    for size in wanted.sizes:
+        with _home(wanted.server) as settings:
             fill(settings, size, NOW - timedelta(days=40))
             found = asyncio.run(recall_times(settings))
             at_10k = size == BUDGET_SIZE
@@ -195,6 +238,8 @@ def main() -> None:
             _shown(f"recall, {size}, cold", found["cold"], budget=cold)
             _shown("  of it retrieval to block", found["retrieval"])
             _shown(f"recall, {size}, prefetched", found["prefetched"], budget=ready)
+            if wanted.server:
+                continue
             peers = asyncio.run(mem0_times(settings))
             _shown(f"Mem0 search, local mode, {size}", peers)
             for name in ("cold", "prefetched"):

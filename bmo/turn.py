@@ -6,6 +6,7 @@ slotted: a turn is decided once, and what was decided is written down as it was.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -102,6 +103,14 @@ MASKS = ("[secret]", "[e-mail]", "[phone]", "[forgotten]")
 def is_masked(text: str) -> bool:
     """Whether something was taken out of a text."""
     return any(mask in text for mask in MASKS)
+
+
+_NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def storable(text: str) -> str:
+    """Takes out what no SQL column and no hash holds: NUL goes, a lone surrogate is U+FFFD."""
+    return _NOT_STORABLE.sub(lambda hit: "" if hit[0] == "\x00" else "\ufffd", text)
 
 
 def utc_now() -> datetime:

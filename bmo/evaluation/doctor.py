@@ -40,7 +40,8 @@ def examine(settings: Settings | None = None) -> Iterator[Check]:
     if settings is None:
         settings, checks = read_settings()
         yield from checks
-    yield from check_models()
+    models = check_models()  # not run to its end: the model stays open for who asks it below
+    yield next(models)
     if settings is None:
         return
     chosen = choose_mode(settings)
@@ -116,16 +117,18 @@ def _unknown_variables() -> tuple[str, str] | None:
 
 
 def check_models() -> Iterator[Check]:
-    """Whether the model file is the one its manifest names."""
-    from bmo.encoder import MODEL, ModelFileError, checked_bytes, read_manifest
+    """Whether the model file is the one its manifest names, and can be run."""
+    from bmo.encoder import MODEL, ModelFileError, open_model, read_manifest
 
     try:
         manifest = read_manifest(MODEL)
-        size = len(checked_bytes(MODEL / manifest["file"], manifest["sha256"]))
+        model = open_model(MODEL, manifest)
     except ModelFileError as error:
         yield Check("model", "fail", str(error), REINSTALL)
         return
+    size = (MODEL / manifest["file"]).stat().st_size
     yield Check("model", "ok", f"sha256 {manifest['sha256'][:12]}, {size / 1e6:.1f} MB")
+    del model
 
 
 def check_rules(settings: Settings) -> Iterator[Check]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -11,14 +10,7 @@ from bmo.index.connection import IndexAccess
 from bmo.index.entries import IndexHit, hit_of, scan
 from bmo.index.ownership import OWNER_POINT, is_owner
 from bmo.settings import checked_user_id
-
-_NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
-
-
-def storable(text: str) -> str:
-    """Mem0 hashes the text as UTF-8: a lone surrogate would raise."""
-    return _NOT_STORABLE.sub(lambda hit: "" if hit[0] == "\x00" else "\ufffd", text)
-
+from bmo.turn import storable
 
 _GATED = {"mode": "gated", "write_verdict": "allow"}
 """Facts that the write gate let through."""

@@ -12,11 +12,11 @@ from bmo.index.embedded_files import StoreLock, drop_stale_stores, remove_histor
 from bmo.index.embedders import Embedder, EmbedderUnavailable, UnopenedEmbedder, open_embedder
 from bmo.index.entries import IndexHit, Metadata, agrees, fact_metadata, hit_of, point_of
 from bmo.index.errors import IndexDamaged, IndexUnavailable
-from bmo.index.fact_search import FactSearch, storable
+from bmo.index.fact_search import FactSearch
 from bmo.index.ownership import IndexOwner, is_owner
 from bmo.index.raw_turns import RawTurns
 from bmo.settings import Settings, checked_user_id, quiet_third_parties
-from bmo.turn import StoredFact
+from bmo.turn import StoredFact, storable
 
 LOCAL_MODE = (
     "Qdrant Edge has no wheel for this platform; using qdrant-client's local mode, "

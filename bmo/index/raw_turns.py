@@ -7,9 +7,8 @@ from typing import Any
 
 from bmo.index.connection import IndexAccess
 from bmo.index.errors import InferenceFailed
-from bmo.index.fact_search import storable
 from bmo.settings import checked_user_id
-from bmo.turn import Turn
+from bmo.turn import Turn, storable
 
 
 class RawTurns(IndexAccess):

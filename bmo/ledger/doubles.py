@@ -18,7 +18,7 @@ from sqlalchemy.engine import Connection
 
 from bmo.ledger.database import chunks, hold_user
 from bmo.ledger.fact_writing import change, end, link_turn
-from bmo.ledger.facts import fetch, is_live, live_by_ids, select_facts, stored
+from bmo.ledger.facts import IS_SOURCE, fetch, is_live, live_by_ids, select_facts, stored
 from bmo.ledger.reconcile import statement_key
 from bmo.ledger.schema import fact_turns, facts, feedback
 from bmo.ledger.values import text_key
@@ -41,7 +41,6 @@ _WITHOUT = (
     .order_by(facts.c.id)
     .limit(sa.bindparam("most", type_=sa.Integer()))
 )
-_IS_SOURCE = fact_turns.c.role.in_(["stated", "confirmed"])
 
 
 def statement_digest(fact: StoredFact) -> str:
@@ -134,7 +133,7 @@ def _merge(connection: Connection, later: StoredFact, earlier: StoredFact) -> St
         "conflict": earlier.conflict or later.conflict,
     }
     change(connection, earlier.id, values)
-    told = sa.select(fact_turns.c.turn_id).where(_IS_SOURCE)
+    told = sa.select(fact_turns.c.turn_id).where(IS_SOURCE)
     missing = told.where(
         fact_turns.c.fact_id == later.id,
         fact_turns.c.turn_id.not_in(told.where(fact_turns.c.fact_id == earlier.id)),

@@ -138,9 +138,7 @@ class FactQueries(Database):
         """
         checked_user_id(user_id)
         with self.reading() as connection:
-            if live_at is None:
-                return rows.by_ids(connection, user_id, ids)
-            return rows.by_ids_live_at(connection, user_id, ids, live_at)
+            return rows.by_ids(connection, user_id, ids, live_at)
 
     def visit_facts(self, user_id: str, session_id: str, limit: int) -> list[StoredFact]:
         """Live facts that turns of one visit stated, newest first."""
@@ -237,7 +235,7 @@ class FactQueries(Database):
         """Where a fact comes from: date, words, rule, what it replaced. None if unknown."""
         checked_user_id(user_id)
         sources = sa.select(fact_turns.c.turn_id).where(
-            fact_turns.c.fact_id == fact_id, fact_turns.c.role.in_(["stated", "confirmed"])
+            fact_turns.c.fact_id == fact_id, rows.IS_SOURCE
         )
         with self.reading() as connection:
             found = rows.by_ids(connection, user_id, [fact_id])

@@ -20,10 +20,10 @@ from bmo.ledger.database import hold_user
 from bmo.ledger.facts import by_ids, fetch, of_slots, select_facts
 from bmo.ledger.reconcile import conflict_key, slots_of_family
 from bmo.ledger.records import Ended, EndReason
-from bmo.ledger.schema import clean_text, fact_turns, fact_words, facts, user_versions
+from bmo.ledger.schema import fact_turns, fact_words, facts, user_versions
 from bmo.ledger.values import content_words, name_of, relation_of, text_key, value_key
 from bmo.quotation import answered
-from bmo.turn import CATEGORIES, Fact, StoredFact, Visibility
+from bmo.turn import CATEGORIES, Fact, StoredFact, Visibility, storable
 
 Version = tuple[tuple[str, int], ...]
 """The user's number and everybody's; only to be compared."""
@@ -174,7 +174,7 @@ def _content(fact: Fact, stamp: Stamp) -> dict[str, Any]:
         "value_key": value_key(fact.value),
         "text_key": text_key(fact.text),
         "category": fact.category if fact.category in CATEGORIES else "personal_facts",
-        "entities": [clean_text(entity) for entity in fact.entities],
+        "entities": [storable(entity) for entity in fact.entities],
         "source_type": stamp.source_type,
         "extraction_version": stamp.version,
         "digest": None,

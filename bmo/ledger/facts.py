@@ -13,7 +13,7 @@ from sqlalchemy.engine import Connection, Row
 from bmo.ledger.database import chunks
 from bmo.ledger.reconcile import slots_of_family
 from bmo.ledger.records import EndReason
-from bmo.ledger.schema import facts
+from bmo.ledger.schema import fact_turns, facts
 from bmo.ledger.values import text_key, value_key
 from bmo.turn import Fact, StoredFact
 
@@ -24,6 +24,9 @@ ENTITIES = [column.key for column in COLUMNS].index("entities")
 
 NEVER_TRUE: tuple[EndReason, ...] = ("corrected", "edited", "merged")
 """Ended facts that no question about the past should see."""
+
+IS_SOURCE = fact_turns.c.role.in_(["stated", "confirmed"])
+"""Of a turn that said a fact, first or again; one that ended it is no source of it."""
 
 
 def stored(row: Row[Any]) -> StoredFact:
@@ -113,20 +116,18 @@ _SAME_VALUE = _SLOT_ROWS.where(facts.c.value_key == sa.bindparam("key"))
 _ALIVE_THEN = _BY_IDS.where(was_live(sa.bindparam("at", type_=facts.c.recorded_at.type)))
 
 
-def by_ids_live_at(
-    connection: Connection, user_id: str, ids: Collection[str], at: datetime
+def by_ids(
+    connection: Connection, user_id: str, ids: Collection[str], live_at: datetime | None = None
 ) -> list[StoredFact]:
-    """The same as :func:`by_ids` for facts known and true at ``at``; few ids."""
-    alive = fetch(connection, _ALIVE_THEN, {"user": user_id, "ids": list(ids), "at": at})
-    found = {fact.id: fact for fact in alive}
-    return [found[fact_id] for fact_id in ids if fact_id in found]
+    """Facts of a user by id, in the order of ``ids``; unknown and others' ids are left out.
 
-
-def by_ids(connection: Connection, user_id: str, ids: Collection[str]) -> list[StoredFact]:
-    """Facts of a user by id, in the order of ``ids``; unknown and others' ids are left out."""
+    With ``live_at`` those that were not known and true at that moment are left out as well.
+    """
     wanted = list(dict.fromkeys(ids))
-    given = ({"user": user_id, "ids": some} for some in chunks(wanted))
-    found = {row.id: row for one in given for row in fetch(connection, _BY_IDS, one)}
+    query = _BY_IDS if live_at is None else _ALIVE_THEN
+    then: dict[str, datetime] = {} if live_at is None else {"at": live_at}
+    given = ({"user": user_id, "ids": some, **then} for some in chunks(wanted))
+    found = {row.id: row for one in given for row in fetch(connection, query, one)}
     return [found[fact_id] for fact_id in wanted if fact_id in found]
 
 

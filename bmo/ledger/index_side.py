@@ -16,6 +16,7 @@ from bmo.ledger.database import chunks, rows_among
 from bmo.ledger.records import LAST_RETRY, Backlog, OutboxItem, OutboxOp
 from bmo.ledger.schema import UtcDateTime, decisions, facts, meta, turns
 from bmo.ledger.schema import outbox as waiting
+from bmo.ledger.turn_log import NEWEST
 from bmo.ledger.turn_queries import TurnQueries
 from bmo.settings import checked_user_id
 from bmo.turn import StoredFact, utc_now
@@ -114,8 +115,6 @@ _CHANGE_META = (
     .where(meta.c.key == sa.bindparam("name"), meta.c.value == sa.bindparam("old"))
     .values(value=sa.bindparam("new"))
 )
-_PASSES = decisions.alias("passes")
-_LATEST = sa.select(sa.func.max(_PASSES.c.id)).where(_PASSES.c.turn_id == turns.c.id)
 _SAID = (
     sa.select(
         turns.c.id,
@@ -129,7 +128,7 @@ _SAID = (
     .where(
         turns.c.user_id == sa.bindparam("user"),
         turns.c.id.in_(sa.bindparam("turns", expanding=True)),
-        decisions.c.id == _LATEST.scalar_subquery(),
+        decisions.c.id == NEWEST.scalar_subquery(),
     )
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -39,7 +39,7 @@ def aim_of(decision: Decision, mode: GatekeeperMode | None) -> Aim | None:
         decision: The gate's word on the turn.
         mode: The gate's mode; None adds nothing but held turns.
     """
-    if NEVER_SHOWN.intersection(decision.signals) or is_masked(decision.text):
+    if not showable(decision.signals, decision.text):
         return None
     if decision.verdict == "hold":
         return "held"
@@ -49,6 +49,11 @@ def aim_of(decision: Decision, mode: GatekeeperMode | None) -> Aim | None:
         noise = decision.verdict == "discard" and learned
         return "polish" if told else "every" if noise else None
     return "polish" if mode == "hybrid" and any(map(is_words, told)) else None
+
+
+def showable(signals: Collection[str], text: str) -> bool:
+    """Whether a model may read a turn, by its signals and by what was masked in it."""
+    return NEVER_SHOWN.isdisjoint(signals) and not is_masked(text)
 
 
 def is_words(fact: Fact | StoredFact) -> bool:
@@ -96,10 +101,7 @@ def queue_held(connection: Connection, user_id: str, turn_ids: Sequence[str]) ->
         rows = [
             _row(said, "held", None)
             for said in held
-            if said.text
-            and not said.redacted
-            and not is_masked(said.text)
-            and not NEVER_SHOWN.intersection(said.signals)
+            if said.text and not said.redacted and showable(said.signals, said.text)
         ]
         if rows:
             connection.execute(_INSERT, rows)

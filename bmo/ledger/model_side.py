@@ -18,7 +18,7 @@ from bmo.ledger.schema import model_queue as queue
 from bmo.ledger.turn_log import as_turn
 from bmo.ledger.turn_queries import TurnQueries
 from bmo.settings import GatekeeperMode, checked_user_id
-from bmo.turn import Decision, Turn, is_masked
+from bmo.turn import Decision, Turn
 
 FIRST_RETRY = timedelta(minutes=1)
 """How long a turn waits after the first failure; each further one doubles it."""
@@ -121,11 +121,7 @@ class ModelSide(TurnQueries):
                 for found in connection.execute(part).scalars()
             ]
             said = turn_log.logged(connection, turn.user_id, turn_ids=ids)
-        return [
-            as_turn(one)
-            for one in said
-            if not model_queue.NEVER_SHOWN & {*one.signals} and not is_masked(one.text)
-        ]
+        return [as_turn(one) for one in said if model_queue.showable(one.signals, one.text)]
 
     def lease_waiting(
         self, user_id: str, turn_ids: Sequence[str], now: datetime, until: datetime

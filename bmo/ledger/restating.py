@@ -83,9 +83,7 @@ def write_pass(connection: Connection, restated: Restated) -> None:
 
 def _left_behind(connection: Connection, turn: Turn) -> list[StoredFact]:
     """Every fact, live or ended, that the turn stated or confirmed."""
-    linked = sa.select(fact_turns.c.fact_id).where(
-        fact_turns.c.turn_id == turn.id, fact_turns.c.role.in_(["stated", "confirmed"])
-    )
+    linked = sa.select(fact_turns.c.fact_id).where(fact_turns.c.turn_id == turn.id, rows.IS_SOURCE)
     query = rows.select_facts().where(
         facts.c.user_id == turn.user_id, sa.or_(facts.c.turn_id == turn.id, facts.c.id.in_(linked))
     )
@@ -96,7 +94,7 @@ def _said_elsewhere(connection: Connection, fact: StoredFact, turn: Turn) -> boo
     query = sa.select(fact_turns.c.turn_id).where(
         fact_turns.c.fact_id == fact.id,
         fact_turns.c.turn_id != turn.id,
-        fact_turns.c.role.in_(["stated", "confirmed"]),
+        rows.IS_SOURCE,
     )
     return connection.execute(query.limit(1)).first() is not None
 

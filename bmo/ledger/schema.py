@@ -6,14 +6,14 @@ One schema for SQLite and PostgreSQL. A new ledger is made of it, an older one b
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
 
 import sqlalchemy as sa
 from sqlalchemy.engine.interfaces import Dialect
 from sqlalchemy.types import TypeDecorator
 
-_NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
+from bmo.turn import storable
+
 _NAMING = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
     "uq": "uq_%(table_name)s_%(column_0_N_name)s",
@@ -22,20 +22,15 @@ _NAMING = {
 }
 
 
-def clean_text(text: str) -> str:
-    """Removes what no SQL text column holds: NUL goes, a lone surrogate becomes U+FFFD."""
-    return _NOT_STORABLE.sub(lambda hit: "" if hit[0] == "\x00" else "\ufffd", text)
-
-
 class CleanText(TypeDecorator[str]):
-    """Text that passed :func:`clean_text`."""
+    """Text that passed :func:`storable`."""
 
     impl = sa.Text
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         """Cleans ``value`` on its way into SQL."""
-        return None if value is None else clean_text(value)
+        return None if value is None else storable(value)
 
 
 class UtcDateTime(TypeDecorator[datetime]):

@@ -181,13 +181,6 @@ def verdict_counts(connection: Connection, span: Span) -> dict[str, int]:
     return {row.verdict: row[1] for row in found}
 
 
-def facts_added(connection: Connection, span: Span) -> int:
-    """Memories recorded in a span."""
-    mine = span.conditions(facts, "valid_from")
-    query = sa.select(sa.func.count()).select_from(facts).where(*mine)
-    return int(connection.execute(query).scalar_one())
-
-
 def decision_counts(connection: Connection, span: Span) -> DecisionCounts:
     """What the write gate said in a span."""
     alike = (

@@ -10,6 +10,7 @@ from typing import Any, TypedDict, Unpack
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from bmo.ledger.facts import IS_SOURCE
 from bmo.ledger.records import HeldResolution, LoggedTurn
 from bmo.ledger.schema import decisions, fact_turns, model_queue, turns
 from bmo.settings import GatekeeperMode
@@ -117,7 +118,8 @@ class Narrowed(TypedDict, total=False):
 
 
 _EVERY = decisions.alias("every")
-_NEWEST = sa.select(sa.func.max(_EVERY.c.id)).where(_EVERY.c.turn_id == turns.c.id)
+NEWEST = sa.select(sa.func.max(_EVERY.c.id)).where(_EVERY.c.turn_id == turns.c.id)
+"""The latest decision on each turn of a query."""
 _LOGGED = (
     sa.select(
         turns,
@@ -126,7 +128,7 @@ _LOGGED = (
     )
     .join(decisions, decisions.c.turn_id == turns.c.id)
     # Asked turn by turn through the index: grouped over all turns it would read every decision.
-    .where(decisions.c.id == _NEWEST.scalar_subquery())
+    .where(decisions.c.id == NEWEST.scalar_subquery())
 )
 
 
@@ -159,9 +161,7 @@ def said_before(connection: Connection, turn: Turn) -> str | None:
 
 def told(connection: Connection, turn_id: str) -> list[str]:
     """Ids of the facts a turn stated or confirmed."""
-    query = sa.select(fact_turns.c.fact_id).where(
-        fact_turns.c.turn_id == turn_id, fact_turns.c.role.in_(["stated", "confirmed"])
-    )
+    query = sa.select(fact_turns.c.fact_id).where(fact_turns.c.turn_id == turn_id, IS_SOURCE)
     return [str(fact_id) for fact_id in connection.execute(query).scalars()]
 
 

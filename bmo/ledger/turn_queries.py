@@ -66,7 +66,7 @@ class TurnQueries(Database):
         with self.reading() as connection:
             for some in chunks(turn_ids):
                 stated = sa.select(fact_turns.c.turn_id, fact_turns.c.fact_id).where(
-                    fact_turns.c.turn_id.in_(some), fact_turns.c.role.in_(["stated", "confirmed"])
+                    fact_turns.c.turn_id.in_(some), rows.IS_SOURCE
                 )
                 for row in connection.execute(stated.order_by(fact_turns.c.fact_id)):
                     told[row.turn_id].append(row.fact_id)
