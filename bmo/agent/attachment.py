@@ -10,8 +10,7 @@ import contextlib
 import functools
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
-from weakref import WeakKeyDictionary, ref
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from livekit.agents import Agent, llm
 from livekit.agents.voice import ModelSettings
@@ -25,11 +24,10 @@ from bmo.agent.tools import memory_tools
 if TYPE_CHECKING:
     from bmo.memory import MemorySession
 
-AgentT = TypeVar("AgentT", bound=Agent)
+_AgentOrClass = TypeVar("_AgentOrClass", bound=Agent | type[Agent])
 
-_ATTACHED: WeakKeyDictionary[Agent, ref[ConversationMemory]] = WeakKeyDictionary()
-"""An agent's wrapped hooks keep its conversation alive. Kept alive from here it would keep the
-agent alive, through the tasks of its turns, and with it the whole session."""
+_CONVERSATION = "_bmo_conversation"
+"""Where an agent with memory has its conversation."""
 
 
 class MemoryAgent(Agent):
@@ -52,44 +50,20 @@ class MemoryAgent(Agent):
         name_speaker: NameSpeaker | None = None,
         **agent: Any,
     ) -> None:
-        """Makes the agent and attaches the memory.
-
-        Args:
-            memory: One visit of one user. Agents that hand over to each other share it.
-            memory_tools: Tools the model may call: any of "remember", "forget", "recall",
-                "explain_memory", "off_the_record".
-            name_speaker: See ``attach``.
-            **agent: Everything ``livekit.agents.Agent`` takes.
-        """
+        """Makes the agent with all that ``Agent`` takes, and attaches the memory (``attach``)."""
         super().__init__(**agent)
         attach(self, memory, tools=memory_tools, name_speaker=name_speaker)
         self.conversation: ConversationMemory = conversation_of(self)
         """What memory did with each turn of this conversation."""
 
 
-@overload
 def attach(
-    agent: AgentT,
+    agent: _AgentOrClass,
     memory: MemorySession,
     *,
     tools: Sequence[ToolName] = (),
     name_speaker: NameSpeaker | None = None,
-) -> AgentT: ...
-@overload
-def attach(
-    agent: type[AgentT],
-    memory: MemorySession,
-    *,
-    tools: Sequence[ToolName] = (),
-    name_speaker: NameSpeaker | None = None,
-) -> type[AgentT]: ...
-def attach(
-    agent: AgentT | type[AgentT],
-    memory: MemorySession,
-    *,
-    tools: Sequence[ToolName] = (),
-    name_speaker: NameSpeaker | None = None,
-) -> AgentT | type[AgentT]:
+) -> _AgentOrClass:
     """Gives an agent a memory; its own hooks, nodes, tools and instructions keep working.
 
     Args:
@@ -108,11 +82,12 @@ def attach(
             runs already and cannot be given tools. Nothing was changed then.
     """
     if isinstance(agent, type) and issubclass(agent, Agent):
-        return _attached_class(agent, memory, tuple(tools), name_speaker)
+        made = _attached_class(agent, memory, tuple(tools), name_speaker)
+        return cast("_AgentOrClass", made)
     # An alias such as ``AgentTask[str]`` would pass what is set on it to its class, for everybody.
     if not isinstance(agent, Agent):
         raise TypeError(f"attach needs an Agent or a class of them, and {agent!r} is neither")
-    known = _conversation_of(agent)
+    known: ConversationMemory | None = getattr(agent, _CONVERSATION, None)
     if known is not None and known.memory is not memory:
         raise ValueError(
             f"agent {agent.id!r} already has a memory of user {known.memory.user_id!r}: "
@@ -125,7 +100,7 @@ def attach(
     if known is not None:
         return agent
     conversation.admit(agent)
-    _ATTACHED[agent] = ref(conversation)
+    setattr(agent, _CONVERSATION, conversation)
     _wrap_hooks(agent, conversation)
     if _runs(agent):
         conversation.joined(agent, agent.session)
@@ -138,7 +113,7 @@ def conversation_of(agent: Agent) -> ConversationMemory:
     Raises:
         LookupError: The agent has no memory.
     """
-    conversation = _conversation_of(agent)
+    conversation: ConversationMemory | None = getattr(agent, _CONVERSATION, None)
     if conversation is None:
         raise LookupError(f"agent {agent.id!r} has no memory: call attach(agent, memory) first")
     return conversation
@@ -162,18 +137,13 @@ async def prepare(agent: Agent) -> None:
     await conversation_of(agent).ready()
 
 
-def _conversation_of(agent: Agent) -> ConversationMemory | None:
-    known = _ATTACHED.get(agent)
-    return known() if known is not None else None
-
-
 def _attached_class(
-    agent_class: type[AgentT],
+    agent_class: type[Agent],
     memory: MemorySession,
     tools: tuple[ToolName, ...],
     name_speaker: NameSpeaker | None,
-) -> type[AgentT]:
-    def make(self: AgentT, *args: Any, **kwargs: Any) -> None:
+) -> type[Agent]:
+    def make(self: Agent, *args: Any, **kwargs: Any) -> None:
         agent_class.__init__(self, *args, **kwargs)
         attach(self, memory, tools=tools, name_speaker=name_speaker)
 
@@ -183,7 +153,7 @@ def _attached_class(
         "__module__": agent_class.__module__,
         "__qualname__": agent_class.__qualname__,
     }
-    return cast("type[AgentT]", type(agent_class.__name__, (agent_class,), namespace))
+    return type(agent_class.__name__, (agent_class,), namespace)
 
 
 def _wrap_hooks(agent: Agent, conversation: ConversationMemory) -> None:
@@ -196,14 +166,14 @@ def _wrap_hooks(agent: Agent, conversation: ConversationMemory) -> None:
     @functools.wraps(own_enter)
     async def on_enter() -> None:
         conversation.joined(agent, agent.session)
-        await conversation.tell_live_model(agent)
+        await conversation.live_profile.tell(agent)
         await own_enter()
 
     @functools.wraps(own_update)
     async def update_instructions(*args: Any, **kwargs: Any) -> None:
         await own_update(*args, **kwargs)
         if _runs(agent):
-            await conversation.tell_live_model(agent, again=True)
+            await conversation.live_profile.tell(agent, again=True)
 
     @functools.wraps(own_hook)
     async def on_user_turn_completed(
@@ -222,13 +192,12 @@ def _wrap_hooks(agent: Agent, conversation: ConversationMemory) -> None:
         reply = own_node(chat_ctx, tools, model_settings)
         return await reply if inspect.iscoroutine(reply) else reply
 
-    for name, hook in (
-        ("on_enter", on_enter),
-        ("on_user_turn_completed", on_user_turn_completed),
-        ("llm_node", llm_node),
-        ("update_instructions", update_instructions),
-    ):
-        setattr(agent, name, hook)
+    vars(agent).update(
+        on_enter=on_enter,
+        on_user_turn_completed=on_user_turn_completed,
+        llm_node=llm_node,
+        update_instructions=update_instructions,
+    )
 
 
 def _add_tools(agent: Agent, tools: list[llm.Tool | llm.Toolset], *, again: bool) -> None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from bmo import telemetry
@@ -16,6 +17,16 @@ from bmo import telemetry
 logger = logging.getLogger("bmo.agent")
 
 _T = TypeVar("_T")
+
+
+@contextmanager
+def contained(part: str) -> Iterator[None]:
+    """Lets no error of memory out: it is logged and counted, and the conversation goes on."""
+    try:
+        yield
+    except Exception:
+        logger.exception("memory failed and the conversation goes on", extra={"part": part})
+        telemetry.note_fault(part)
 
 
 class Background:
@@ -26,13 +37,9 @@ class Background:
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def guarded(self, part: str, call: Callable[..., _T], *args: Any) -> _T | None:
-        """Calls memory's code so that nothing of it reaches the framework; None when it raised."""
-        try:
+        """Calls memory's code; None when it raised (see ``contained``)."""
+        with contained(part):
             return call(*args)
-        except Exception:
-            logger.exception("memory failed and the conversation goes on", extra={"part": part})
-            telemetry.note_fault(part)
-            return None
 
     def start(self, work: Coroutine[Any, Any, _T]) -> asyncio.Task[_T]:
         """Runs something beside the conversation and keeps a reference to it."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from livekit.agents import llm
 
 from bmo import telemetry
-from bmo.agent.background import Background
+from bmo.agent.background import Background, contained
 from bmo.agent.guests import Guests
 from bmo.agent.heard import HeardTurn, same_words
 from bmo.agent.placement import place_profile, place_recall
@@ -127,21 +127,15 @@ class ContextInjection:
 
     async def _profile(self) -> Recall | None:
         version = self._memory.profile_version
-        try:
+        with contained("profile"):
             profile: object = await self._memory.profile()
-        except Exception:
-            logger.exception("the profile could not be loaded")
-            telemetry.note_fault("profile")
-            return None
-        if version != self._memory.profile_version:
-            return None  # something in it was forgotten while it was read
-        if isinstance(profile, Recall):
-            self.profile = profile
-            telemetry.note("bmo_injected_tokens", profile.tokens, part="profile")
-        else:
-            logger.error("the profile is not one", extra={"type": type(profile).__name__})
-            telemetry.note_fault("profile")
-        return self.profile
+            if not isinstance(profile, Recall):
+                raise TypeError(f"the profile is a {type(profile).__name__}")
+            if version == self._memory.profile_version:  # nothing of it was forgotten meanwhile
+                self.profile = profile
+                telemetry.note("bmo_injected_tokens", profile.tokens, part="profile")
+                return profile
+        return None
 
     def _outcome(self, heard: HeardTurn) -> Recall | None:
         """What was recalled for a turn by now; None, and why, when that is nothing."""

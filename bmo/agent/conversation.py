@@ -12,10 +12,10 @@ deadline (``bmo.agent.background``, ``bmo.agent.context_injection``).
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -27,11 +27,11 @@ from livekit.agents import (
     UserStateChangedEvent,
     llm,
 )
-from livekit.agents.voice.events import CloseEvent, SpeechCreatedEvent
+from livekit.agents.voice.events import CloseEvent, EventTypes
 
 from bmo import telemetry
 from bmo.agent import session_channel
-from bmo.agent.background import Background
+from bmo.agent.background import Background, contained
 from bmo.agent.context_injection import ContextInjection
 from bmo.agent.guests import Guests
 from bmo.agent.heard import HeardTurn, HeardTurns
@@ -46,8 +46,6 @@ from bmo.turn import Recall, Turn
 if TYPE_CHECKING:
     from bmo.memory import MemorySession
 
-logger = logging.getLogger("bmo.agent")
-
 FLUSH_TIMEOUT_S = 60.0
 """Seconds a flush may take before the conversation ends without it."""
 
@@ -57,6 +55,7 @@ class ConversationMemory:
 
     Attributes:
         memory: The memory session of the user.
+        live_profile: Tells realtime models the profile.
     """
 
     def __init__(self, memory: MemorySession, name_speaker: NameSpeaker | None = None) -> None:
@@ -71,7 +70,7 @@ class ConversationMemory:
             participant=lambda: memory.participant,
         )
         self._injection = ContextInjection(memory, self._guests, self._background)
-        self._live_profile = LiveProfile(self._injection, self._speakers, self._background)
+        self.live_profile = LiveProfile(self._injection, self._speakers, self._background)
         self._live_transcripts = LiveTranscripts()
         self._turns = HeardTurns()
         self._gating = TurnGating(
@@ -107,41 +106,25 @@ class ConversationMemory:
         self.bind(session)
         self._background.guarded("history", self._turns.pass_by, agent.chat_ctx.messages())
 
-    async def tell_live_model(self, agent: Agent, *, again: bool = False) -> None:
-        """Tells a realtime model the profile. Never raises; see ``LiveProfile.tell``."""
-        await self._live_profile.tell(agent, again=again)
-
     def bind(self, session: AgentSession[Any]) -> None:
         """Listens to a session's events. Safe to call twice."""
         if session in self._sessions:
             return
         self._sessions.add(session)
 
-        def transcribed(event: UserInputTranscribedEvent) -> None:
-            self._background.guarded("prefetch", self._on_transcribed, session, event)
-
-        def item_added(event: ConversationItemAddedEvent) -> None:
-            self._background.guarded("item", self._on_item, session, event)
-
-        def speech_created(event: SpeechCreatedEvent) -> None:
-            self._background.guarded("item", self._gate_transcripts, session)
-
-        def closed(event: CloseEvent) -> None:
-            self._background.guarded("item", self._gate_transcripts, session)
-            self._background.start(self.flush())
-
-        def user_state_changed(event: UserStateChangedEvent) -> None:
-            if event.new_state == "speaking":
-                self._background.guarded("item", self._speakers.begin, session)
-
+        guarded = self._background.guarded
         user = self.memory.participant or identity_of(self.memory.user_id)
-        self._background.guarded("channel", session_channel.keep_to, session, user)
-        self._background.guarded("link", self._speakers.watch, session, self._live_profile.renew)
-        session.on("user_state_changed", user_state_changed)
-        session.on("user_input_transcribed", transcribed)
-        session.on("conversation_item_added", item_added)
-        session.on("speech_created", speech_created)
-        session.on("close", closed)
+        guarded("channel", session_channel.keep_to, session, user)
+        guarded("link", self._speakers.watch, session, self.live_profile.renew)
+        handlers: dict[EventTypes, tuple[str, Callable[..., None]]] = {
+            "user_state_changed": ("item", self._on_user_state),
+            "user_input_transcribed": ("prefetch", self._on_transcribed),
+            "conversation_item_added": ("item", self._on_item),
+            "speech_created": ("item", self._gate_transcripts),
+            "close": ("item", self._on_close),
+        }
+        for event, (part, handler) in handlers.items():
+            session.on(event, partial(guarded, part, handler, session))
         self._injection.load_profile()
 
     async def ready(self) -> Recall | None:
@@ -150,16 +133,10 @@ class ConversationMemory:
 
     async def flush(self) -> None:
         """Waits until every turn heard so far is written down. Never raises."""
-        try:
+        with contained("flush"):
             async with asyncio.timeout(FLUSH_TIMEOUT_S):
                 await self.memory.flush()
                 await self._guests.flush()
-        except TimeoutError:
-            logger.error("memory was not flushed in time", extra={"timeout_s": FLUSH_TIMEOUT_S})
-            telemetry.note_fault("flush")
-        except Exception:
-            logger.exception("memory could not be flushed")
-            telemetry.note_fault("flush")
 
     async def aclose(self) -> None:
         """Writes down what is in flight and ends the visit, the guests' too."""
@@ -195,10 +172,8 @@ class ConversationMemory:
         finally:
             began = time.perf_counter()
             if opened is not None:
-                heard, parts = opened
-                guarded(
-                    "hook", self._gating.gate, heard, parts, new_message.text_content or "", "hook"
-                )
+                text = new_message.text_content or ""
+                guarded("hook", self._gating.gate, *opened, text, "hook")
                 memory_s += time.perf_counter() - began
                 telemetry.note("bmo_hook_duration_seconds", memory_s)
 
@@ -207,7 +182,7 @@ class ConversationMemory:
 
         Also runs for a preemptive reply, which may be thrown away: nothing is gated here.
         """
-        try:
+        with contained("inject"):
             message, answered = last_user_message(chat_ctx)
             heard: HeardTurn | None = None
             if message is not None:
@@ -220,9 +195,6 @@ class ConversationMemory:
                 take_memory_away(chat_ctx, before=message)
                 heard = None if answered else heard
             await self._injection.inject(chat_ctx, heard, message, with_profile=for_user)
-        except Exception:
-            logger.exception("memory was left out of a reply")
-            telemetry.note_fault("inject")
 
     def _is_for_user(self, agent: Agent, heard: HeardTurn | None) -> bool:
         """Whether a reply is the user's: to his words, or to none while the session hears him."""
@@ -253,7 +225,8 @@ class ConversationMemory:
         parts = self._speakers.parts_of(agent.session, message)
         heard = self._turns.of_message(message)
         if heard is None:
-            heard = self._turns.claim_draft(message)
+            heard = self._turns.draft_for(message)
+            self._turns.drop_drafts()
             if heard is None or heard.speaker != speaks_for(parts):
                 heard = self._gating.record(parts, message, turn_ctx)
             self._turns.link(message, heard)
@@ -283,6 +256,14 @@ class ConversationMemory:
 
     # -- events --------------------------------------------------------------------------------
 
+    def _on_user_state(self, session: AgentSession[Any], event: UserStateChangedEvent) -> None:
+        if event.new_state == "speaking":
+            self._speakers.begin(session)
+
+    def _on_close(self, session: AgentSession[Any], event: CloseEvent) -> None:
+        self._background.guarded("item", self._gate_transcripts, session)
+        self._background.start(self.flush())
+
     def _on_transcribed(self, session: AgentSession[Any], event: UserInputTranscribedEvent) -> None:
         if isinstance(event.language, str) and len(event.language) >= 2:
             self._gating.language = event.language[:2].lower()
@@ -307,7 +288,7 @@ class ConversationMemory:
             # context first, and may tell of it when another agent runs already.
             self._turns.pass_by([item])
             return
-        self._live_profile.renew()
+        self.live_profile.renew()
         text = item.text_content or ""
         if item.role == "assistant":
             self._note_reply(text)
@@ -319,9 +300,7 @@ class ConversationMemory:
         heard = self._turns.of_message(item)
         if heard is not None and heard.way is not None:
             return
-        if self._turns.adopted(item) is not None:
-            return
-        if self._live_transcripts.heard_twice(session, item):
+        if self._turns.adopted(item) or self._live_transcripts.heard_twice(session, item):
             return
         parts = self._speakers.parts_of(session, item)
         if heard is None:
@@ -329,7 +308,7 @@ class ConversationMemory:
             self._turns.link(item, heard)
         self._gate_words(session, heard, parts, text)
 
-    def _gate_transcripts(self, session: AgentSession[Any]) -> None:
+    def _gate_transcripts(self, session: AgentSession[Any], event: object = None) -> None:
         """Gates what only a recogniser heard beside a realtime model, when its turn is over."""
         parts = self._live_transcripts.turn()
         if not parts:
@@ -366,13 +345,10 @@ class ConversationMemory:
 
 async def _say_notice(session: AgentSession[Any], memory: MemorySession, turn: Turn) -> None:
     """Has a realtime model say what memory must have said after a turn."""
-    try:
+    with contained("notice"):
         notice: object = await memory.notice(turn)
         if isinstance(notice, str) and notice:
             session.generate_reply(instructions=notice)
-    except Exception:
-        logger.exception("a realtime model was not told what was asked of memory")
-        telemetry.note_fault("notice")
 
 
 def _hook_hears(agent: Agent, message: llm.ChatMessage) -> bool:

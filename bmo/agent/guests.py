@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
-
-from bmo import telemetry
 
 if TYPE_CHECKING:
     from bmo.memory import MemorySession
-
-logger = logging.getLogger("bmo.agent")
 
 GUESTS_MOST = 16
 """Guests of one visit that get a memory; a recogniser that takes one voice for many must not open
@@ -39,11 +34,6 @@ class Guests:
         if session is None and len(self._sessions) < GUESTS_MOST and self._memory.is_open:
             session = self._sessions[speaker] = self._memory.of_guest(speaker)
         return session
-
-    def note(self, speaker: str, *, kept: bool) -> None:
-        """Counts a guest's turn."""
-        telemetry.note("bmo_guest_turns", kept=str(kept).lower())
-        logger.info("a guest spoke", extra={"kept": kept, "lk.pii.speaker": speaker})
 
     async def flush(self) -> None:
         """Waits until everything guests said is written down."""

@@ -100,7 +100,7 @@ class HeardTurns:
     def draft_for(self, message: llm.ChatMessage) -> HeardTurn | None:
         """The record of an earlier preemptive attempt at the same words."""
         words = message.text_content or ""
-        for draft in self._drafts:
+        for draft in reversed(self._drafts):
             if draft.way is None and same_words(draft.said, words):
                 self.link(message, draft)
                 return draft
@@ -111,15 +111,9 @@ class HeardTurns:
         self.link(message, heard)
         self._drafts.append(heard)
 
-    def claim_draft(self, message: llm.ChatMessage) -> HeardTurn | None:
-        """The draft that became this turn; the others were other turns' or thrown away."""
-        words = message.text_content or ""
-        drafts = list(self._drafts)
+    def drop_drafts(self) -> None:
+        """A turn is complete: drafts that did not become it were others' or thrown away."""
         self._drafts.clear()
-        for draft in reversed(drafts):
-            if draft.way is None and same_words(draft.said, words):
-                return draft
-        return None
 
     def adopted(self, item: llm.ChatMessage) -> HeardTurn | None:
         """The record of a turn that went through the hook under another message's id.

@@ -133,15 +133,10 @@ def _session(
             return opened.result().session(user_id=user_id, session_id=context.job.id)
         except Exception as error:
             opened = _failed(error)
-    advice = ""
-    if settings.qdrant_url is None and _is_process(context):
-        advice = AS_THREADS
+    in_process = context.proc.executor_type is JobExecutorType.PROCESS
+    advice = AS_THREADS if in_process and settings.qdrant_url is None else ""
     late = LateSession(opened, settings, user_id=user_id, session_id=context.job.id, advice=advice)
     return cast("MemorySession", late)
-
-
-def _is_process(context: JobContext) -> bool:
-    return context.proc.executor_type is JobExecutorType.PROCESS
 
 
 def _failed(error: Exception) -> Future[MemoryService]:

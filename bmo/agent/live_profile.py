@@ -7,18 +7,14 @@ anew when something in it ends or is forgotten, and without the profile while a 
 
 from __future__ import annotations
 
-import logging
 from weakref import WeakKeyDictionary
 
 from livekit.agents import Agent
 
-from bmo import telemetry
-from bmo.agent.background import Background
+from bmo.agent.background import Background, contained
 from bmo.agent.context_injection import ContextInjection
 from bmo.agent.live_transcripts import is_realtime
 from bmo.agent.speakers import Speakers
-
-logger = logging.getLogger("bmo.agent")
 
 
 class LiveProfile:
@@ -34,16 +30,13 @@ class LiveProfile:
         self._told: WeakKeyDictionary[Agent, str] = WeakKeyDictionary()
 
     async def tell(self, agent: Agent, *, again: bool = False) -> None:
-        """Tells the model of an agent that runs; does nothing for other than realtime models.
+        """Tells the model of an agent that runs, if it is a realtime model. Never raises.
 
         ``again``: its model was told other instructions since.
         """
-        try:
+        with contained("profile"):
             if is_realtime(agent):
                 await self._tell(agent, again)
-        except Exception:
-            logger.exception("a realtime model was not told the profile")
-            telemetry.note_fault("profile")
 
     def renew(self) -> None:
         """Starts to tell it anew where it is no longer what it should be."""

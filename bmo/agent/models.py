@@ -50,36 +50,32 @@ def model_family(settings: Settings) -> Family:
         ModelsUnavailable: Its key is missing.
     """
     livekit = settings.livekit_api_key is not None and settings.livekit_api_secret is not None
-    chosen = settings.bmo_models
-    if chosen == "auto":
-        if settings.google_api_key is not None:
-            return "google"
-        if livekit and (settings.livekit_url is None or _is_cloud(settings.livekit_url)):
-            return "inference"
-        if livekit:
-            raise ModelsUnavailable(
-                f"No models: LIVEKIT_URL={settings.livekit_url} is a server of your own, and "
-                "LiveKit's inference is in its cloud: set GOOGLE_API_KEY for Gemini, or "
-                "BMO_MODELS=inference if the keys are of a project in the cloud."
-            )
+    google = settings.google_api_key is not None
+    url, chosen = settings.livekit_url, settings.bmo_models
+    if chosen == "auto" and not google and livekit and url is not None and not _is_cloud(url):
+        raise ModelsUnavailable(
+            f"No models: LIVEKIT_URL={url} is a server of your own, and LiveKit's inference is in "
+            "its cloud: set GOOGLE_API_KEY for Gemini, or BMO_MODELS=inference if the keys are of "
+            "a project in the cloud."
+        )
+    if chosen == "auto" and not google and not livekit:
         raise ModelsUnavailable(
             "No models: set GOOGLE_API_KEY for Gemini, or LIVEKIT_API_KEY and LIVEKIT_API_SECRET "
             "for LiveKit's inference; `bmo chat` needs neither."
         )
-    if chosen == "inference":
-        if not livekit:
-            raise ModelsUnavailable(
-                "BMO_MODELS=inference needs LIVEKIT_API_KEY and LIVEKIT_API_SECRET: set both."
-            )
-        return "inference"
-    if settings.google_api_key is None:
+    if chosen == "auto":
+        return "google" if google else "inference"
+    if chosen == "inference" and not livekit:
+        raise ModelsUnavailable(
+            "BMO_MODELS=inference needs LIVEKIT_API_KEY and LIVEKIT_API_SECRET: set both."
+        )
+    if chosen != "inference" and not google:
         raise ModelsUnavailable(f"BMO_MODELS={chosen} needs GOOGLE_API_KEY: set it.")
     return chosen
 
 
 def _is_cloud(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    return host.endswith(CLOUD)
+    return (urlsplit(url).hostname or "").endswith(CLOUD)
 
 
 def voice_models(settings: Settings) -> VoiceModels:
@@ -98,13 +94,11 @@ def voice_models(settings: Settings) -> VoiceModels:
             settings.bmo_stt or f"{INFERENCE_STT}:{spoken}",
             settings.bmo_tts or INFERENCE_TTS,
         )
+    if family == "google-live":
+        return VoiceModels(family, _live(settings), None, None)
     from livekit.plugins import google
 
     key = _google_key(settings)
-    if family == "google-live":
-        from livekit.plugins.google import realtime
-
-        return VoiceModels(family, _live(realtime.RealtimeModel, key, settings), None, None)
     # Without a language Gemini detects it; one that is named is a hint that it keeps to.
     language = None if settings.bmo_language == "auto" else settings.bmo_language
     ears = _made(google.beta.GeminiSTT, settings.bmo_stt, api_key=key, language=language)
@@ -128,16 +122,15 @@ def google_llm(settings: Settings) -> llm.LLM[Any]:
     return _made(google.LLM, settings.bmo_llm, api_key=_google_key(settings))
 
 
-def _live(
-    make: Callable[..., llm.RealtimeModel], key: str, settings: Settings
-) -> llm.RealtimeModel:
+def _live(settings: Settings) -> llm.RealtimeModel:
     """Gemini Live as memory needs it."""
     from google.genai import types
+    from livekit.plugins.google import realtime
 
     return _made(
-        make,
+        realtime.RealtimeModel,
         settings.bmo_llm,
-        api_key=key,
+        api_key=_google_key(settings),
         # What memory is made from; LiveKit's default, but nothing would be stored without it.
         input_audio_transcription=types.AudioTranscriptionConfig(),
         # Without it Gemini ends a conversation after 15 minutes. The instructions, and with them

@@ -8,6 +8,8 @@ replaced, not doubled.
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from livekit.agents import llm
 from livekit.agents.llm.chat_context import DYNAMIC_INSTRUCTIONS_MESSAGE_ID
 
@@ -87,9 +89,8 @@ def place_recall(
 def take_memory_away(chat_ctx: llm.ChatContext, *, before: llm.ChatMessage | None) -> None:
     """Takes out what memory put into a context, and what its tools answered in earlier turns.
 
-    Args:
-        chat_ctx: The model's working copy, for words of somebody else than the user.
-        before: Those words, or None; a tool that is called for them says itself what it may.
+    ``before``: the words that are replied to; a tool that is called for them says itself what it
+    may.
     """
     _take_away(chat_ctx, "profile")
     _take_away(chat_ctx, "recall")
@@ -108,16 +109,14 @@ def last_user_message(chat_ctx: llm.ChatContext) -> tuple[llm.ChatMessage | None
     A step after a tool call comes with the same user message and a function's output behind it;
     that is not an answer. Words of the assistant followed by no function call are.
     """
-    answered = False
+    answered = called = False
     for item in reversed(chat_ctx.items):
         if isinstance(item, llm.FunctionCall | llm.FunctionCallOutput):
-            # Words before a tool call ("let me look") are no answer yet.
-            return _user_before(chat_ctx, item), answered
-        if isinstance(item, llm.ChatMessage):
-            if item.role == "user":
-                return item, answered
-            if item.role == "assistant" and _MARK not in item.extra:
-                answered = True
+            called = True  # words before it ("let me look") are no answer yet
+        elif isinstance(item, llm.ChatMessage) and item.role == "user":
+            return item, answered
+        elif _of_assistant(item) and not called:
+            answered = True
     return None, answered
 
 
@@ -125,11 +124,7 @@ def words_of_assistant_before(chat_ctx: llm.ChatContext, message: llm.ChatMessag
     """The assistant's latest words before ``message`` (before the end when it is not there)."""
     place = None if message is None else chat_ctx.index_by_id(message.id)
     for item in reversed(chat_ctx.items[:place]):
-        if (
-            isinstance(item, llm.ChatMessage)
-            and item.role == "assistant"
-            and _MARK not in item.extra
-        ):
+        if _of_assistant(item):
             return item.text_content or ""
     return ""
 
@@ -144,21 +139,19 @@ def memory_blocks(chat_ctx: llm.ChatContext) -> list[str]:
     return blocks
 
 
-def _user_before(chat_ctx: llm.ChatContext, item: llm.ChatItem) -> llm.ChatMessage | None:
-    place = chat_ctx.items.index(item)
-    for earlier in reversed(chat_ctx.items[:place]):
-        if isinstance(earlier, llm.ChatMessage) and earlier.role == "user":
-            return earlier
-    return None
+def _of_assistant(item: llm.ChatItem) -> TypeGuard[llm.ChatMessage]:
+    """Whether an item is the assistant's own words, not a block of memory in its role."""
+    if not isinstance(item, llm.ChatMessage):
+        return False
+    return item.role == "assistant" and _MARK not in item.extra
 
 
 def _after_instructions(chat_ctx: llm.ChatContext) -> int:
     """Index after the first system message that stands before any conversation, else 0."""
     for place, item in enumerate(chat_ctx.items):
-        if isinstance(item, llm.ChatMessage):
-            return place + 1 if item.role in ("system", "developer") else 0
-        if isinstance(item, llm.FunctionCall | llm.FunctionCallOutput):
-            return 0
+        if isinstance(item, llm.ChatMessage | llm.FunctionCall | llm.FunctionCallOutput):
+            instructs = item.type == "message" and item.role in ("system", "developer")
+            return place + 1 if instructs else 0
     return 0
 
 

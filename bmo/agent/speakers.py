@@ -11,6 +11,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from livekit.agents import AgentSession, UserInputTranscribedEvent, llm
@@ -41,12 +42,7 @@ _SEGMENTS_KEPT = 64
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one speaker said of a turn.
-
-    Attributes:
-        speaker: "" for the user, else the guest's user id.
-        text: The words.
-    """
+    """What one speaker said of a turn; ``speaker``: "" for the user, else the guest's user id."""
 
     speaker: str
     text: str
@@ -69,8 +65,7 @@ class Speakers:
             user_id: Whose memory it is.
             session_id: Which visit it is; a recogniser's labels mean nothing beyond it.
             name: Names a recogniser's labels, where the application knows voices.
-            participant: Tells the user's identity in the room; None is the one that the user's id
-                is made from.
+            participant: Tells the user's identity in the room, None where that is his id's.
         """
         self._user_id = user_id
         self._session_id = session_id
@@ -137,8 +132,7 @@ class Speakers:
         typed_by = message.extra.get(SPEAKER_KEY)
         if isinstance(typed_by, str):
             return (Part(self._participant(typed_by), text),)
-        matched = self._matching(text)
-        if matched:
+        if matched := self._matching(text):
             return _joined(matched)
         if self._interim is not None and bare_words(self._interim.text) == bare_words(text):
             return (Part(self._interim.speaker, text),)
@@ -146,11 +140,9 @@ class Speakers:
 
     def done_with(self, text: str) -> None:
         """A turn with these words was gated: its transcripts, and older ones, are let go."""
-        matched = self._matching(text)
-        if matched:
-            while self._segments and self._segments[0] is not matched[-1]:
-                self._segments.popleft()
-            self._segments.popleft()
+        if matched := self._matching(text):
+            while self._segments.popleft() is not matched[-1]:
+                pass
 
     def _matching(self, text: str) -> list[Part]:
         """The run of final transcripts that makes up ``text``, or none."""
@@ -175,8 +167,7 @@ class Speakers:
             return self._guest(UNKNOWN) if self._labelled and event.is_final else ""
         named = self._name(label) if self._name is not None else None
         if named is not None:
-            named = named if named == self._user_id else user_id_for(named)
-            return "" if named == self._user_id else named
+            return "" if self._user_id in (named, user_id_for(named)) else user_id_for(named)
         if label == self._user_id:
             return ""
         if self._own_label is None and event.is_final:
@@ -196,10 +187,7 @@ class Speakers:
         if identity is None:
             return ""
         own = self._user_in_room()
-        if own is None:
-            if user_id_for(identity) == self._user_id:
-                return ""
-        elif identity == own:
+        if identity == own or (own is None and user_id_for(identity) == self._user_id):
             return ""
         if own is None and not self._warned:
             self._warned = True
@@ -207,9 +195,8 @@ class Speakers:
                 "The memory's user is not in the room, and who speaks there is a guest: use "
                 "memory_for, or set the memory's participant"
             )
-        if own is None or user_id_for(own) != self._user_id:
-            return self._guest(identity)
-        return user_id_for(identity)
+        known = own is not None and user_id_for(own) == self._user_id
+        return user_id_for(identity) if known else self._guest(identity)
 
     def _listened_to(self, session: AgentSession[Any]) -> str | None:
         """Identity of the participant a session listens to, or did last; None without a room."""
@@ -241,10 +228,5 @@ def typed_by_user(message: llm.ChatMessage) -> bool:
 
 
 def _joined(segments: list[Part]) -> tuple[Part, ...]:
-    parts: list[Part] = []
-    for segment in segments:
-        if parts and parts[-1].speaker == segment.speaker:
-            parts[-1] = Part(segment.speaker, f"{parts[-1].text} {segment.text}")
-        else:
-            parts.append(segment)
-    return tuple(parts)
+    runs = groupby(segments, key=lambda segment: segment.speaker)
+    return tuple(Part(speaker, " ".join(one.text for one in run)) for speaker, run in runs)

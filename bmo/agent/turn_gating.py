@@ -100,7 +100,9 @@ class TurnGating:
         memory = self._guests.memory_of(heard.speaker)
         heard.kept = memory is not None
         if heard.speaker:
-            self._guests.note(heard.speaker, kept=heard.kept)
+            telemetry.note("bmo_guest_turns", kept=str(heard.kept).lower())
+            about = {"kept": heard.kept, "lk.pii.speaker": heard.speaker}
+            logger.info("a guest spoke", extra=about)
         if memory is None:
             return
         try:

@@ -26,7 +26,6 @@ from bmo.chat.responder import NAME as OFFLINE_NAME
 from bmo.chat.responder import OfflineResponder
 from bmo.chat.screen import Screen
 from bmo.language.identification import warm_up as load_identification
-from bmo.quotation import quotation
 from bmo.settings import Settings
 from bmo.telemetry import debug_to_stderr, quiet_logs
 
@@ -187,15 +186,8 @@ class _Conversation:
             trouble = "not written down yet"
         except Exception as error:  # shown to the person; the conversation goes on
             trouble = f"not written down: {_first_line(error)}"
-        self.screen.memory_line(
-            decision,
-            [quotation(fact) for fact in recorded.added] if recorded else [],
-            [quotation(fact) for fact in recorded.confirmed] if recorded else [],
-            sorted({quotation(ended.fact) for ended in recorded.ended}) if recorded else [],
-            heard.given,
-            trouble,
-            kept=memory.keeps(heard.said),
-        )
+        kept = memory.keeps(heard.said)
+        self.screen.memory_line(decision, recorded, heard.given, trouble, kept=kept)
 
 
 async def _talk(conversation: _Conversation, source: TextIO, leave: asyncio.Event) -> None:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from rich.console import Console
 from rich.text import Text
 
+from bmo.ledger import Recorded
 from bmo.quotation import quotation
 from bmo.turn import CATEGORIES, Decision, Recall, StoredFact
 
@@ -70,9 +71,7 @@ class Screen:
     def memory_line(
         self,
         decision: Decision | None,
-        added: Sequence[str],
-        confirmed: Sequence[str],
-        ended: Sequence[str],
+        recorded: Recorded | None,
         recall: Recall | None,
         trouble: str,
         *,
@@ -82,9 +81,7 @@ class Screen:
 
         Args:
             decision: What the write gate said; None when the turn did not reach it.
-            added: Texts of new memories.
-            confirmed: Texts said before.
-            ended: Texts that are no longer true or were forgotten.
+            recorded: What the ledger changed; None when nothing is known of it.
             recall: What the model was given.
             trouble: What went wrong, or "".
             kept: False while off the record: then the verdict has no effect and is not shown.
@@ -99,13 +96,13 @@ class Screen:
         else:
             line.append(decision.verdict, VERDICT_STYLE[decision.verdict])
             line.append(f" ({safe(decision.reason)})")
-        for sign, style, texts in (
-            ("+", "green", added),
-            ("=", "bright_black", confirmed),
-            ("-", "red", ended),
-        ):
-            for text in texts:
-                line.append(f" · {sign} {safe(text)}", style)
+        if recorded is not None:
+            for fact in recorded.added:
+                line.append(f" · + {safe(quotation(fact))}", "green")
+            for fact in recorded.confirmed:
+                line.append(f" · = {safe(quotation(fact))}", "bright_black")
+            for text in sorted({quotation(ended.fact) for ended in recorded.ended}):
+                line.append(f" · - {safe(text)}", "red")
         if recall is not None:
             line.append(f" · {_recalled(recall)}")
         if trouble:

@@ -160,28 +160,27 @@ def _show_stats(console: Console, found: dict[str, Any]) -> None:
         f"{found['turns']} turns, {found['fallbacks']} fallbacks"
     )
     recalls, judged = found["recalls"], found["feedback"]
-    days = [
-        (day, *(str(verdicts.get(verdict, 0)) for verdict in VERDICT_STYLE))
-        for day, verdicts in found["by_day"].items()
-    ]
-    _show_counts(("day", *VERDICT_STYLE), days)
+    _show_counts(
+        ("day", *VERDICT_STYLE),
+        [
+            (day, *(verdicts.get(verdict, 0) for verdict in VERDICT_STYLE))
+            for day, verdicts in found["by_day"].items()
+        ],
+    )
     for title, counted in (
         ("live memories", found["categories"]),
         ("held because", found["held_reasons"]),
         ("signals", found["signals"]),
         ("recall triggers", recalls["triggers"]),
     ):
-        rows = [(shown(name), str(count)) for name, count in counted.items()]
-        _show_counts((title, ""), rows[:10])
+        _show_counts((title, ""), list(counted.items())[:10])
     rules = [
-        (shown(rule["rule_id"] or "encoder"),
-         *(str(rule[name]) for name in ("memories", "taken_back", "unhelpful")))
+        (rule["rule_id"] or "encoder", rule["memories"], rule["taken_back"], rule["unhelpful"])
         for rule in found["rules"][:15]
-    ]  # fmt: skip
+    ]
     _show_counts(("rules", "memories", "taken back", "unhelpful"), rules)
-    if found["silent_rules"]:
-        silent = f"{len(found['silent_rules'])} rules did not fire; --json names them"
-        console.print(f"[dim]{silent}[/dim]")
+    if silent := len(found["silent_rules"]):
+        console.print(f"[dim]{silent} rules did not fire; --json names them[/dim]")
     if judged["helpful_rate"] is not None:
         console.print(f"\n{judged['helpful_rate']:.0%} of the judgements on memories are good")
     if judged["rules_given"]:
@@ -197,8 +196,8 @@ def _show_stats(console: Console, found: dict[str, Any]) -> None:
         )
 
 
-def _show_counts(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def _show_counts(names: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """A table of what was counted, where anything was."""
     if rows:
         print()
-        show_rows(names, rows)
+        show_rows(names, [[shown(str(cell)) for cell in row] for row in rows])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -60,20 +60,17 @@ def gate(
     if rules is not None and not all(one.works for one in write_gate.custom_rules.problems):
         raise CommandError(f"--rules {str(rules)!r} has what is named above; mend it.")
     if jsonl is not None:
-        with closing(_turns(jsonl, text)) as turns:
-            for row_id, turn in turns:
-                write_line({"id": row_id, **decision_row(_decided(write_gate, turn, mode))})
+        _each_line(jsonl, text, lambda turn: decision_row(_decided(write_gate, turn, mode)))
         return
     words = _text_or_stdin(text)
     turn = Turn(text=words, assistant_before=asked, assistant_after=after, language=language)
     decision = _decided(write_gate, turn, mode)
-    if not as_json:
+    if as_json:
+        seen = decision.assessment
+        odds = {"judge": odds_row(seen)} if seen else {}
+        write_line({"id": None, **decision_row(decision), **odds})
+    else:
         show_decision(screen(), decision)
-        return
-    seen = decision.assessment
-    write_line(
-        {"id": None, **decision_row(decision), **({"judge": odds_row(seen)} if seen else {})}
-    )
 
 
 @app.command("plan")
@@ -94,9 +91,7 @@ def plan(
         _warn(*load_custom_rules(settings.gatekeeper_custom_rules_path).problems)
     read_gate = ReadGate.from_settings(settings, load_encoder=settings.effective_mode != "pattern")
     if jsonl is not None:
-        with closing(_turns(jsonl, text)) as turns:
-            for row_id, turn in turns:
-                write_line({"id": row_id, **plan_row(read_gate.plan(turn))})
+        _each_line(jsonl, text, lambda turn: plan_row(read_gate.plan(turn)))
         return
     turn = Turn(text=_text_or_stdin(text), assistant_before=asked, language=language)
     planned = read_gate.plan(turn)
@@ -139,10 +134,13 @@ def _decided(gate: WriteGate, turn: Turn, mode: str | None) -> Decision:
     return found if aim == "held" or found.facts else decision
 
 
-def _turns(jsonl: str, text: str | None) -> Generator[tuple[Any, Turn], None, None]:
+def _each_line(source: str, text: str | None, row: Callable[[Turn], dict[str, Any]]) -> None:
+    """Prints a row for each turn of JSON lines."""
     if text is not None:
         raise CommandError("the words and --jsonl are one at a time.")
-    return each_turn(jsonl)
+    with closing(each_turn(source)) as turns:
+        for row_id, turn in turns:
+            write_line({"id": row_id, **row(turn)})
 
 
 def _text_or_stdin(text: str | None) -> str:
@@ -170,15 +168,15 @@ def decision_row(decision: Decision) -> dict[str, Any]:
 
 def odds_row(seen: Assessment) -> dict[str, Any]:
     """The encoder's probabilities as the documented JSON object."""
-    odds = {name: getattr(seen, name) for name in ODDS}
     categories = {name: round(value, 4) for name, value in seen.categories.items()}
-    return {**{name: round(value, 4) for name, value in odds.items()}, "categories": categories}
+    return {**{name: round(getattr(seen, name), 4) for name in ODDS}, "categories": categories}
 
 
 def plan_row(planned: RecallPlan) -> dict[str, Any]:
     """A plan as the documented JSON object, without its id."""
-    names = "recall trigger complexity intent budget_tokens slots subjects domains depth"
-    return row_of(planned, names)
+    return row_of(
+        planned, "recall trigger complexity intent budget_tokens slots subjects domains depth"
+    )
 
 
 def show_decision(console: Console, decision: Decision) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -86,7 +86,7 @@ def _waiting_row(waiting: WaitingTurn | None) -> dict[str, Any]:
 
 
 def show_held(
-    console: Console, turns: list[LoggedTurn], waiting: Mapping[str, WaitingTurn] | None = None
+    console: Console, turns: Iterable[LoggedTurn], waiting: Mapping[str, WaitingTurn]
 ) -> None:
     """Held turns as a table; ``waiting``: turn id -> how far a model has come with it."""
     table = narrow_table(
@@ -96,9 +96,8 @@ def show_held(
         Column("on", no_wrap=True, style="dim"),
     )
     for turn in turns:
-        said = shown(turn.text) or "(the words were dropped)"
-        tried = (waiting or {}).get(turn.id)
-        why = turn.reason
+        said, why = shown(turn.text) or "(the words were dropped)", turn.reason
+        tried = waiting.get(turn.id)
         if tried is not None and tried.attempts:
             why = f"{why}; asked {tried.attempts}x: {tried.last_error}"
         table.add_row(turn.id[:8], said, shown(why), f"{turn.at:%Y-%m-%d}")
@@ -129,7 +128,7 @@ def _allow(
     with opened_stores(settings) as stores:
         ledger = stores.ledger
         turn = _the_held(ledger, user_id, prefix)
-        if not turn.text and text is None:
+        if text is None and not turn.text:
             raise CommandError(f"the words of {turn.id[:8]} were dropped: say them with --as.")
         if text is None and "injection" in turn.signals:
             raise CommandError(
@@ -173,14 +172,13 @@ def _settle(settings: Settings, limit: int, as_json: bool) -> None:
     if not before:
         console.print("No held turn waits for a model.")
         return
-    outcomes = (
+    console.print(f"Asked about {done.asked}: {done.calls} calls, ${done.cost:.4f}.")
+    for what, count in (
         ("became memories", done.allowed),
         ("hold nothing", done.discarded),
         ("stay held: what the model said was refused", done.held),
         ("stay held: no usable answer, tried again later", done.failed),
-    )
-    console.print(f"Asked about {done.asked}: {done.calls} calls, ${done.cost:.4f}.")
-    for what, count in outcomes:
+    ):
         if count:
             console.print(f"{count:4} {what}")
     if done.why_stopped:

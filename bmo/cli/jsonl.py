@@ -27,10 +27,6 @@ _WRONG_PLACE = (FileNotFoundError, IsADirectoryError, NotADirectoryError, Permis
 """Where nothing can be written; other errors, such as a full disk, are no wrong input."""
 
 
-class BadLine(ValueError):
-    """A line is not what is expected; the message names line and fix."""
-
-
 def read_lines(source: str) -> Generator[tuple[int, str], None, None]:
     """Yields (number, line) of a file, or of standard input for "-"; bad UTF-8 is replaced.
 
@@ -95,7 +91,7 @@ def each_turn(source: str) -> Generator[tuple[Any, Turn], None, None]:
         for number, line in lines:
             try:
                 parsed = _parse_turn(number, line)
-            except BadLine as error:
+            except ValueError as error:
                 bad = True
                 print(f"bmo: line {number}{error}.", file=sys.stderr)
                 continue
@@ -105,19 +101,21 @@ def each_turn(source: str) -> Generator[tuple[Any, Turn], None, None]:
 
 
 def _parse_turn(number: int, line: str) -> tuple[Any, Turn]:
-    """Id and turn of ``{"id","text","assistant_before"?,"at"?,"user_id"?}``."""
+    """Id and turn of ``{"id","text","assistant_before"?,"at"?,"user_id"?}``.
+
+    Raises:
+        ValueError: It is no such; the message goes on behind the line's number.
+    """
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):  # also a number of thousands of digits
-        raise BadLine(f" is not JSON: {line[:60]!r}") from None
+        raise ValueError(f" is not JSON: {line[:60]!r}") from None
     if not isinstance(row, dict) or not isinstance(row.get("text"), str):
-        raise BadLine(f" needs a JSON object with a string in 'text': {line[:60]!r}")
-    given = {}
-    for name in ("assistant_before", "assistant_after", "language"):
-        value = row.get(name)
+        raise ValueError(f" needs a JSON object with a string in 'text': {line[:60]!r}")
+    given = {name: row.get(name) for name in ("assistant_before", "assistant_after", "language")}
+    for name, value in given.items():
         if value is not None and not isinstance(value, str):
-            raise BadLine(f": {name}={value!r} must be a string")
-        given[name] = value
+            raise ValueError(f": {name}={value!r} must be a string")
     said = row.get("at")
     try:
         turn = Turn(
@@ -129,7 +127,7 @@ def _parse_turn(number: int, line: str) -> tuple[Any, Turn]:
             language=given["language"],
         )
     except typer.BadParameter as error:
-        raise BadLine(f": at={error.message}") from None
+        raise ValueError(f": at={error.message}") from None
     except ValueError as error:
-        raise BadLine(f": {error}") from None
+        raise ValueError(f": {error}") from None
     return row.get("id", number), turn

@@ -26,7 +26,7 @@ from bmo.turn import StoredFact
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bmo.ledger import LoggedTurn, Why
+    from bmo.ledger import Why
 
 app = typer.Typer(no_args_is_help=True, help="Look at, explain, edit and erase memories.")
 
@@ -112,7 +112,7 @@ def why_command(
         return
     console = screen()
     console.print(f"[bold]{quoted(fact)}[/bold]")
-    show_pairs(console, list(_why(why)))
+    show_pairs(console, _why(why))
 
 
 @app.command("history")
@@ -165,7 +165,10 @@ def _why(why: Why) -> Iterator[tuple[str, str]]:
     """Where a memory comes from, for people."""
     fact = why.fact
     for turn in why.said:
-        yield from _said(turn)
+        if turn.assistant_before:
+            yield "asked", f'"{turn.assistant_before}"'
+        words = f'"{turn.text}"' if turn.text else "(the words were dropped)"
+        yield f"{turn.at:%Y-%m-%d %H:%M}", f"you said: {words}"
     if not why.said:
         yield f"{fact.valid_from:%Y-%m-%d %H:%M}", f"from: {fact.source_type}"
     rule = fact.extraction_method or fact.rule_id or fact.source_type
@@ -177,13 +180,6 @@ def _why(why: Why) -> Iterator[tuple[str, str]]:
         yield "replaced by", quotation(why.replaced_by)
     elif fact.valid_until is not None:
         yield "ended", f"{fact.valid_until:%Y-%m-%d} ({fact.end_reason})"
-
-
-def _said(turn: LoggedTurn) -> Iterator[tuple[str, str]]:
-    if turn.assistant_before:
-        yield "asked", f'"{turn.assistant_before}"'
-    words = f'"{turn.text}"' if turn.text else "(the words were dropped)"
-    yield f"{turn.at:%Y-%m-%d %H:%M}", f"you said: {words}"
 
 
 def _everything(fact: StoredFact) -> list[tuple[str, str]]:

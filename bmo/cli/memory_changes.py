@@ -48,9 +48,6 @@ STAYS: Mapping[str, str] = {
 }
 """What a server keeps of deleted bytes, and until when (docs/operating.md, deletion requests)."""
 
-RECEIPT_SCOPES = (*get_args(RetractScope), "fact")
-"""What a receipt may be about."""
-
 WIPE_LEAVES = (
     "this receipt, and a keyed hash in place of the user's id; backups, exports and logs of yours "
     "are not touched"
@@ -119,10 +116,9 @@ def forget_command(
     if again is not None:
         _erase_again(settings, again, as_json)
         return
-    memory_ids = memory_ids or []
     with opened_stores(settings) as stores:
         # Every id is looked up before anything is erased.
-        facts = [the_fact(stores.ledger, settings.bmo_user_id, one) for one in memory_ids]
+        facts = [the_fact(stores.ledger, settings.bmo_user_id, one) for one in memory_ids or ()]
         ids = [fact.id for fact in facts]
         receipt = _erased(stores, stores.ledger.erase, settings.bmo_user_id, ids)
     _show_receipt(receipt, list(dict.fromkeys(quotation(fact) for fact in facts)), as_json)
@@ -160,7 +156,7 @@ def _read_receipt(number: int, line: str) -> Receipt:
         ids = tuple(map(str, row["fact_ids"]))
         at, owner = moment(row["at"]), checked_user_id(row["user_id"])
         days = tuple(map(moment, row.get("days", ())))
-        if row["scope"] not in RECEIPT_SCOPES or len(days) not in (0, 2):
+        if row["scope"] not in ("fact", *get_args(RetractScope)) or len(days) not in (0, 2):
             raise ValueError(row["scope"])
         return Receipt(str(row["id"])[:64], owner, row["scope"], at, {}, False, ids, days=days)
     except (ValueError, KeyError, TypeError, RecursionError, typer.BadParameter):
@@ -206,14 +202,11 @@ def pending_command(
     with opened_stores(settings) as stores:
         waiting, typed = stores.ledger.pending_erasures(user_id), confirm or cancel or ""
         request = the_only(waiting, typed, user_id, "request", "bmo memories pending")
-        if confirm is not None:
-            receipt = _erased(stores, stores.ledger.confirm_erasure, user_id, request.id)
-        else:
-            back = stores.write(stores.ledger.cancel_erasure, user_id, request.id)
-    if confirm is not None:
-        _show_receipt(receipt, [quotation(fact) for fact in request.facts], as_json)
-    else:
-        put_facts(back, as_json)
+        if confirm is None:
+            put_facts(stores.write(stores.ledger.cancel_erasure, user_id, request.id), as_json)
+            return
+        receipt = _erased(stores, stores.ledger.confirm_erasure, user_id, request.id)
+    _show_receipt(receipt, [quotation(fact) for fact in request.facts], as_json)
 
 
 def _show_pending(requests: Sequence[PendingErasure], as_json: bool) -> None:
@@ -225,8 +218,7 @@ def _show_pending(requests: Sequence[PendingErasure], as_json: bool) -> None:
             rows = [fact_row(fact) for fact in one.facts]
             write_line({**row_of(one, "id user_id scope"), "at": one.asked_at, "memories": rows})
             continue
-        when = f"{one.asked_at:%Y-%m-%d %H:%M}"
-        console.print(f"{one.id[:8]}  asked {when}, scope {one.scope}")
+        console.print(f"{one.id[:8]}  asked {one.asked_at:%Y-%m-%d %H:%M}, scope {one.scope}")
         show_facts(console, one.facts)
 
 
@@ -322,11 +314,11 @@ def _import_mem0(settings: Settings, collection: str, path: Path | None, user: s
 
 def _show_refused(refused: Iterable[tuple[str, str]]) -> None:
     """Names what was not taken and why; exit 1 when something was not."""
-    named = [f"bmo: memory {one} was not taken: {why.rstrip('.')}." for one, why in refused]
-    for sentence in named:
-        print(sentence, file=sys.stderr)
-    if named:
-        raise typer.Exit(1)
+    code = 0
+    for one, why in refused:
+        code = 1
+        print(f"bmo: memory {one} was not taken: {why.rstrip('.')}.", file=sys.stderr)
+    raise typer.Exit(code)
 
 
 def _erased(
@@ -349,7 +341,12 @@ def _show_receipt(receipt: Receipt, texts: Sequence[str], as_json: bool) -> None
         )
     else:
         rows = [("erased", text) for text in texts]
-        rows.append(("from", _places_line(receipt.places)))
+        counts = [
+            f"{place.replace('_', ' ')} {count}"
+            for place, count in sorted(receipt.places.items())
+            if count
+        ]
+        rows.append(("from", ", ".join(counts) or "nowhere: nothing was there"))
         rows += [("stays", STAYS[where]) for where in receipt.stays]
         if receipt.scope == "all":
             rows.append(("stays", WIPE_LEAVES))
@@ -358,11 +355,3 @@ def _show_receipt(receipt: Receipt, texts: Sequence[str], as_json: bool) -> None
         show_pairs(screen(), rows)
     if not receipt.complete:
         raise typer.Exit(1)
-
-
-def _places_line(places: Mapping[str, int]) -> str:
-    """Places and counts on one line."""
-    listed = ", ".join(
-        f"{place.replace('_', ' ')} {count}" for place, count in sorted(places.items()) if count
-    )
-    return listed or "nowhere: nothing was there"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
@@ -42,9 +42,7 @@ def settings_for(user_id: str | None) -> Settings:
 def opened_ledger(settings: Settings, *, look: bool = False) -> Iterator[Ledger]:
     """The ledger alone: works beside a running BMO, which owns the embedded index.
 
-    Args:
-        settings: Settings of this process.
-        look: It is counted only; whether it is damaged inside is ``bmo doctor``'s to say.
+    ``look``: it is counted only; whether it is damaged inside is ``bmo doctor``'s to say.
     """
     with _sentences_only(settings), closing(open_ledger(settings, check=not look)) as ledger:
         yield ledger
@@ -94,8 +92,7 @@ class Stores(Reader):
         self.show_notices()
         if not done and not self.notices:
             problem = self.recorder.index_problem or "the index did not follow in time"
-            said = f"bmo: {problem} It is brought up to date at the next start."
-            typer.echo(said, err=True)
+            typer.echo(f"bmo: {problem} It is brought up to date at the next start.", err=True)
 
 
 @contextmanager
@@ -103,10 +100,11 @@ def opened_stores(settings: Settings) -> Iterator[Stores]:
     """Ledger, index and recorder, without gates: for commands that change memory."""
     from bmo.recorder import Recorder
 
-    with opened_reader(settings, owner=True) as reader:
-        recorder = Recorder.open(reader.ledger, reader.index, settings)
-        with closing(recorder):
-            yield Stores(reader.ledger, reader.index, reader.notices, recorder)
+    with (
+        opened_reader(settings, owner=True) as reader,
+        closing(Recorder.open(reader.ledger, reader.index, settings)) as recorder,
+    ):
+        yield Stores(reader.ledger, reader.index, reader.notices, recorder)
 
 
 @contextmanager
@@ -125,19 +123,17 @@ def opened_reader(
 
     notices: list[ServiceNotice] = []
     with opened_ledger(settings, look=look) as ledger:
-        index = None
-        extra: tuple[str, ...] = ()
+        index: MemoryIndex | None = None
+        missing = ""
         try:
             index = open_index(settings, notices, ledger, take_over=take_over, look=look)
         except MemoryUnavailable as error:
             if owner or not isinstance(error.__cause__, StoreInUse):
                 raise
-            extra = (f"{error} Until then the ledger answers without search by meaning.",)
-        try:
-            yield Reader(ledger, index, (*(notice.message for notice in notices), *extra))
-        finally:
-            if index is not None:
-                index.close()
+            missing = f"{error} Until then the ledger answers without search by meaning."
+        said = (*(notice.message for notice in notices), missing)
+        with nullcontext() if index is None else closing(index):
+            yield Reader(ledger, index, tuple(filter(None, said)))
 
 
 @contextmanager
@@ -153,20 +149,14 @@ def opened_service(settings: Settings) -> Iterator[MemoryService]:
 
 def the_fact(ledger: Ledger, user_id: str, prefix: str) -> StoredFact:
     """The one memory whose id begins with ``prefix``, live or ended."""
-    wanted = prefix.strip().lower()
-    found = ledger.find_facts(user_id, wanted) if wanted else []
+    found = ledger.find_facts(user_id, prefix.strip().lower())
     return the_only(found, prefix, user_id, "memory", "bmo memories list")
 
 
 def the_only(rows: Iterable[_Row], prefix: str, user_id: str, called: str, shown_by: str) -> _Row:
     """The one row whose id begins with what was typed.
 
-    Args:
-        rows: All that there are.
-        prefix: What was typed.
-        user_id: Whose they are.
-        called: What such a row is ("held turn").
-        shown_by: The command that shows them all.
+    In the sentence for none or several a row is ``called`` so, and ``shown_by`` that command.
     """
     wanted = prefix.strip().lower()
     found = [row for row in rows if wanted and row.id.startswith(wanted)]

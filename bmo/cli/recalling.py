@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -19,9 +19,6 @@ from bmo.cli.tables import fact_row, narrow_table, quoted, screen, shown
 from bmo.quotation import dated_quotation
 from bmo.settings import Settings
 from bmo.turn import Recall, RecalledMemory, Turn, utc_now
-
-if TYPE_CHECKING:
-    from bmo.ledger import LoggedTurn
 
 HELD_SHOWN, HELD_COUNTED = 10, 1000
 """Held turns that share words with a question: shown beside a recall, and counted, at most."""
@@ -51,7 +48,6 @@ def recall_command(
         raise CommandError("the question is empty: say what to recall for.")
     settings = settings_for(user)
     turn = Turn(text=question, user_id=settings.bmo_user_id, assistant_before=asked)
-    held: list[LoggedTurn] = []
     with opened_reader(settings) as reader:
         if settings.mem0_setting == "NORMAL":
             from bmo.memory.normal import raw_recall  # loads the service: only here
@@ -62,8 +58,8 @@ def recall_command(
         held = [one for one, _ in reader.ledger.search_held(turn.user_id, question, HELD_COUNTED)]
     reader.show_notices()
     if as_json:
-        shown_held = [*map(held_row, held[:HELD_SHOWN])] if include_held else []
-        counted = {"held_by_write_gate": len(held), "held": shown_held}
+        rows = [held_row(one) for one in held[:HELD_SHOWN]] if include_held else []
+        counted = {"held_by_write_gate": len(held), "held": rows}
         write_line({"question": question, **recall_row(found), **counted})
         return
     console = screen()
@@ -72,7 +68,7 @@ def recall_command(
         hint = "" if include_held else "; --include-held shows them"
         console.print(f"[dim]{len(held)} left out because the write gate holds them{hint}[/dim]")
     if held and include_held:
-        show_held(console, held[:HELD_SHOWN])
+        show_held(console, held[:HELD_SHOWN], waiting={})
 
 
 def _recalled(reader: Reader, settings: Settings, turn: Turn, explain: bool) -> Recall:
@@ -104,9 +100,12 @@ def feedback_command(
     settings = settings_for(user)
     with opened_ledger(settings) as ledger:
         fact = the_fact(ledger, settings.bmo_user_id, memory_id)
-        helpful = verdict == "good"
         ledger.feedback(
-            settings.bmo_user_id, fact_id=fact.id, turn_id=None, helpful=helpful, at=utc_now()
+            settings.bmo_user_id,
+            fact_id=fact.id,
+            turn_id=None,
+            helpful=verdict == "good",
+            at=utc_now(),
         )
     screen().print(f"noted: {verdict}  {quoted(fact)}")
 
@@ -136,27 +135,19 @@ def _show(console: Console, found: Recall, explain: bool) -> None:
     show_plan(console, found.plan)
     if found.fallback:
         console.print(f"[yellow]fallback[/yellow] {shown(found.reason)}")
-    if not found.plan.recall:
-        if explain and (found.memories or found.left_out):
-            console.print("If it asked for memory, these would be looked at:", style="dim")
-        elif not explain:
-            return
-    if not found.memories and not found.left_out:
+    if not found.plan.recall and not explain:
+        return
+    if not found.memories and not (explain and found.left_out):
         console.print("Nothing fits.")
         return
     if explain:
         _show_scores(console, found)
-    elif not found.memories:
-        console.print("Nothing fits.")
-    for memory in found.memories if not explain else ():
+        return
+    for memory in found.memories:
         console.print(
             f"[dim]{memory.score:.2f}[/dim] {_dated(memory)} "
             f"[dim]{shown(memory.why)} · {memory.fact.id[:8]}[/dim]"
         )
-    if explain and found.context and found.plan.recall:
-        console.print(f"[dim]given to the model ({found.tokens} tokens):[/dim]")
-        for line in found.context.splitlines():
-            console.print(shown(line))
 
 
 def _dated(memory: RecalledMemory) -> str:
@@ -164,7 +155,9 @@ def _dated(memory: RecalledMemory) -> str:
 
 
 def _show_scores(console: Console, found: Recall) -> None:
-    """Two lines a candidate, so that the parts fit a narrow terminal."""
+    """Two lines a candidate, so that the parts fit a narrow terminal; then the model's block."""
+    if not found.plan.recall:
+        console.print("If it asked for memory, these would be looked at:", style="dim")
     table = narrow_table(
         Column("", no_wrap=True),
         Column("score", justify="right", no_wrap=True),
@@ -182,3 +175,7 @@ def _show_scores(console: Console, found: Recall) -> None:
             f"[dim]{sums or 'no score'}: {shown(memory.why)}[/dim]",
         )
     console.print(table)
+    if found.context and found.plan.recall:
+        console.print(f"[dim]given to the model ({found.tokens} tokens):[/dim]")
+        for line in found.context.splitlines():
+            console.print(shown(line))

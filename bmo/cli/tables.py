@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -65,10 +66,11 @@ def identity_shown(user_id: str) -> dict[str, str]:
 
 def put_facts(facts: Sequence[StoredFact], as_json: bool) -> None:
     """Prints memories: a JSON object a line, or a table."""
-    if not as_json:
+    if as_json:
+        for fact in facts:
+            write_line(fact_row(fact))
+    else:
         show_facts(screen(), facts)
-    for fact in facts if as_json else ():
-        write_line(fact_row(fact))
 
 
 def show_facts(console: Console, facts: Sequence[StoredFact]) -> None:
@@ -77,13 +79,10 @@ def show_facts(console: Console, facts: Sequence[StoredFact]) -> None:
         console.print("Nothing is remembered.")
         return
     wide = console.width >= WIDE
-    category = [Column("category", style="dim", no_wrap=True)] if wide else []
-    table = narrow_table(
-        Column("id", no_wrap=True, style="dim"),
-        Column("memory", overflow="fold", ratio=1),
-        *category,
-        Column("since", style="dim", no_wrap=True),
-    )
+    dim = partial(Column, style="dim", no_wrap=True)
+    category = [dim("category")] if wide else []
+    memory = Column("memory", overflow="fold", ratio=1)
+    table = narrow_table(dim("id"), memory, *category, dim("since"))
     for fact in facts:
         ended = f" [dim](until {fact.valid_until:%Y-%m-%d})[/dim]" if fact.valid_until else ""
         where = (fact.category,) if wide else ()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import Progress
 
 from bmo.cli.errors import CommandError
 from bmo.cli.jsonl import row_of, write_line
@@ -145,21 +145,18 @@ def _show(console: Console, found: Reprocessing, *, applied: bool) -> None:
         for old in change.removed:
             console.print(f"  [red]-[/red] {quoted(old)}")
         for old, new in change.changed:
-            after = shown(quotation(new))
-            console.print(f"  [yellow]~[/yellow] {quoted(old)} -> {after}")
+            console.print(f"  [yellow]~[/yellow] {quoted(old)} -> {shown(quotation(new))}")
     row = summary_row(found, applied=applied)
     console.print(
         f"{row['turns']} turns: +{row['added']} -{row['removed']} ~{row['changed']} memories"
     )
     for move, count in row["reclassified"].items():
         console.print(f"[dim]{move}[/dim] {count} turns")
-    forgotten = sum(len(one.forgotten) for one in found.changes)
-    left_out = {
-        "without words": found.without_words,
-        "decided by hand": found.settled,
-        "facts that were forgotten and stay so": forgotten,
-    }
-    for name, count in left_out.items():
+    for name, count in (
+        ("without words", found.without_words),
+        ("decided by hand", found.settled),
+        ("facts that were forgotten and stay so", sum(len(c.forgotten) for c in found.changes)),
+    ):
         if count:
             console.print(f"[dim]left out:[/dim] {count} {name}")
     if applied:
@@ -172,14 +169,6 @@ def _show(console: Console, found: Reprocessing, *, applied: bool) -> None:
 def _bar(what: str) -> Iterator[Callable[[int, int], None]]:
     """A progress bar on standard error; where that is no terminal, nothing."""
     console = Console(stderr=True)
-    with Progress(
-        TextColumn(what),
-        BarColumn(bar_width=None),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        disable=not console.is_terminal,
-        transient=True,
-    ) as progress:
+    with Progress(console=console, disable=not console.is_terminal, transient=True) as progress:
         task = progress.add_task(what, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)

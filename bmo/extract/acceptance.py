@@ -16,11 +16,9 @@ from bmo.extract.grounding import Said, has_meaning, is_grounded, keeps_times, s
 from bmo.extract.quoting import locate
 from bmo.extract.settlement import Known, Refusal, RefusalReason
 from bmo.gate.firewall import attack
-from bmo.gate.guards import kind_of
-from bmo.gate.identifiers import masked_identifiers
+from bmo.gate.guards import inspected, kind_of, mask
 from bmo.gate.orders import read_order
 from bmo.gate.published_signals import published_signals
-from bmo.gate.secrets import scan
 from bmo.gate.slots import read_canonical
 from bmo.language import clean, identify, words
 from bmo.language.domains import domain_of
@@ -53,7 +51,6 @@ _SHORT = 4
 _FIRST_PERSON = frozenset(
     "i i'm i've i'd i'll im ive me my mine myself we we're we've us our ours ourselves".split()
 )
-_NONE: Mapping[int, str] = {}
 _BEHIND = re.compile(r"[^.!?]*([.!?]?)")
 
 
@@ -72,7 +69,7 @@ def accept(
     known: Known,
     policy: SensitivePolicy,
     method: str,
-    memories: Mapping[int, str] = _NONE,
+    memories: Mapping[int, str] | None = None,
 ) -> Accepted:
     """Turns a model's candidates for a turn into memories, or refuses them.
 
@@ -93,7 +90,7 @@ def accept(
             refused.append(Refusal(candidate.statement, why))
         else:
             fact = _fact(candidate, turn, asked, known)
-            ends = _ends(candidate, fact, turn, known, memories)
+            ends = _ends(candidate, fact, turn, known, memories or {})
             topic = domain_of(fact.text)
             made = replace(fact, ends=ends, extraction_method=method, domain=topic)
             facts.setdefault(fact.text.casefold(), made)
@@ -106,10 +103,8 @@ def accept(
 
 def safe_context(assistant_words: str, policy: SensitivePolicy) -> str:
     """The assistant's words as they may be shown and kept: masked; "" where they would steer."""
-    masked = scan(clean(assistant_words)).masked
-    if policy != "keep":
-        masked, _ = masked_identifiers(masked)
-    return "" if attack(masked) is not None else masked
+    masked, harmless = inspected(clean(assistant_words), policy)
+    return masked if harmless else ""
 
 
 def _why_not(
@@ -131,7 +126,7 @@ def _why_not(
         return "question"
     if attack(statement, said.asked) is not None:
         return "injection"
-    if _holds_secret(statement, candidate.quote, policy):
+    if is_masked(f"{candidate.quote} {statement}") or mask(statement, policy)[1]:
         return "sensitive"
     order = read_order(statement)
     if order is not None and order.kind.startswith("forget"):
@@ -159,12 +154,6 @@ def _ends(
         and (old.category == fact.category or stems([fact.text, turn.text]) & stems([old.text]))
         and (old.kind != "hard_rule" or fact.kind == "hard_rule")
     )
-
-
-def _holds_secret(statement: str, quote: str, policy: SensitivePolicy) -> bool:
-    if is_masked(f"{quote} {statement}") or scan(statement).kinds:
-        return True
-    return policy != "keep" and masked_identifiers(statement)[1] > 0
 
 
 def _is_plain_english(statement: str) -> bool:

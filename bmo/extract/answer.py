@@ -61,12 +61,7 @@ asked for; an answer may leave out those with a default all the same."""
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What a model says of one turn.
-
-    Attributes:
-        durable: Whether anything in it will still matter in a month.
-        candidates: The memories it proposes; none where nothing is durable.
-    """
+    """What a model says of one turn: whether it lasts, and the memories it proposes if it does."""
 
     durable: bool
     candidates: tuple[Candidate, ...]

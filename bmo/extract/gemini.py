@@ -111,8 +111,7 @@ class GeminiClient(LibraryClient["Client"]):
             return ExtractionFailed(fix.format(said=said, model=self.model), lasting=True)
         headers = getattr(error.response, "headers", None) or {}
         wait_s = seconds_of(headers.get("retry-after"))
-        why = f"Gemini answered {said}"
-        return ExtractionFailed(why, retry_after_s=wait_s)
+        return ExtractionFailed(f"Gemini answered {said}", retry_after_s=wait_s)
 
 
 def price(model: str, input_tokens: int, output_tokens: int) -> float:

@@ -136,11 +136,7 @@ class LibraryClient(ABC, Generic[_Library]):
         """Imports the library and makes its client."""
 
     def opened(self) -> _Library:
-        """The library's client.
-
-        Raises:
-            ExtractionFailed: It is closed.
-        """
+        """The library's client; ``ExtractionFailed`` once it is closed."""
         with self._lock:
             if self.closed:
                 raise ExtractionFailed(CLOSED)

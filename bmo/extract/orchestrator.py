@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bmo.extract.acceptance import accept
@@ -30,19 +30,6 @@ SPENT = "the day's budget of this user is spent"
 
 NOTHING = 0.7
 """How much a model's "nothing to keep" counts."""
-
-
-Answered = dict[str, "TurnOutcome | None"]
-"""Turn id -> what a model made of it."""
-
-
-@dataclass(slots=True)
-class _Round:
-    """One request: what is known, what may be spent, and the calls that were made."""
-
-    known: Known
-    budget: Budget | None
-    calls: list[Call] = field(default_factory=list)
 
 
 class Orchestrator:
@@ -110,18 +97,16 @@ class Orchestrator:
         """Settles turns of one visit.
 
         Whatever a model or the network does ends in an outcome; no turn is lost.
-
-        One outcome a turn, and every call that was made.
         """
-        outcomes = {turn.id: self._barred(turn) for turn in turns}
-        one = _Round(known, budget)
+        outcomes: dict[str, TurnOutcome | None] = {turn.id: self._barred(turn) for turn in turns}
+        calls: list[Call] = []
         problems: list[str] = []
         for client in self.clients:
             left = [turn for turn in turns if outcomes[turn.id] is None]
             if not left:
                 break
             try:
-                answered = self._call(client, left, one)
+                answered = self._call(client, left, known, budget, calls)
             except ExtractionFailed as error:
                 problems.append(str(error))
                 continue
@@ -130,7 +115,7 @@ class Orchestrator:
                 problems.append(f"{client.name} left a turn out of its answer")
         reason = "; ".join(dict.fromkeys(problems)) or self.why_not() or "no model answered"
         settled = tuple(outcomes[turn.id] or self._failed(turn, reason) for turn in turns)
-        return Settlement(settled, tuple(one.calls))
+        return Settlement(settled, tuple(calls))
 
     def warm_up(self) -> None:
         """Loads what the models' clients need, so that no conversation waits for it. Blocking."""
@@ -143,8 +128,15 @@ class Orchestrator:
         for client in self.clients:
             client.close()
 
-    def _call(self, client: ModelClient, turns: Sequence[Turn], one: _Round) -> Answered:
-        """One call, if circuit and budget allow it; noted in the round.
+    def _call(
+        self,
+        client: ModelClient,
+        turns: Sequence[Turn],
+        known: Known,
+        budget: Budget | None,
+        calls: list[Call],
+    ) -> dict[str, TurnOutcome]:
+        """One call, if circuit and budget allow it; it is added to ``calls``.
 
         Raises:
             ExtractionFailed: It was not made, or gave no usable answer.
@@ -156,19 +148,20 @@ class Orchestrator:
             away = f"{client.name} is not available"
             circuit.failed(away, retry_after_s=circuit.FIRST_S, lasting=False)
             raise ExtractionFailed(away)
-        if one.budget is not None and not one.budget.take():
+        if budget is not None and not budget.take():
             raise ExtractionFailed(SPENT)
         started, spent = time.perf_counter(), Answer("")
         failure: ExtractionFailed | None = None
-        found: Answered = {}
+        found: dict[str, TurnOutcome] = {}
         try:
-            request = build_request(turns, one.known, self._gate.settings.bmo_sensitive)
+            request = build_request(turns, known, self._gate.settings.bmo_sensitive)
             spent = client.ask(request, SCHEMA)
             proposed = read_answer(spent.text, request)
-            for turn in turns:
-                if turn.id in proposed:
-                    said = proposed[turn.id]
-                    found[turn.id] = self._answered(turn, said, one.known, request, client.name)
+            found = {
+                turn.id: self._answered(turn, proposed[turn.id], known, request, client.name)
+                for turn in turns
+                if turn.id in proposed
+            }
         except ExtractionFailed as error:
             failure, spent = error, error.spent or spent
         except Exception as error:  # a bug in a client must not lose a turn
@@ -176,9 +169,9 @@ class Orchestrator:
             failure = ExtractionFailed(f"{client.name} failed ({type(error).__name__})")
         read, wrote, why = spent.input_tokens, spent.output_tokens, str(failure or "")
         seconds = time.perf_counter() - started
-        one.calls.append(Call(client.name, seconds, read, wrote, spent.cost, why, len(turns)))
-        if one.budget is not None:
-            one.budget.spend(read + wrote)
+        calls.append(Call(client.name, seconds, read, wrote, spent.cost, why, len(turns)))
+        if budget is not None:
+            budget.spend(read + wrote)
         if failure is not None:
             circuit.failed(why, retry_after_s=failure.retry_after_s, lasting=failure.lasting)
             logger.warning("model failed", extra={"extractor": client.name, "error": why})
@@ -191,12 +184,11 @@ class Orchestrator:
         if not self._gate.may_hold(turn.text, turn.assistant_before):
             held = replace(self._held(turn, "injection"), signals=("injection",))
             return TurnOutcome(turn.id, "held", held)
-        why = ""
         if not turn.text.strip():
-            why = "no words are left"
-        elif is_masked(self._gate.masked(turn.text, turn.assistant_before)):
-            why = "secret"
-        return TurnOutcome(turn.id, "held", self._held(turn, why)) if why else None
+            return TurnOutcome(turn.id, "held", self._held(turn, "no words are left"))
+        if is_masked(self._gate.masked(turn.text, turn.assistant_before)):
+            return TurnOutcome(turn.id, "held", self._held(turn, "secret"))
+        return None
 
     def _failed(self, turn: Turn, reason: str) -> TurnOutcome:
         held = self._held(turn, f"model failed: {reason}")

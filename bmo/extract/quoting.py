@@ -18,23 +18,15 @@ def locate(quote: str, said: str) -> tuple[int, int] | None:
     Returns:
         Character offsets in ``said``, or None when the words are not there in a row.
     """
-    wanted = [word for word, _, _ in _words(quote)]
-    spoken = _words(said)
-    if not wanted:
-        return None
-    for start in range(len(spoken) - len(wanted) + 1):
-        if all(spoken[start + i][0] == word for i, word in enumerate(wanted)):
-            return spoken[start][1], spoken[start + len(wanted) - 1][2]
+    wanted = [_compared(word) for word in _WORD.findall(quote)]
+    places = list(_WORD.finditer(said))
+    spoken = [_compared(place[0]) for place in places]
+    for start in range(len(spoken) - len(wanted) + 1 if wanted else 0):
+        end = start + len(wanted)
+        if spoken[start:end] == wanted:
+            return places[start].start(), places[end - 1].end()
     return None
 
 
-def _words(text: str) -> list[tuple[str, int, int]]:
-    """(compared form, start, end) of each word."""
-    return [
-        (
-            unicodedata.normalize("NFKC", found[0]).casefold().translate(_APOSTROPHES),
-            found.start(),
-            found.end(),
-        )
-        for found in _WORD.finditer(text)
-    ]
+def _compared(word: str) -> str:
+    return unicodedata.normalize("NFKC", word).casefold().translate(_APOSTROPHES)

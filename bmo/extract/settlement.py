@@ -61,15 +61,10 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class TurnOutcome:
-    """What became of one turn.
+    """What became of one turn: a decision for the ledger, and what was proposed and is not stored.
 
-    Attributes:
-        turn_id: The turn.
-        status: How it came out.
-        decision: Ready for the ledger.
-        refused: What was proposed and is not stored.
-        whole: Whether the decision's facts say all that the turn does, so that they may stand in
-            the place of its words.
+    ``whole``: the decision's facts say all that the turn does, and may stand in the place of its
+    words.
     """
 
     turn_id: str
