@@ -16,7 +16,7 @@ from bmo.extract.grounding import Said, has_meaning, is_grounded, keeps_times, s
 from bmo.extract.quoting import locate
 from bmo.extract.settlement import Known, Refusal, RefusalReason
 from bmo.gate.firewall import attack
-from bmo.gate.guards import inspected, kind_of, mask
+from bmo.gate.guards import kind_of, mask
 from bmo.gate.orders import read_order
 from bmo.gate.published_signals import published_signals
 from bmo.gate.slots import read_canonical
@@ -103,8 +103,8 @@ def accept(
 
 def safe_context(assistant_words: str, policy: SensitivePolicy) -> str:
     """The assistant's words as they may be shown and kept: masked; "" where they would steer."""
-    masked, harmless = inspected(clean(assistant_words), policy)
-    return masked if harmless else ""
+    masked, _ = mask(clean(assistant_words), policy)
+    return "" if attack(masked) is not None else masked
 
 
 def _why_not(
