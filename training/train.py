@@ -44,7 +44,7 @@ AVERAGING = 0.995
 MAX_BYTES = 44_000_000
 AGREEMENT = 0.95
 """Least share of held-out turns on which the int8 file and the float model give one verdict."""
-DATED = "20261123"
+DATED = "20261128"
 """Day of data and recipe; set it when they change. The clock has no part in what is written."""
 LOADERS = 4
 """Processes that write batches beside a GPU; without one the training's own does."""
