@@ -50,19 +50,19 @@ class Gathered:
 
     Attributes:
         dims: Length of a vector.
-        vectors: Text -> its vector, where Mem0 takes them from.
+        next_vector: That of the text which Mem0 is about to add.
     """
 
     def __init__(self, dims: int) -> None:
         """Nothing gathered."""
         self.dims = dims
-        self.vectors: dict[str, NDArray[np.float32]] = {}
+        self.next_vector: NDArray[np.float16] = np.empty(0, np.float16)
         self._made: list[Sequence[float]] = []
         self._payloads: list[dict[str, Any]] = []
 
-    def embed(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        """The vectors of texts, made before."""
-        return [self.vectors[text] for text in texts]
+    def embed(self, texts: Sequence[str]) -> list[NDArray[np.float16]]:
+        """The vector of the one text, made before."""
+        return [self.next_vector for _ in texts]
 
     def insert(
         self,
@@ -77,7 +77,7 @@ class Gathered:
     def take(self) -> tuple[list[Sequence[float]], list[dict[str, Any]]]:
         """Vectors and payloads of what was gathered, which is forgotten here."""
         taken = self._made, self._payloads
-        self.vectors, self._made, self._payloads = {}, [], []
+        self._made, self._payloads = [], []
         return taken
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
+from typing import Final
+
+import numpy as np
 
 from bmo.index.backends import backend_of
 from bmo.index.embedded_files import StoreLock, drop_stale_stores, remove_history_files
@@ -22,6 +25,11 @@ LOCAL_MODE = (
     "Qdrant Edge has no wheel for this platform; using qdrant-client's local mode, "
     "which is slow from some thousand memories on: set QDRANT_URL then."
 )
+
+
+_KEPT: Final = np.dtype("<f2")
+"""How a fact's vector is kept and written: at half precision, so that an entry that is made again
+of what is kept is the same."""
 
 
 class MemoryIndex(FactSearch, RawTurns):
@@ -140,41 +148,46 @@ class MemoryIndex(FactSearch, RawTurns):
 
     # -- writing -------------------------------------------------------------------------------
 
-    def add(self, fact: StoredFact, metadata: Metadata) -> str:
-        """Writes a fact, once: see ``add_many``."""
-        return self.add_many([(fact, metadata)])[0]
-
-    def add_many(self, facts: Sequence[tuple[StoredFact, Metadata]]) -> list[str]:
+    def add_many(
+        self, facts: Sequence[tuple[StoredFact, Metadata]], kept: Mapping[str, bytes] | None = None
+    ) -> dict[str, bytes]:
         """Writes facts in one write; an entry that one of them has already is replaced.
 
         Args:
             facts: The ledger's rows, each with what the write gate said (see ``gate_metadata``).
+            kept: Fact id -> its vector, where it was made before.
 
         Returns:
-            Ids of the entries, in the order of ``facts``.
+            Fact id -> its vector at half precision, of those that were made now.
 
         Raises:
             IndexUnavailable: The store cannot be reached.
             EmbedderUnavailable: There are no vectors now; nothing is written.
         """
-        points = [point_of(fact.id) for fact, _ in facts]
-        texts = [(storable(fact.asked), storable(fact.text)) for fact, _ in facts]
         users = [checked_user_id(fact.user_id) for fact, _ in facts]
-        different = list(dict.fromkeys(texts))
         with self._reading() as store:
-            made_of = self.embedder.embed(
-                [text for _, text in different], [asked for asked, _ in different]
-            )
-            vectors = dict(zip(different, made_of, strict=True))
+            made = self._vectors_of([fact for fact, _ in facts if fact.id not in (kept or {})])
+            known = {**(kept or {}), **made}
             with self._writer:
                 memory, gathered = self.gathering()
-                for user_id, (asked, text), (fact, said) in zip(users, texts, facts, strict=True):
+                for user_id, (fact, said) in zip(users, facts, strict=True):
+                    gathered.next_vector = np.frombuffer(known[fact.id], _KEPT)
                     entry = {**fact_metadata(fact), **said}
-                    gathered.vectors = {text: vectors[asked, text]}
-                    memory.add(text, user_id=user_id, metadata=entry, infer=False)
-                made, payloads = gathered.take()
-            store.insert(made, payloads, points)
-        return points
+                    memory.add(storable(fact.text), user_id=user_id, metadata=entry, infer=False)
+                vectors, payloads = gathered.take()
+            store.insert(vectors, payloads, [point_of(fact.id) for fact, _ in facts])
+        return made
+
+    def _vectors_of(self, facts: Sequence[StoredFact]) -> dict[str, bytes]:
+        """Fact id -> the vector of its words, each different exchange asked once."""
+        said = {fact.id: (storable(fact.asked), storable(fact.text)) for fact in facts}
+        different = list(dict.fromkeys(said.values()))
+        if not different:
+            return {}
+        asked, texts = zip(*different, strict=True)
+        vectors = self.embedder.embed(texts, asked).astype(_KEPT)
+        made = {one: vector.tobytes() for one, vector in zip(different, vectors, strict=True)}
+        return {fact_id: made[one] for fact_id, one in said.items()}
 
     def delete_fact(self, user_id: str, fact_id: str) -> int:
         """Removes every entry of a fact, by the fact's id; returns how many there were.

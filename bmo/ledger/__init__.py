@@ -24,6 +24,7 @@ from bmo.ledger.records import (
     TurnOutcome,
     WaitingTurn,
     Why,
+    Written,
 )
 from bmo.ledger.restating import Restated
 
@@ -50,6 +51,7 @@ __all__ = [
     "Version",
     "WaitingTurn",
     "Why",
+    "Written",
     "inspect_ledger",
     "words_used",
 ]

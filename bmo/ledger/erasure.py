@@ -1,7 +1,7 @@
 """Forgetting: what is removed from the ledger when a fact must leave no trace.
 
-One transaction removes the row, its words, recalls, feedback and outbox entries, takes the words
-out of the turns they came from, and puts ``purge`` entries in the outbox for the index. The
+One transaction removes the row, its words, vector, recalls, feedback and outbox entries, takes the
+words out of the turns they came from, and puts ``purge`` entries in the outbox for the index. The
 recorder applies those, has the index compacted and the database vacuumed, and then the receipt
 is complete.
 """
@@ -29,6 +29,7 @@ from bmo.ledger.schema import (
     decisions,
     erasures,
     fact_turns,
+    fact_vectors,
     fact_words,
     facts,
     feedback,
@@ -102,7 +103,12 @@ def erase_facts(
         _bury(connection, _digest(salt, user_id, fact), user_id, at)
         places["outbox"] += outbox_ops.drop_for_fact(connection, fact.id)
         outbox_ops.put(connection, "purge", user_id, fact.id, erasure_id=receipt_id)
-    for place, table in (("recalls", recall_items), ("feedback", feedback), ("words", fact_words)):
+    for place, table in (
+        ("recalls", recall_items),
+        ("feedback", feedback),
+        ("words", fact_words),
+        ("vectors", fact_vectors),
+    ):
         places[place] = count_changed(connection, sa.delete(table), table.c.fact_id, ids)
     count_changed(connection, sa.delete(fact_turns), fact_turns.c.fact_id, ids)
     # What was superseded by an erased fact stays ended, but no longer points at it.
@@ -134,6 +140,7 @@ def erase_user(
         ("recalls", recalls, recalls.c.user_id == user_id),
         ("feedback", feedback, feedback.c.user_id == user_id),
         ("words", fact_words, fact_words.c.user_id == user_id),
+        ("vectors", fact_vectors, fact_vectors.c.fact_id.in_(mine)),
         ("links", fact_turns, fact_turns.c.fact_id.in_(mine)),
         ("facts", facts, facts.c.user_id == user_id),
         ("decisions", decisions, decisions.c.user_id == user_id),

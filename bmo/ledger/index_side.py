@@ -13,8 +13,8 @@ from bmo.ids import new_id
 from bmo.ledger import facts as rows
 from bmo.ledger import outbox
 from bmo.ledger.database import chunks, rows_among
-from bmo.ledger.records import LAST_RETRY, Backlog, OutboxItem, OutboxOp
-from bmo.ledger.schema import UtcDateTime, decisions, facts, meta, turns
+from bmo.ledger.records import LAST_RETRY, Backlog, OutboxItem, OutboxOp, Written
+from bmo.ledger.schema import UtcDateTime, decisions, fact_vectors, facts, meta, turns
 from bmo.ledger.schema import outbox as waiting
 from bmo.ledger.turn_log import NEWEST
 from bmo.ledger.turn_queries import TurnQueries
@@ -98,6 +98,18 @@ _NOTE_INDEX_ID = (
     .where(facts.c.id == sa.bindparam("fact"))
     .values(index_id=sa.bindparam("new_index_id"))
 )
+_VECTORS = sa.select(fact_vectors.c.fact_id, fact_vectors.c.vector).where(
+    fact_vectors.c.embedder == sa.bindparam("maker")
+)
+# Only beside the words it was made of: whoever rewords a fact meanwhile waits for this user.
+_KEEP_VECTOR = sa.text(
+    "INSERT INTO fact_vectors (fact_id, embedder, vector) SELECT id, :maker, :vector FROM facts "
+    "WHERE id = :fact AND text = :text AND asked = :asked AND valid_until IS NULL "
+    "ON CONFLICT (fact_id) DO UPDATE SET embedder = excluded.embedder, vector = excluded.vector"
+).bindparams(
+    sa.bindparam("vector", type_=fact_vectors.c.vector.type),
+    *(sa.bindparam(name, type_=facts.c[name].type) for name in ("text", "asked")),
+)
 _LIVE = sa.select(facts.c.id).where(rows.is_live())
 _COUNT_LIVE = sa.select(sa.func.count()).select_from(facts).where(rows.is_live())
 _LIVE_AFTER = (
@@ -170,21 +182,24 @@ class IndexSide(TurnQueries):
             with self.writing() as connection:
                 connection.execute(_HURRY, {"now": now, "ops": list(ops or OPS)})
 
-    def applied(self, item: OutboxItem, *, index_id: str | None = None) -> None:
-        """The index did it: the entry goes, and Mem0's id is written beside the fact."""
+    def applied(self, item: OutboxItem, *written: Written) -> None:
+        """The index did it: the entry goes, and what was written is noted beside the fact."""
         with self.writing(item.user_id) as connection:
-            if index_id is not None:
-                given = {"fact": item.fact_id, "new_index_id": index_id}
-                connection.execute(_NOTE_INDEX_ID, given)
+            _note(connection, written)
             outbox.done(connection, item.id)
 
-    def note_index_ids(self, index_ids: Sequence[tuple[StoredFact, str]]) -> None:
-        """Writes Mem0's ids beside facts."""
-        given = [{"fact": fact.id, "new_index_id": index} for fact, index in index_ids]
-        if given:
-            users = {fact.user_id for fact, _ in index_ids}
-            with self.writing(*users) as connection:
-                connection.execute(_NOTE_INDEX_ID, given)
+    def note_written(self, written: Sequence[Written]) -> None:
+        """Notes ids and vectors of entries beside their facts."""
+        news = [one for one in written if one.is_news]
+        if news:
+            with self.writing(*(one.fact.user_id for one in news)) as connection:
+                _note(connection, news)
+
+    def vectors_of(self, embedder: str, fact_ids: Iterable[str]) -> dict[str, bytes]:
+        """Fact id -> its vector, of those facts that have one of an embedder."""
+        with self.reading() as connection:
+            query = _VECTORS.params(maker=embedder)
+            return dict(rows_among(connection, query, fact_vectors.c.fact_id, fact_ids))
 
     def put_off(self, item: OutboxItem, error: str) -> None:
         """The index failed at it: tried again later, each time twice as late."""
@@ -324,6 +339,27 @@ class IndexSide(TurnQueries):
         if last is not None and abs(now - datetime.fromisoformat(last)) < every:
             return False
         return self.exchange(key, last, now.isoformat())
+
+
+def _note(connection: sa.Connection, written: Sequence[Written]) -> None:
+    """Writes ids of entries beside facts, and the vectors that were made for them."""
+    named = [
+        {"fact": one.fact.id, "new_index_id": one.index_id}
+        for one in written
+        if one.fact.index_id != one.index_id
+    ]
+    if named:
+        connection.execute(_NOTE_INDEX_ID, named)
+    made = [
+        {
+            **{"fact": one.fact.id, "text": one.fact.text, "asked": one.fact.asked},
+            **{"maker": one.embedder, "vector": one.vector},
+        }
+        for one in written
+        if one.vector is not None
+    ]
+    if made:
+        connection.execute(_KEEP_VECTOR, made)
 
 
 def _clock(connection: sa.Connection, now: datetime) -> datetime:

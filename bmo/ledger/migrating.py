@@ -20,12 +20,20 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from bmo.ledger.database import LedgerUnavailable, reading, writing
 from bmo.ledger.doubles import any_unnoted, settle_some
 from bmo.ledger.fact_writing import rewrite_keys
-from bmo.ledger.schema import meta, metadata
+from bmo.ledger.schema import DROPS_VECTORS, meta, metadata
 
 FIRST: Final = "0005"
 """The schema of the first edition, the oldest that is brought up to date."""
 
-STEPS: Final[Mapping[str, tuple[str, ...]]] = {
+_BYTES: Final = {"sqlite": "BLOB", "postgresql": "BYTEA"}
+_VECTORS: Final = (
+    "CREATE TABLE fact_vectors (fact_id VARCHAR(64) NOT NULL, embedder VARCHAR(64) NOT NULL, "
+    "vector {} NOT NULL, CONSTRAINT pk_fact_vectors PRIMARY KEY (fact_id), "
+    "CONSTRAINT fk_fact_vectors_fact_id FOREIGN KEY(fact_id) REFERENCES facts (id) "
+    "ON DELETE CASCADE)"
+)
+
+STEPS: Final[Mapping[str, tuple[str | Mapping[str, str], ...]]] = {
     # A memory keeps the user's words it came from, and the assistant's words before them.
     "0006": (
         "ALTER TABLE facts ADD COLUMN said TEXT DEFAULT '' NOT NULL",
@@ -57,8 +65,14 @@ STEPS: Final[Mapping[str, tuple[str, ...]]] = {
         "CREATE INDEX ix_facts_unnoted ON facts (id) "
         "WHERE digest IS NULL AND valid_until IS NULL AND withdrawn_by IS NULL",
     ),
+    # The vectors of memories, which go with their words, whoever rewords, ends or erases them.
+    "0060": (
+        {dialect: _VECTORS.format(of_bytes) for dialect, of_bytes in _BYTES.items()},
+        *({dialect: statement} for dialect, made in DROPS_VECTORS.items() for statement in made),
+    ),
 }
-"""Schema -> the statements that make it of the one before, on SQLite and PostgreSQL alike.
+"""Schema -> the statements that make it of the one before, on SQLite and PostgreSQL alike, or those
+of a dialect.
 
 A step is never edited once it is released. Workers of the version before go on working with what it
 made: it adds tables, indexes and columns that may be left out (nullable, or with a default of the
@@ -183,6 +197,8 @@ def _create(connection: Connection) -> None:
         connection.execute(CreateTable(table))
         for index in sorted(table.indexes, key=lambda one: str(one.name)):
             connection.execute(CreateIndex(index))
+    for statement in DROPS_VECTORS[connection.dialect.name]:
+        connection.exec_driver_sql(statement)
     connection.execute(sa.insert(_VERSION).values(version_num=max(OLDEST, COMPARING)))
     _tell(connection, _NEWEST, SCHEMA)
 
@@ -191,14 +207,22 @@ def _upgrade(connection: Connection, found: SchemaVersion) -> None:
     """Applies migrations; whoever could work with the ledger before still can, if they allow it."""
     if found.newest not in (FIRST, *STEPS):
         raise _refusal(found)
-    for schema, statements in STEPS.items():
-        for statement in statements if schema > found.newest else ():
-            connection.execute(sa.text(statement))
+    for schema in (one for one in STEPS if one > found.newest):
+        apply_step(connection, schema)
     connection.execute(sa.update(_VERSION).values(version_num=max(OLDEST, found.oldest)))
     _tell(connection, _NEWEST, SCHEMA)
     if found.newest < KEYS_SINCE:
         _tell(connection, _KEYS_FROM, "")
     logger.debug("ledger schema", extra={"now": SCHEMA, "was": found.newest})
+
+
+def apply_step(connection: Connection, schema: str) -> None:
+    """Makes a schema of the one before."""
+    dialect = connection.dialect.name
+    for step in STEPS[schema]:
+        statement = step if isinstance(step, str) else step.get(dialect)
+        if statement is not None:
+            connection.exec_driver_sql(statement)
 
 
 def _rewrite_some_keys(engine: Engine) -> bool:

@@ -269,6 +269,28 @@ class OutboxItem:
 
 
 @dataclass(frozen=True, slots=True)
+class Written:
+    """The entry that the index has of a fact now.
+
+    Attributes:
+        fact: As it was written.
+        index_id: Mem0's id of the entry.
+        embedder: Which embedder made its vector.
+        vector: The vector where it was made for this entry; None: the ledger has it.
+    """
+
+    fact: StoredFact
+    index_id: str
+    embedder: str
+    vector: bytes | None
+
+    @property
+    def is_news(self) -> bool:
+        """Whether the ledger does not have all of it."""
+        return self.vector is not None or self.fact.index_id != self.index_id
+
+
+@dataclass(frozen=True, slots=True)
 class Backlog:
     """What waits in the outbox.
 

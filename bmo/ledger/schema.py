@@ -6,7 +6,9 @@ One schema for SQLite and PostgreSQL. A new ledger is made of it, an older one b
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Final
 
 import sqlalchemy as sa
 from sqlalchemy.engine.interfaces import Dialect
@@ -260,6 +262,33 @@ fact_words = sa.Table(
     sa.Index("ix_fact_words_word", "user_id", "word", "fact_id"),
 )
 """Word index of the facts' texts. A table of our own and not FTS5: its rows vanish on erasure."""
+
+fact_vectors = sa.Table(
+    "fact_vectors",
+    metadata,
+    sa.Column("fact_id", _id, sa.ForeignKey("facts.id", ondelete="CASCADE"), primary_key=True),
+    # Which embedder made it: the vectors of another are made anew.
+    sa.Column("embedder", _word, nullable=False),
+    sa.Column("vector", sa.LargeBinary, nullable=False),
+)
+"""The vector of a live fact's words as it is in the index, so that an index that is lost is filled
+again without the embedder. It goes with the words it was made of: see ``DROPS_VECTORS``."""
+
+_WORDS_GONE = "NEW.valid_until IS NOT NULL OR NEW.text <> OLD.text OR NEW.asked <> OLD.asked"
+_DROP_VECTOR = "BEGIN DELETE FROM fact_vectors WHERE fact_id = NEW.id; "
+_WHEN_CHANGED = "AFTER UPDATE OF text, asked, valid_until ON facts FOR EACH ROW WHEN"
+
+DROPS_VECTORS: Final[Mapping[str, tuple[str, ...]]] = {
+    "sqlite": (f"CREATE TRIGGER drop_fact_vector {_WHEN_CHANGED} {_WORDS_GONE} {_DROP_VECTOR}END",),
+    "postgresql": (
+        "CREATE FUNCTION drop_fact_vector() RETURNS trigger LANGUAGE plpgsql AS "
+        f"$$ {_DROP_VECTOR}RETURN NULL; END $$",
+        f"CREATE TRIGGER drop_fact_vector {_WHEN_CHANGED} ({_WORDS_GONE}) "
+        "EXECUTE FUNCTION drop_fact_vector()",
+    ),
+}
+"""Dialect -> what takes a fact's vector away with its words. The database does it: a worker of a
+version before, which knows of no vectors, rewords facts as well."""
 
 outbox = sa.Table(
     "outbox",

@@ -19,12 +19,10 @@ from typing import Final, Literal
 
 from bmo import telemetry
 from bmo.ids import new_id
-from bmo.index import MemoryIndex, Metadata, point_of
+from bmo.index import MemoryIndex, point_of
 from bmo.ledger import Ledger
+from bmo.recorder.entry_writing import FactSaid, write_entries
 from bmo.turn import StoredFact
-
-FactSaid = tuple[StoredFact, Metadata]
-"""A memory and what the write gate said of it."""
 
 CHECK_S: Final = 30.0
 """How often memories and entries are counted, by all processes together, in seconds."""
@@ -249,11 +247,11 @@ class Comparing:
 
     def _add(self, facts: Sequence[FactSaid]) -> None:
         began = time.perf_counter()
-        points = dict(zip((f.id for f, _ in facts), self._index.add_many(facts), strict=True))
-        self._ledger.note_index_ids([(f, points[f.id]) for f, _ in facts if not f.index_id])
+        written = write_entries(self._ledger, self._index, facts)
+        self._ledger.note_written(written)
         # A memory may end or be erased meanwhile, and its entry with it: before it was written.
-        live = self._ledger.live_among(points)
-        gone = [point for fact_id, point in points.items() if fact_id not in live]
+        live = self._ledger.live_among(one.fact.id for one in written)
+        gone = [one.index_id for one in written if one.fact.id not in live]
         if gone:
             self._index.remove_entries(gone)
         if self._rest is not None:
@@ -315,7 +313,8 @@ def rebuild(
     """Brings the collection to what the ledger says, on all processors.
 
     An entry that says what its memory says is kept, and with it its vector: the encoder, whose name
-    the collection has, would make the same. Recall goes on meanwhile, and so may workers.
+    the collection has, would make the same. So are the vectors of what is missing, where the ledger
+    keeps them. Recall goes on meanwhile, and so may workers.
 
     Args:
         index: The index.

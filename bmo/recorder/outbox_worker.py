@@ -12,8 +12,9 @@ from typing import TypeVar
 from bmo import telemetry
 from bmo.ids import new_id
 from bmo.index import EmbedderUnavailable, IndexUnavailable, InferenceFailed, MemoryIndex
-from bmo.ledger import Ledger, OutboxItem, OutboxOp
+from bmo.ledger import Ledger, OutboxItem, OutboxOp, Written
 from bmo.recorder.bounded import BoundedCalls
+from bmo.recorder.entry_writing import write_entries
 from bmo.turn import Turn
 
 BATCH = 50
@@ -144,7 +145,7 @@ class OutboxWorker:
 
     def _apply(self, item: OutboxItem) -> None:
         if item.op in ("add", "update"):
-            self._ledger.applied(item, index_id=self._write(item))
+            self._ledger.applied(item, *self._write(item))
         elif item.op == "raw":
             self._write_raw(item)
             self._ledger.applied(item)
@@ -155,12 +156,13 @@ class OutboxWorker:
         else:
             self._ledger.purged(item, self._purge(item))
 
-    def _write(self, item: OutboxItem) -> str | None:
+    def _write(self, item: OutboxItem) -> list[Written]:
         """Writes a fact if it is still live; what ended meanwhile has no place in the index."""
         with self._ledger.one_view():
             found = self._ledger.live_by_ids(item.user_id, [item.fact_id])
             said = self._ledger.gate_metadata(item.user_id, [fact.turn_id for fact in found])
-        return self._index.add(found[0], said[found[0].turn_id]) if found else None
+        facts = [(fact, said[fact.turn_id]) for fact in found]
+        return write_entries(self._ledger, self._index, facts) if facts else []
 
     def _write_raw(self, item: OutboxItem) -> None:
         for said in self._ledger.turns(item.user_id, turn_ids=[item.fact_id]):

@@ -11,7 +11,7 @@ from threading import Barrier
 import pytest
 from pydantic import SecretStr
 
-from bmo.ledger import Ledger
+from bmo.ledger import Ledger, Written
 from bmo.memory import MemoryService, MemorySession
 from bmo.settings import Settings
 from bmo.turn import Fact, Recall, RecalledMemory, RecallPlan, ScoreParts, StoredFact, Turn
@@ -144,11 +144,13 @@ def test_a_wipe_waits_for_no_other_worker_and_none_for_it(ledger_url: str) -> No
 
     def index(user: str) -> None:
         for item in worker.claim_outbox("me", 20):
-            worker.applied(item, index_id="somewhere")
+            facts = worker.facts_by_id(item.user_id, [item.fact_id])
+            worker.applied(item, *(Written(f, "somewhere", "hashing", b"v") for f in facts))
         worker.renew_leases("me")
 
     def repair(user: str) -> None:
-        other.note_index_ids([(fact, "elsewhere") for fact in other.live_facts(user)])
+        facts = other.live_facts(user)
+        other.note_written([Written(fact, "elsewhere", "hashing", b"w") for fact in facts])
         other.drop_old_words(0)
 
     worker, other = Ledger.open(ledger_url), Ledger.open(ledger_url)

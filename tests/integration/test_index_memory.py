@@ -15,7 +15,7 @@ import pytest
 import qdrant_edge as edge
 
 from bmo.ids import new_id
-from bmo.index import IndexUnavailable, MemoryIndex, StoreInUse, collection_name
+from bmo.index import IndexUnavailable, MemoryIndex, StoreInUse, collection_name, point_of
 from bmo.index.entries import scan
 from bmo.settings import Settings, quiet_third_parties
 from bmo.turn import Category, StoredFact, Turn
@@ -71,11 +71,12 @@ def test_add_is_idempotent_and_carries_the_gates_word(index: MemoryIndex) -> Non
         "write_reason": "stated",
         "write_gate_fallback": True,
     }
-    first = index.add(fact, said)
-    assert index.add(fact, said) == first
+    made = index.add_many([(fact, said)])
+    assert index.add_many([(fact, said)]) == made
+    assert index.add_many([(fact, said)], made) == {}
     assert index.count() == 1
     hit = index.search("ana", "zydeco", top_k=3, threshold=0.1)[0]
-    assert (hit.fact_id, hit.index_id, hit.text) == (fact.id, first, "Likes zydeco")
+    assert (hit.fact_id, hit.index_id, hit.text) == (fact.id, point_of(fact.id), "Likes zydeco")
     assert 0.1 < hit.score <= 1.0
     expected = {
         "category": "preferences",
@@ -95,23 +96,23 @@ def test_add_is_idempotent_and_carries_the_gates_word(index: MemoryIndex) -> Non
 
 def test_changed_text_of_a_fact_replaces_its_entry(index: MemoryIndex) -> None:
     fact = stored("Daughter studies biology")
-    index.add(fact, {})
+    index.add_many([(fact, {})])
     changed = StoredFact(
         **{
             **{k: getattr(fact, k) for k in StoredFact.__slots__},
             "text": "Daughter Abena studies biology",
         }
     )
-    index.add(changed, {})
+    index.add_many([(changed, {})])
     assert [entry.text for entry in index.entries()] == ["Daughter Abena studies biology"]
     assert index.search("ana", "abena", top_k=1, threshold=0.1)
 
 
 def test_users_and_verdicts_are_kept_apart(index: MemoryIndex) -> None:
-    index.add(stored("Likes zydeco"), {})
-    index.add(stored("Likes zydeco", user="ben"), {})
-    index.add(stored("Learns zydeco dancing", category="goals"), {})
-    index.add(stored("May like zydeco"), {"write_verdict": "hold"})
+    index.add_many([(stored("Likes zydeco"), {})])
+    index.add_many([(stored("Likes zydeco", user="ben"), {})])
+    index.add_many([(stored("Learns zydeco dancing", category="goals"), {})])
+    index.add_many([(stored("May like zydeco"), {"write_verdict": "hold"})])
 
     hits = index.search("ana", "zydeco", top_k=9, threshold=0.0)
     assert sorted(hit.text for hit in hits) == ["Learns zydeco dancing", "Likes zydeco"]
@@ -124,7 +125,7 @@ def test_hostile_user_ids_are_refused_everywhere(tmp_path: Path, user: str) -> N
     calls: list[Callable[[], object]] = [
         lambda: index.search(user, "x", top_k=1, threshold=0.0),
         lambda: index.search(user, "x", top_k=1, threshold=0.0, raw=True),
-        lambda: index.add(stored("x", user=user), {}),
+        lambda: index.add_many([(stored("x", user=user), {})]),
         lambda: index.add_raw(Turn(text="x", user_id=user), "x"),
         lambda: index.delete_fact(user, new_id()),
         lambda: index.delete_user(user),
@@ -139,7 +140,7 @@ def test_hostile_user_ids_are_refused_everywhere(tmp_path: Path, user: str) -> N
 
 def test_entries_of_others_cannot_be_deleted(index: MemoryIndex) -> None:
     theirs = stored("Likes zydeco", user="ben")
-    index.add(theirs, {})
+    index.add_many([(theirs, {})])
     assert index.delete_fact("ana", theirs.id) == 0
     assert index.count("ben") == 1
 
@@ -150,8 +151,8 @@ def test_deleting_what_is_not_there_is_fine(index: MemoryIndex) -> None:
 
 def test_purge_and_compact_leave_no_byte(index: MemoryIndex, tmp_path: Path) -> None:
     gone, kept = stored("Likes zydeco"), stored("Likes gumbo")
-    index.add(gone, {})
-    index.add(kept, {})
+    index.add_many([(gone, {})])
+    index.add_many([(kept, {})])
     assert index.delete_fact("ana", gone.id) == 1
     assert index.compact()
     assert bytes_with(tmp_path, "zydeco") == []
@@ -173,7 +174,7 @@ def test_raw_turns_are_found_by_raw_search_only(index: MemoryIndex) -> None:
 
 @pytest.mark.parametrize("text", ["\x00", "\ud83d lone", "🎷" * 300, "a" * 100_000, "مرحبا"])
 def test_any_text_can_be_written_and_searched(index: MemoryIndex, text: str) -> None:
-    index.add(stored(f"Says {text}"), {})
+    index.add_many([(stored(f"Says {text}"), {})])
     index.search("ana", text, top_k=1, threshold=0.0)
     assert index.search("ana", "  ", top_k=1, threshold=0.0) == []
     assert index.search("ana", "says", top_k=0, threshold=0.0) == []
@@ -182,7 +183,7 @@ def test_any_text_can_be_written_and_searched(index: MemoryIndex, text: str) -> 
 
 def test_entries_survive_closing(tmp_path: Path) -> None:
     index = MemoryIndex.open(settings(tmp_path), HashingEmbedder())
-    index.add(stored("Likes zydeco"), {})
+    index.add_many([(stored("Likes zydeco"), {})])
     index.close()
     index.close()
     with pytest.raises(IndexUnavailable, match="closed"):
@@ -194,7 +195,7 @@ def test_entries_survive_closing(tmp_path: Path) -> None:
 
 def test_second_process_gets_a_sentence_and_harms_nothing(tmp_path: Path) -> None:
     index = MemoryIndex.open(settings(tmp_path), HashingEmbedder())
-    index.add(stored("Likes zydeco"), {})
+    index.add_many([(stored("Likes zydeco"), {})])
     code = (
         "import sys\n"
         "from pathlib import Path\n"
@@ -216,7 +217,7 @@ def test_second_process_gets_a_sentence_and_harms_nothing(tmp_path: Path) -> Non
     ).stdout
     assert f"in use by process {os.getpid()}" in answer
     assert "BMO_HOME" in answer and "QDRANT_URL" in answer
-    index.add(stored("Likes gumbo"), {})
+    index.add_many([(stored("Likes gumbo"), {})])
     index.close()
     again = MemoryIndex.open(settings(tmp_path), HashingEmbedder())
     assert again.count() == 2
@@ -238,7 +239,7 @@ def test_directory_that_cannot_be_written(tmp_path: Path) -> None:
 
 def test_damaged_store_names_the_fix(tmp_path: Path) -> None:
     index = MemoryIndex.open(settings(tmp_path), HashingEmbedder())
-    index.add(stored("Likes zydeco"), {})
+    index.add_many([(stored("Likes zydeco"), {})])
     index.close()
     config = tmp_path / "qdrant-edge" / index.collection / "edge_config.json"
     config.write_text("{ not json")
@@ -251,7 +252,7 @@ def test_damaged_store_names_the_fix(tmp_path: Path) -> None:
 
 def test_files_that_make_the_engine_panic_are_a_sentence(tmp_path: Path) -> None:
     index = MemoryIndex.open(settings(tmp_path), HashingEmbedder())
-    index.add(stored("Likes zydeco"), {})
+    index.add_many([(stored("Likes zydeco"), {})])
     index.close()
     (status, *_) = (tmp_path / "qdrant-edge").rglob("vectors/status.dat")
     status.write_bytes(b"")
@@ -262,13 +263,13 @@ def test_files_that_make_the_engine_panic_are_a_sentence(tmp_path: Path) -> None
 
 def test_files_that_are_damaged_inside_are_a_sentence_at_the_first_use(tmp_path: Path) -> None:
     index = MemoryIndex.open(settings(tmp_path), HashingEmbedder())
-    index.add(stored("Likes zydeco"), {})
+    index.add_many([(stored("Likes zydeco"), {})])
     index.close()
     (vectors, *_) = (tmp_path / "qdrant-edge").rglob("vectors/chunk_0.mmap")
     vectors.write_bytes(b"")
     index = MemoryIndex.open(settings(tmp_path), HashingEmbedder())
     with pytest.raises(IndexUnavailable, match="bmo reindex"):
-        index.add(stored("Likes gumbo"), {})
+        index.add_many([(stored("Likes gumbo"), {})])
     index.close()
 
 
@@ -281,10 +282,10 @@ def test_a_full_disk_is_a_sentence_before_anything_is_written(
         "bmo.index.embedded_files.shutil.disk_usage", lambda place: usage._replace(free=free)
     )
     index = MemoryIndex.open(settings(tmp_path), HashingEmbedder())
-    index.add(stored("Likes zydeco"), {})
+    index.add_many([(stored("Likes zydeco"), {})])
     free = 1 << 20
     for write in (
-        lambda: index.add(stored("Likes gumbo"), {}),
+        lambda: index.add_many([(stored("Likes gumbo"), {})]),
         lambda: index.delete_user("ana"),
         index.compact,
     ):
@@ -304,7 +305,7 @@ def test_a_full_disk_is_a_sentence_before_anything_is_written(
 
 def test_interrupted_compaction_is_undone(tmp_path: Path) -> None:
     index = MemoryIndex.open(settings(tmp_path), HashingEmbedder())
-    index.add(stored("Likes zydeco"), {})
+    index.add_many([(stored("Likes zydeco"), {})])
     index.close()
     shard = tmp_path / "qdrant-edge" / index.collection
     shard.rename(shard.with_name(f"{shard.name}.old"))
@@ -320,7 +321,7 @@ def test_what_the_store_is_rewritten_into_is_not_stale(
 ) -> None:
     """Upkeep asks for stale stores while the files are rewritten on another thread."""
     index = MemoryIndex.open(settings(tmp_path), HashingEmbedder())
-    index.add(stored("Likes zydeco"), {})
+    index.add_many([(stored("Likes zydeco"), {})])
     dropped: list[int] = []
 
     def dropping(_seconds: float) -> None:
@@ -328,7 +329,7 @@ def test_what_the_store_is_rewritten_into_is_not_stale(
             dropped.append(index.drop_stale())
 
     for number in range(90):  # more than a page: it pauses between two
-        index.add(stored(f"Collects item {number}"), {})
+        index.add_many([(stored(f"Collects item {number}"), {})])
     monkeypatch.setattr("bmo.index.edge_store.time.sleep", dropping)
     assert index.compact()
     assert dropped == [0]
@@ -341,7 +342,7 @@ def test_what_the_store_is_rewritten_into_is_not_stale(
 
 def test_what_an_earlier_rewriting_left_is_removed_by_the_next(tmp_path: Path) -> None:
     index = MemoryIndex.open(settings(tmp_path), HashingEmbedder())
-    index.add(stored("Likes zydeco"), {})
+    index.add_many([(stored("Likes zydeco"), {})])
     shard = tmp_path / "qdrant-edge" / index.collection
     for ending in ("old", "compacting"):
         (shard.with_name(f"{shard.name}.{ending}")).mkdir()
@@ -356,7 +357,7 @@ def test_another_embedder_has_a_collection_of_its_own(tmp_path: Path) -> None:
     small, large = HashingEmbedder(32), HashingEmbedder(48)
     assert collection_name(small) != collection_name(large)
     index = MemoryIndex.open(settings(tmp_path), small)
-    index.add(stored("Likes zydeco"), {})
+    index.add_many([(stored("Likes zydeco"), {})])
     index.close()
     other = MemoryIndex.open(settings(tmp_path), large)
     assert other.count() == 0
@@ -368,7 +369,9 @@ def test_another_embedder_has_a_collection_of_its_own(tmp_path: Path) -> None:
 def test_many_threads_lose_nothing(index: MemoryIndex) -> None:
     def write(number: int) -> None:
         for step in range(10):
-            index.add(stored(f"Collects item {number} {step}", user=f"user{number % 2}"), {})
+            index.add_many(
+                [(stored(f"Collects item {number} {step}", user=f"user{number % 2}"), {})]
+            )
             index.search(f"user{number % 2}", "item", top_k=3, threshold=0.0)
 
     threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
@@ -383,7 +386,7 @@ def test_many_threads_lose_nothing(index: MemoryIndex) -> None:
 def test_searches_go_on_during_compaction(tmp_path: Path) -> None:
     index = MemoryIndex.open(settings(tmp_path), HashingEmbedder())
     for number in range(50):
-        index.add(stored(f"Collects stamp {number}"), {})
+        index.add_many([(stored(f"Collects stamp {number}"), {})])
     stop = threading.Event()
     misses: list[int] = []
 
@@ -422,7 +425,7 @@ def test_memory_texts_stay_out_of_the_log(tmp_path: Path, caplog: pytest.LogCapt
     with caplog.at_level(logging.DEBUG):
         index = MemoryIndex.open(settings(tmp_path), HashingEmbedder())
         fact = stored("Likes zydeco")
-        index.add(fact, {})
+        index.add_many([(fact, {})])
         index.search("ana", "zydeco", top_k=1, threshold=0.1)
         index.delete_fact("ana", fact.id)
         index.close()

@@ -37,7 +37,7 @@ def test_the_nearest_are_the_same_before_and_after_a_restart(home: Path) -> None
     facts = {text: stored(text) for text in TEXTS}
     index = MemoryIndex.open(settings(home), HashingEmbedder())
     for fact in facts.values():
-        index.add(fact, {})
+        index.add_many([(fact, {})])
     written = index.near("ana", "zydeco dancing", top_k=3, threshold=0.05)
     index.close()
     index = MemoryIndex.open(settings(home), HashingEmbedder())
@@ -52,7 +52,7 @@ def test_what_is_deleted_is_not_near_from_then_on(home: Path) -> None:
     index = MemoryIndex.open(settings(home), HashingEmbedder())
     gone, kept = stored("Likes zydeco"), stored("Likes zydeco dancing")
     for fact in (gone, kept):
-        index.add(fact, {})
+        index.add_many([(fact, {})])
     assert set(near(index, "zydeco")) == {gone.id, kept.id}
     index.delete_fact("ana", gone.id)
     assert near(index, "zydeco") == [kept.id]
@@ -67,11 +67,11 @@ def test_others_facts_held_ones_and_raw_turns_are_never_near(home: Path) -> None
     index = MemoryIndex.open(settings(home), HashingEmbedder())
     mine, goal = stored("Likes zydeco"), stored("Learns zydeco", category="goals")
     food = replace(stored("Cooks to zydeco"), domain="food")
-    index.add(stored("Likes zydeco", user="ben"), {})
-    index.add(stored("May like zydeco"), {"write_verdict": "hold"})
+    index.add_many([(stored("Likes zydeco", user="ben"), {})])
+    index.add_many([(stored("May like zydeco"), {"write_verdict": "hold"})])
     index.add_raw(Turn("zydeco is what i like", user_id="ana"), "zydeco is what i like")
     for fact in (mine, goal, food):
-        index.add(fact, {})
+        index.add_many([(fact, {})])
     assert sorted(near(index, "zydeco")) == sorted([mine.id, goal.id, food.id])
     assert sorted(near(index, "zydeco", domains=("work",))) == sorted([mine.id, goal.id])
     assert not {mine.id, goal.id} & set(near(index, "zydeco", user="ben"))

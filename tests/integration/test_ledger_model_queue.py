@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from bmo.ledger import Ledger
+from bmo.ledger import Ledger, Written
 from bmo.settings import GatekeeperMode
 from bmo.turn import WITHHOLD_RULE, Assessment, Decision, Fact, Signal, Turn, Verdict, utc_now
 from tests.fakes.speaker import (
@@ -213,9 +213,11 @@ def test_the_index_learns_the_new_text_also_while_it_writes_the_old_one(ledger: 
     ledger.record(said, decision, mode="hybrid")
     (adding,) = ledger.claim_outbox("worker", 10)
     ledger.settle("ana", said.id, by_model("allow", words, fact("Keeps the cat")))
-    ledger.applied(adding, index_id="i1")
-    (then,) = ledger.claim_outbox("worker", 10)
-    assert (then.op, then.fact_id) == ("update", adding.fact_id)
+    (then,) = ledger.facts_by_id("ana", [adding.fact_id])
+    ledger.applied(adding, Written(replace(then, text=words), "i1", "hashing", b"of the words"))
+    assert ledger.vectors_of("hashing", [then.id]) == {}
+    (follows,) = ledger.claim_outbox("worker", 10)
+    assert (follows.op, follows.fact_id) == ("update", adding.fact_id)
 
 
 def test_several_facts_of_a_turn_stand_beside_the_one_that_took_the_words_place(

@@ -66,7 +66,7 @@ class Memory:
         decision = Decision(verdict, ("other",), "test", 0.9, facts=facts, text=text)
         recorded = self.ledger.record(Turn(text, user_id=user_id, at=at), decision)
         for stored in recorded.added:
-            self.index.add(stored, {})
+            self.index.add_many([(stored, {})])
         for ended in recorded.ended:
             self.index.delete_fact(user_id, ended.fact.id)
 

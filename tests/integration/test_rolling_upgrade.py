@@ -163,9 +163,8 @@ def first_ledger(folder: Path, schema: str) -> Path:
     connection.close()
     engine = sa.create_engine(f"sqlite:///{path}")
     with engine.begin() as opened:
-        for name, statements in STEPS.items():
-            for statement in statements if name <= schema else ():
-                opened.execute(sa.text(statement))
+        for name in (one for one in STEPS if one <= schema):
+            migrating.apply_step(opened, name)
         opened.execute(sa.text("UPDATE alembic_version SET version_num = :now"), {"now": schema})
     engine.dispose()
     return path
