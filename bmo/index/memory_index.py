@@ -6,6 +6,7 @@ import shutil
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -149,7 +150,9 @@ class MemoryIndex(FactSearch, RawTurns):
     # -- writing -------------------------------------------------------------------------------
 
     def add_many(
-        self, facts: Sequence[tuple[StoredFact, Metadata]], kept: Mapping[str, bytes] | None = None
+        self,
+        facts: Sequence[tuple[StoredFact, Metadata]],
+        kept: Mapping[str, bytes] = MappingProxyType({}),
     ) -> dict[str, bytes]:
         """Writes facts in one write; an entry that one of them has already is replaced.
 
@@ -166,8 +169,9 @@ class MemoryIndex(FactSearch, RawTurns):
         """
         users = [checked_user_id(fact.user_id) for fact, _ in facts]
         with self._reading() as store:
-            made = self._vectors_of([fact for fact, _ in facts if fact.id not in (kept or {})])
-            known = {**(kept or {}), **made}
+            new = [fact for fact, _ in facts if fact.id not in kept]
+            made = self._made_vectors(new)
+            known = {**kept, **made}
             with self._writer:
                 memory, gathered = self.gathering()
                 for user_id, (fact, said) in zip(users, facts, strict=True):
@@ -178,16 +182,13 @@ class MemoryIndex(FactSearch, RawTurns):
             store.insert(vectors, payloads, [point_of(fact.id) for fact, _ in facts])
         return made
 
-    def _vectors_of(self, facts: Sequence[StoredFact]) -> dict[str, bytes]:
-        """Fact id -> the vector of its words, each different exchange asked once."""
-        said = {fact.id: (storable(fact.asked), storable(fact.text)) for fact in facts}
-        different = list(dict.fromkeys(said.values()))
-        if not different:
+    def _made_vectors(self, facts: Sequence[StoredFact]) -> dict[str, bytes]:
+        """Fact id -> the vector of its words."""
+        if not facts:
             return {}
-        asked, texts = zip(*different, strict=True)
+        asked, texts = ([storable(getattr(f, name)) for f in facts] for name in ("asked", "text"))
         vectors = self.embedder.embed(texts, asked).astype(_KEPT)
-        made = {one: vector.tobytes() for one, vector in zip(different, vectors, strict=True)}
-        return {fact_id: made[one] for fact_id, one in said.items()}
+        return {fact.id: made.tobytes() for fact, made in zip(facts, vectors, strict=True)}
 
     def delete_fact(self, user_id: str, fact_id: str) -> int:
         """Removes every entry of a fact, by the fact's id; returns how many there were.

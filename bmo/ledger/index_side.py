@@ -199,7 +199,8 @@ class IndexSide(TurnQueries):
         """Fact id -> its vector, of those facts that have one of an embedder."""
         with self.reading() as connection:
             query = _VECTORS.params(maker=embedder)
-            return dict(rows_among(connection, query, fact_vectors.c.fact_id, fact_ids))
+            found = rows_among(connection, query, fact_vectors.c.fact_id, fact_ids)
+            return {row.fact_id: row.vector for row in found}
 
     def put_off(self, item: OutboxItem, error: str) -> None:
         """The index failed at it: tried again later, each time twice as late."""
