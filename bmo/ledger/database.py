@@ -15,6 +15,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as NoneFree
 
 from bmo.ledger.schema import metadata
+from bmo.settings import checked_user_id
 
 # Two users with the same hash wait for each other, no more.
 _ONE_BY_ONE = sa.select(
@@ -107,8 +108,17 @@ class Database:
                 self._views.connection = None
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
-        """A connection for reading, for the modules beside this one."""
+    def reading(self, *whose: str) -> Iterator[Connection]:
+        """A connection for reading, for the modules beside this one.
+
+        Args:
+            *whose: The users whose memories are read.
+
+        Raises:
+            ValueError: An id that no user may have.
+        """
+        for name in whose:
+            checked_user_id(name)
         connection = getattr(self._views, "connection", None)
         if connection is not None:
             yield connection
@@ -127,9 +137,13 @@ class Database:
         Args:
             *whose: The users whose memories are written: across processes one such transaction
                 of a user runs at a time, and sees what the one before it wrote.
+
+        Raises:
+            ValueError: An id that no user may have.
         """
+        users = sorted({checked_user_id(name) for name in whose})
         with self._writer, writing(self.engine) as connection:
-            for name in sorted(set(whose)):
+            for name in users:
                 hold_user(connection, name)
             yield connection
 

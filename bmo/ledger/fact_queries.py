@@ -20,7 +20,6 @@ from bmo.ledger.records import Why
 from bmo.ledger.schema import OTHER_PEOPLE, fact_turns, facts, turns
 from bmo.ledger.turn_log import logged
 from bmo.ledger.values import content_words, is_person, name_of, relation_of
-from bmo.settings import checked_user_id
 from bmo.turn import Category, Kind, StoredFact, Visibility, utc_now
 
 _NAMED_SUBJECTS = (
@@ -97,7 +96,6 @@ class FactQueries(Database):
             agent_id: Only facts told to this agent.
             visibility: Only facts of this visibility.
         """
-        checked_user_id(user_id)
         moment = at or utc_now()
         query = rows.select_facts().where(facts.c.user_id == user_id)
         if include_past:
@@ -117,7 +115,7 @@ class FactQueries(Database):
             "agent_id": None if agent_id is None else [agent_id],
             "visibility": None if visibility is None else [visibility],
         }
-        with self.reading() as connection:
+        with self.reading(user_id) as connection:
             if subjects is not None:
                 wanted["subject"] = _with_names(connection, user_id, subjects)
             for name, values in wanted.items():
@@ -136,24 +134,21 @@ class FactQueries(Database):
             ids: Ids of the facts.
             live_at: Only those known and true at this moment. None: live or ended.
         """
-        checked_user_id(user_id)
-        with self.reading() as connection:
+        with self.reading(user_id) as connection:
             return rows.by_ids(connection, user_id, ids, live_at)
 
     def visit_facts(self, user_id: str, session_id: str, limit: int) -> list[StoredFact]:
         """Live facts that turns of one visit stated, newest first."""
-        checked_user_id(user_id)
         given = {"user": user_id, "session": session_id, "limit": limit}
-        with self.reading() as connection:
+        with self.reading(user_id) as connection:
             return rows.fetch(connection, _OF_VISIT, given)
 
     def find_facts(self, user_id: str, prefix: str) -> list[StoredFact]:
         """Facts, live or ended, whose id begins with ``prefix``: what people type."""
-        checked_user_id(user_id)
         query = rows.select_facts().where(
             facts.c.user_id == user_id, facts.c.id.startswith(prefix, autoescape=True)
         )
-        with self.reading() as connection:
+        with self.reading(user_id) as connection:
             return rows.fetch(connection, query.order_by(facts.c.id))
 
     def search_words(self, user_id: str, query: str, limit: int) -> list[tuple[StoredFact, float]]:
@@ -167,9 +162,8 @@ class FactQueries(Database):
         Returns:
             (fact, share of the query's rare words it has, 0..1).
         """
-        checked_user_id(user_id)
         now = utc_now()
-        with self.reading() as connection:
+        with self.reading(user_id) as connection:
             found = word_search.by_words(connection, user_id, content_words([query]), limit)
         return [
             (fact, share)
@@ -182,22 +176,19 @@ class FactQueries(Database):
 
         Common words are counted up to ``word_search.COUNTED``.
         """
-        checked_user_id(user_id)
-        with self.reading() as connection:
+        with self.reading(user_id) as connection:
             return word_search.word_counts(connection, user_id, words)
 
     def count_live(self, user_id: str) -> int:
         """Number of live facts of a user."""
-        checked_user_id(user_id)
         given = {"user": user_id, "now": utc_now()}
-        with self.reading() as connection:
+        with self.reading(user_id) as connection:
             return int(connection.execute(_COUNT_LIVE, given).scalar_one())
 
     def known_subjects(self, user_id: str) -> dict[str, str]:
         """Lower-case name -> subject of everybody a live fact is about, newest names first."""
-        checked_user_id(user_id)
         found: dict[str, str] = {}
-        with self.reading() as connection:
+        with self.reading(user_id) as connection:
             for subject in connection.execute(_NAMED_SUBJECTS, {"user": user_id}).scalars():
                 if is_person(subject):
                     found.setdefault(name_of(subject), subject)
@@ -205,10 +196,9 @@ class FactQueries(Database):
 
     def conflicts(self, user_id: str) -> list[tuple[StoredFact, ...]]:
         """Live facts that contradict each other, grouped by what they are about."""
-        checked_user_id(user_id)
         query = rows.select_facts().where(facts.c.user_id == user_id, rows.contradicts())
         groups: dict[tuple[str, str, str], list[StoredFact]] = {}
-        with self.reading() as connection:
+        with self.reading(user_id) as connection:
             for fact in rows.fetch(
                 connection, query.order_by(facts.c.valid_from, facts.c.text, facts.c.id)
             ):
@@ -217,8 +207,7 @@ class FactQueries(Database):
 
     def history(self, user_id: str, fact_id: str) -> list[StoredFact]:
         """A fact and everything it replaced or was replaced by, oldest first."""
-        checked_user_id(user_id)
-        with self.reading() as connection:
+        with self.reading(user_id) as connection:
             waiting = rows.by_ids(connection, user_id, [fact_id])
             found = {fact.id: fact for fact in waiting}
             while waiting:
@@ -233,11 +222,10 @@ class FactQueries(Database):
 
     def why(self, user_id: str, fact_id: str) -> Why | None:
         """Where a fact comes from: date, words, rule, what it replaced. None if unknown."""
-        checked_user_id(user_id)
         sources = sa.select(fact_turns.c.turn_id).where(
             fact_turns.c.fact_id == fact_id, rows.IS_SOURCE
         )
-        with self.reading() as connection:
+        with self.reading(user_id) as connection:
             found = rows.by_ids(connection, user_id, [fact_id])
             if not found:
                 return None
@@ -276,7 +264,6 @@ class FactQueries(Database):
         Raises:
             ValueError: No such live fact of this user, or nothing to change.
         """
-        checked_user_id(user_id)
         if not any(given is not None for given in (text, value, category, visibility)):
             raise ValueError("nothing to change: give a text, a value, a category or a visibility")
         if text is not None and not text.strip():

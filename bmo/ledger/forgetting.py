@@ -16,7 +16,6 @@ from bmo.ledger.fact_writing import Version, raise_version, version_of
 from bmo.ledger.records import OutboxItem, PendingErasure, Receipt
 from bmo.ledger.schema import erasures, facts
 from bmo.ledger.schema import outbox as outbox_table
-from bmo.settings import checked_user_id
 from bmo.turn import StoredFact, utc_now
 
 _PURGED = sa.select(erasures.c.id).where(
@@ -50,7 +49,6 @@ class Forgetting(Database):
             days: Beginning and end of the days of which no words may be left, or nothing.
             erasure_id: Of an earlier receipt that is carried out again, in a restored backup.
         """
-        checked_user_id(user_id)
         with self.writing(user_id) as connection:
             gone = rows.by_ids(connection, user_id, ids)
             return erasure.erase_facts(
@@ -68,7 +66,6 @@ class Forgetting(Database):
         self, user_id: str, *, at: datetime | None = None, erasure_id: str | None = None
     ) -> Receipt:
         """Erases everything of a user: facts, turns, decisions, recalls. Arguments as of erase."""
-        checked_user_id(user_id)
         with self.writing(user_id) as connection:
             return erasure.erase_user(
                 connection, user_id, at=at or utc_now(), erasure_id=erasure_id
@@ -76,12 +73,11 @@ class Forgetting(Database):
 
     def pending_erasures(self, user_id: str) -> list[PendingErasure]:
         """Wide requests to forget that wait to be confirmed, oldest first."""
-        checked_user_id(user_id)
         query = sa.select(erasures).where(
             erasures.c.user_id == user_id, erasures.c.status == "pending"
         )
         query = query.order_by(erasures.c.asked_at, erasures.c.id)
-        with self.reading() as connection:
+        with self.reading(user_id) as connection:
             return [
                 PendingErasure(
                     row.id, user_id, row.scope, row.asked_at, (*_withdrawn_by(connection, row.id),)
@@ -95,7 +91,6 @@ class Forgetting(Database):
         Raises:
             ValueError: There is no such request of this user waiting.
         """
-        checked_user_id(user_id)
         with self.writing(user_id) as connection:
             request = _waiting(connection, user_id, erasure_id)
             if request.scope == "all":
@@ -120,7 +115,6 @@ class Forgetting(Database):
         Raises:
             ValueError: There is no such request of this user waiting.
         """
-        checked_user_id(user_id)
         with self.writing(user_id) as connection:
             _waiting(connection, user_id, erasure_id)
             restored = [f for f in _withdrawn_by(connection, erasure_id) if f.valid_until is None]
@@ -140,15 +134,13 @@ class Forgetting(Database):
 
     def version(self, user_id: str) -> Version:
         """Another one than before: memories of a user ended, changed or were erased since."""
-        checked_user_id(user_id)
-        with self.reading() as connection:
+        with self.reading(user_id) as connection:
             return version_of(connection, user_id)
 
     def receipt(self, user_id: str, erasure_id: str) -> Receipt | None:
         """The receipt of an erasure as it stands, also of a user who was wiped, or None."""
-        checked_user_id(user_id)
         query = sa.select(erasures).where(erasures.c.id == erasure_id)
-        with self.reading() as connection:
+        with self.reading(user_id) as connection:
             names = erasure.names_of(connection, user_id)
             row = connection.execute(query.where(erasures.c.user_id.in_(names))).first()
         if row is None:

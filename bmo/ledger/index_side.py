@@ -12,13 +12,12 @@ import sqlalchemy as sa
 from bmo.ids import new_id
 from bmo.ledger import facts as rows
 from bmo.ledger import outbox
-from bmo.ledger.database import chunks, rows_among
+from bmo.ledger.database import chunks, hold_user, rows_among
 from bmo.ledger.records import LAST_RETRY, Backlog, OutboxItem, OutboxOp, Written
 from bmo.ledger.schema import UtcDateTime, decisions, fact_vectors, facts, meta, turns
 from bmo.ledger.schema import outbox as waiting
 from bmo.ledger.turn_log import NEWEST
 from bmo.ledger.turn_queries import TurnQueries
-from bmo.settings import checked_user_id
 from bmo.turn import StoredFact, utc_now
 
 LEASE = timedelta(seconds=8)
@@ -254,8 +253,7 @@ class IndexSide(TurnQueries):
 
     def live_by_ids(self, user_id: str, ids: Collection[str]) -> list[StoredFact]:
         """Which of some facts of a user belong into the index, as they stand in the ledger."""
-        checked_user_id(user_id)
-        with self.reading() as connection:
+        with self.reading(user_id) as connection:
             return rows.live_by_ids(connection, user_id, ids)
 
     def gate_metadata(
@@ -277,8 +275,7 @@ class IndexSide(TurnQueries):
             "write_gate_fallback": False,
         }
         made = dict.fromkeys(turn_ids, by_hand)
-        checked_user_id(user_id)
-        with self.reading() as connection:
+        with self.reading(user_id) as connection:
             for some in chunks(turn_id for turn_id in turn_ids if turn_id is not None):
                 for said in connection.execute(_SAID, {"user": user_id, "turns": some}):
                     made[said.id] = {
@@ -318,7 +315,8 @@ class IndexSide(TurnQueries):
             old: What it said; None: it was not there.
             new: What it says now.
         """
-        with self.writing(key) as connection:
+        with self.writing() as connection:
+            hold_user(connection, key)  # one process at a time
             if old is None:
                 if connection.execute(_META, {"key": key}).first() is not None:
                     return False

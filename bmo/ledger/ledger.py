@@ -15,7 +15,7 @@ from bmo.ledger.model_side import ModelSide
 from bmo.ledger.recall_log import RecallLog
 from bmo.ledger.recording import record_turn, similar_facts, store_fact, wants_near
 from bmo.ledger.records import NearDuplicates, Recorded
-from bmo.settings import CONNECTIONS, GatekeeperMode, checked_user_id
+from bmo.settings import CONNECTIONS, GatekeeperMode
 from bmo.turn import Decision, Fact, Turn, utc_now
 
 __all__ = ["Ledger"]
@@ -77,7 +77,6 @@ class Ledger(FactQueries, Forgetting, IndexSide, ModelSide, RecallLog):
         Raises:
             ValueError: The user id is not allowed, or the turn's id is another user's.
         """
-        checked_user_id(turn.user_id)
         similar = similar_facts(turn.user_id, decision, near)
         with self.writing(turn.user_id) as connection:
             return record_turn(
@@ -90,7 +89,6 @@ class Ledger(FactQueries, Forgetting, IndexSide, ModelSide, RecallLog):
         The statements are compiled on the way, which takes 20 ms of processor time that the first
         real turn is spared.
         """
-        checked_user_id(turn.user_id)
         with self.writing(turn.user_id) as connection, connection.begin_nested() as savepoint:
             record_turn(connection, turn, decision, {})
             savepoint.rollback()
@@ -107,7 +105,6 @@ class Ledger(FactQueries, Forgetting, IndexSide, ModelSide, RecallLog):
                 slot that holds one other value has a conflict.
             near: Finds similar facts.
         """
-        checked_user_id(user_id)
         similar = dict(near(user_id, fact.text)) if near is not None and wants_near(fact) else {}
         stamp = fact_writing.Stamp(user_id, at or utc_now(), None, "import", "")
         with self.writing(user_id) as connection:
@@ -115,8 +112,7 @@ class Ledger(FactQueries, Forgetting, IndexSide, ModelSide, RecallLog):
 
     def export(self, user_id: str) -> Iterator[str]:
         """A user's memory as JSON lines (see ``exchange``)."""
-        checked_user_id(user_id)
-        with self.reading() as connection:
+        with self.reading(user_id) as connection:
             yield from export_lines(connection, user_id)
 
     def import_export(

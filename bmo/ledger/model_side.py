@@ -17,7 +17,7 @@ from bmo.ledger.schema import decisions, model_days, turns
 from bmo.ledger.schema import model_queue as queue
 from bmo.ledger.turn_log import as_turn
 from bmo.ledger.turn_queries import TurnQueries
-from bmo.settings import GatekeeperMode, checked_user_id
+from bmo.settings import GatekeeperMode
 from bmo.turn import Decision, Turn
 
 FIRST_RETRY = timedelta(minutes=1)
@@ -66,7 +66,6 @@ class ModelSide(TurnQueries):
             aims: Only what waits for this; None for all.
             limit: Turns at most.
         """
-        checked_user_id(user_id)
         query = _WAITING.where(_QUEUE.user_id == user_id)
         if due_at is not None:
             query = query.where(_QUEUE.next_at <= due_at)
@@ -75,7 +74,7 @@ class ModelSide(TurnQueries):
         # NULLs sort differently on SQLite and PostgreSQL.
         promise = sa.func.coalesce(_QUEUE.promise, 0.0)
         query = query.order_by(_QUEUE.aim != "held", promise.desc(), turns.c.seq).limit(limit)
-        with self.reading() as connection:
+        with self.reading(user_id) as connection:
             rows = connection.execute(query).all()
             ids = [row.turn_id for row in rows]
             said = {turn.id: turn for turn in turn_log.logged(connection, user_id, turn_ids=ids)}
@@ -105,7 +104,6 @@ class ModelSide(TurnQueries):
 
     def around(self, turn: Turn, *, before: int, after: int) -> list[Turn]:
         """A turn with those said around it in its visit that may be shown to a model, in order."""
-        checked_user_id(turn.user_id)
         own = sa.select(turns.c.seq).where(turns.c.id == turn.id).scalar_subquery()
         query = sa.select(turns.c.id).where(
             turns.c.user_id == turn.user_id,
@@ -114,7 +112,7 @@ class ModelSide(TurnQueries):
         )
         earlier = query.where(turns.c.seq <= own).order_by(turns.c.seq.desc()).limit(before + 1)
         later = query.where(turns.c.seq > own).order_by(turns.c.seq).limit(after)
-        with self.reading() as connection:
+        with self.reading(turn.user_id) as connection:
             ids = [
                 str(found)
                 for part in (earlier, later)
@@ -194,7 +192,6 @@ class ModelSide(TurnQueries):
             What became of it; None when the turn no longer waits, because somebody decided on it
             or its words were erased meanwhile: nothing is written then.
         """
-        checked_user_id(user_id)
         similar = similar_facts(user_id, decision, near)
         with self.writing(user_id) as connection:
             if not model_queue.waits(connection, user_id, turn_id):
@@ -223,7 +220,6 @@ class ModelSide(TurnQueries):
         Returns:
             Whether it may be made.
         """
-        checked_user_id(user_id)
         with self.writing(user_id) as connection:
             spent = _spent(connection, user_id, now)
             if spent[0] >= calls or spent[1] >= tokens:
@@ -238,8 +234,7 @@ class ModelSide(TurnQueries):
 
     def model_day(self, user_id: str, now: datetime) -> tuple[int, int]:
         """Calls and tokens that models were asked for a user today (UTC)."""
-        checked_user_id(user_id)
-        with self.reading() as connection:
+        with self.reading(user_id) as connection:
             return _spent(connection, user_id, now)
 
     def rest_waiting(self, user_id: str, until: datetime, why: str) -> None:

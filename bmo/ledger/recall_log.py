@@ -14,7 +14,6 @@ from bmo.ledger.database import Database
 from bmo.ledger.records import JudgedItem
 from bmo.ledger.schema import facts, feedback, recall_items, recalls, turns
 from bmo.ledger.values import stems
-from bmo.settings import checked_user_id
 from bmo.turn import Recall, RecalledMemory, ScoreParts, StoredFact, Turn
 
 # Built once: building a statement takes longer than running it.
@@ -57,7 +56,6 @@ class RecallLog(Database):
 
     def record_recall(self, turn: Turn, recall: Recall) -> str:
         """Writes what was given for a turn, with scores; returns the recall's id."""
-        checked_user_id(turn.user_id)
         recall_id = new_id()
         row = {
             "id": recall_id,
@@ -107,7 +105,6 @@ class RecallLog(Database):
         Returns:
             Number of facts noted.
         """
-        checked_user_id(user_id)
         if not ids:
             return 0
         with self.writing(user_id) as connection:
@@ -128,7 +125,6 @@ class RecallLog(Database):
         Raises:
             ValueError: Fact or turn are not this user's.
         """
-        checked_user_id(user_id)
         with self.writing(user_id) as connection:
             if fact_id is not None and not _own(connection, user_id, [fact_id]):
                 raise ValueError(f"user {user_id!r} has no fact {fact_id!r}")
@@ -143,9 +139,8 @@ class RecallLog(Database):
         A judgement without a turn (``bmo feedback``) is about the last time the memory was given;
         one of a memory that was never given says nothing of scores and is left out.
         """
-        checked_user_id(user_id)
         found: list[JudgedItem] = []
-        with self.reading() as connection:
+        with self.reading(user_id) as connection:
             given = {"user": user_id, "most": limit}
             for row in connection.execute(_NEWEST_FEEDBACK, given).all():
                 last = _LAST_GIVEN.where(recall_items.c.fact_id == row.fact_id)

@@ -19,7 +19,6 @@ from bmo.ledger.restating import Restated, compare_pass, write_pass
 from bmo.ledger.schema import decisions, fact_turns, recall_items, recalls, turns
 from bmo.ledger.turn_log import Narrowed, as_turn
 from bmo.ledger.values import content_words
-from bmo.settings import checked_user_id
 from bmo.turn import Decision, Fact, Turn, utc_now
 
 
@@ -28,7 +27,6 @@ class TurnQueries(Database):
 
     def note_reply(self, user_id: str, turn_id: str, text: str) -> None:
         """Adds what the assistant said after a turn; erased turns stay without words."""
-        checked_user_id(user_id)
         mine = sa.and_(turns.c.id == turn_id, turns.c.user_id == user_id)
         write = sa.update(turns).where(mine, turns.c.redacted.is_(False))
         with self.writing(user_id) as connection:
@@ -36,18 +34,15 @@ class TurnQueries(Database):
 
     def turns(self, user_id: str | None = None, **narrowed: Unpack[Narrowed]) -> list[LoggedTurn]:
         """Logged turns with the latest decision on each, in the order they were said."""
-        if user_id is not None:
-            checked_user_id(user_id)
-        with self.reading() as connection:
+        with self.reading(*(() if user_id is None else (user_id,))) as connection:
             return turn_log.logged(connection, user_id, **narrowed)
 
     def said_before(self, turn: Turn, limit: int) -> list[str]:
         """A user's words in the turns before one, oldest first; erased ones are left out."""
-        checked_user_id(turn.user_id)
         mine = turns.c.user_id == turn.user_id
         here = sa.select(turns.c.seq).where(mine, turns.c.id == turn.id).scalar_subquery()
         query = sa.select(turns.c.text).where(mine, turns.c.seq < here, turns.c.text != "")
-        with self.reading() as connection:
+        with self.reading(turn.user_id) as connection:
             found = connection.execute(query.order_by(turns.c.seq.desc()).limit(limit)).scalars()
             return [str(text) for text in found][::-1]
 
@@ -59,11 +54,10 @@ class TurnQueries(Database):
 
     def outcomes(self, user_id: str, turn_ids: Sequence[str]) -> dict[str, TurnOutcome]:
         """What each of a user's turns told and was given; nothing for ids of other users."""
-        checked_user_id(user_id)
         told: defaultdict[str, list[str]] = defaultdict(list)
         given: defaultdict[str, list[str]] = defaultdict(list)
         asked: set[str] = set()
-        with self.reading() as connection:
+        with self.reading(user_id) as connection:
             for some in chunks(turn_ids):
                 stated = sa.select(fact_turns.c.turn_id, fact_turns.c.fact_id).where(
                     fact_turns.c.turn_id.in_(some), rows.IS_SOURCE
@@ -151,9 +145,7 @@ class TurnQueries(Database):
 
     def compare_passes(self, passes: Sequence[tuple[Turn, Decision]]) -> list[Restated]:
         """What another pass of the gate would change about logged turns; writes nothing."""
-        for turn, _ in passes:
-            checked_user_id(turn.user_id)
-        with self.reading() as connection:
+        with self.reading(*(turn.user_id for turn, _ in passes)) as connection:
             return [compare_pass(connection, turn, decision) for turn, decision in passes]
 
     def write_passes(self, passes: Sequence[Restated]) -> None:
@@ -161,8 +153,7 @@ class TurnQueries(Database):
 
         Each is compared once more with what is there now: others may have written meanwhile.
         """
-        users = {checked_user_id(restated.turn.user_id) for restated in passes}
-        with self.writing(*users) as connection:
+        with self.writing(*(restated.turn.user_id for restated in passes)) as connection:
             for told in passes:
                 write_pass(connection, compare_pass(connection, told.turn, told.decision))
 

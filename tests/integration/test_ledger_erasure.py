@@ -65,6 +65,7 @@ def test_no_byte_of_a_forgotten_fact_is_left(tmp_path: Path) -> None:
             "turns": 2,
             "turns_masked": 1,
             "words": 2,
+            "vectors": 1,
             "recalls": 1,
             "tombstones": 1,
             "index": 1,
