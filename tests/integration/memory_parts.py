@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from bmo.index import IndexOwner, MemoryIndex
 from bmo.ledger import Ledger, Recorded
-from bmo.ledger.schema import metadata
+from bmo.ledger.schema import fact_vectors, metadata
 from bmo.recorder import Recorder
 from bmo.settings import Settings
 from bmo.turn import Decision, Turn
@@ -68,6 +68,26 @@ def rows_of(ledger: Ledger, table: str, user_id: str | None = None) -> int:
     with ledger.reading() as connection:
         mine = query if user_id is None else query.where(found.c.user_id == user_id)
         return int(connection.execute(mine).scalar_one())
+
+
+def drop_vectors(connection: sa.Connection) -> None:
+    """Makes a ledger one of the version before vectors."""
+    server = connection.dialect.name == "postgresql"
+    for statement in (
+        f"DROP TRIGGER drop_fact_vector{' ON facts' if server else ''}",
+        *(["DROP FUNCTION drop_fact_vector"] if server else []),
+        "DROP TABLE fact_vectors",
+        "UPDATE meta SET value = '0050' WHERE key = 'schema'",
+    ):
+        connection.execute(sa.text(statement))
+
+
+def forget_vectors(url: str) -> None:
+    """Has every vector made anew when its memory is written into an index."""
+    ledger = Ledger.open(url)
+    with ledger.writing() as connection:
+        connection.execute(sa.delete(fact_vectors))
+    ledger.close()
 
 
 @contextmanager

@@ -24,7 +24,13 @@ from bmo.settings import Settings
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.qdrant_door import API_KEY, QdrantDoor
 from tests.fakes.speaker import allowed, day, likes, turn
-from tests.integration.memory_parts import Parts, difference, eventually, open_parts
+from tests.integration.memory_parts import (
+    Parts,
+    difference,
+    eventually,
+    forget_vectors,
+    open_parts,
+)
 
 pytestmark = pytest.mark.integration
 
@@ -180,6 +186,7 @@ def test_a_worker_is_ready_whatever_the_index_lacks(server: QdrantDoor, tmp_path
         like(parts, *(f"thing{number}" for number in range(50)))
         parts.mended()
     server.lose()
+    forget_vectors(settings.ledger_url)
     ledger = Ledger.open(settings.ledger_url)
     embedder = Gate()
     index = MemoryIndex.open(settings, embedder, owner=IndexOwner(ledger.identity(), ledger.knows))
@@ -273,6 +280,7 @@ def test_closing_waits_for_the_batch_and_not_for_the_piece(tmp_path: Path) -> No
         parts.mended()
         chosen = parts.settings
     shutil.rmtree(tmp_path / "qdrant-edge")
+    forget_vectors(chosen.ledger_url)
     ledger, embedder = Ledger.open(chosen.ledger_url), _Halting()
     owner = IndexOwner(ledger.identity(), ledger.knows)
     index = MemoryIndex.open(chosen, embedder, owner=owner)

@@ -28,6 +28,7 @@ from tests.fakes.speaker import (
     turn,
     words,
 )
+from tests.integration.memory_parts import drop_vectors
 
 pytestmark = pytest.mark.integration
 
@@ -67,6 +68,7 @@ def test_what_a_version_before_left_doubled_is_merged(ledger_url: str, how: str)
     (home,) = say(ledger, "i live in leeds", lives_in("Leeds"), at=day(1)).added
     if how == "migrated":
         with ledger.writing() as connection:
+            drop_vectors(connection)
             for statement in BEFORE:
                 connection.execute(sa.text(statement))
     later = double(

@@ -15,7 +15,7 @@ from alembic.migration import MigrationContext
 from bmo.ledger import Ledger, LedgerUnavailable
 from bmo.ledger.schema import metadata
 from tests.fakes.speaker import allowed, decided, likes, turn
-from tests.integration.memory_parts import rows_of
+from tests.integration.memory_parts import drop_vectors, rows_of
 
 pytestmark = pytest.mark.integration
 
@@ -58,9 +58,7 @@ def test_a_ledger_of_a_version_before_is_brought_up_to_date(ledger_url: str) -> 
     first = Ledger.open(ledger_url)
     known = first.record(turn("x"), allowed("x", likes("the Cities"))).added[0]
     with first.writing() as connection:
-        on = {"sqlite": "", "postgresql": " ON facts"}[connection.dialect.name]
-        connection.execute(sa.text(f"DROP TRIGGER drop_fact_vector{on}"))
-        connection.execute(sa.text("DROP FUNCTION drop_fact_vector" if on else "SELECT 1"))
+        drop_vectors(connection)
         for name in ("uq_facts_digest", "ix_facts_unnoted"):
             connection.execute(sa.text(f"DROP INDEX {name}"))
         for name in ("said", "asked", "digest"):
@@ -69,7 +67,7 @@ def test_a_ledger_of_a_version_before_is_brought_up_to_date(ledger_url: str) -> 
             for name in ("agent_id", "visibility"):
                 connection.execute(sa.text(f"ALTER TABLE {table} DROP COLUMN {name}"))
         connection.execute(sa.text("ALTER TABLE decisions DROP COLUMN mode"))
-        for name in ("user_versions", "model_days", "fact_vectors"):
+        for name in ("user_versions", "model_days"):
             connection.execute(sa.text(f"DROP TABLE {name}"))
         connection.execute(sa.text("UPDATE facts SET value_key = 'old'"))
         connection.execute(sa.text("UPDATE fact_words SET word = 'old' WHERE word = 'city'"))
