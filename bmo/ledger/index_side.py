@@ -98,13 +98,13 @@ _NOTE_INDEX_ID = (
     .values(index_id=sa.bindparam("new_index_id"))
 )
 _VECTORS = sa.select(fact_vectors.c.fact_id, fact_vectors.c.vector).where(
-    fact_vectors.c.embedder == sa.bindparam("maker")
+    fact_vectors.c.collection == sa.bindparam("within")
 )
 # Only beside the words it was made of: whoever rewords a fact meanwhile waits for this user.
 _KEEP_VECTOR = sa.text(
-    "INSERT INTO fact_vectors (fact_id, embedder, vector) SELECT id, :maker, :vector FROM facts "
+    "INSERT INTO fact_vectors (fact_id, collection, vector) SELECT id, :within, :vector FROM facts "
     "WHERE id = :fact AND text = :text AND asked = :asked AND valid_until IS NULL "
-    "ON CONFLICT (fact_id) DO UPDATE SET embedder = excluded.embedder, vector = excluded.vector"
+    "ON CONFLICT (fact_id) DO UPDATE SET collection = excluded.collection, vector = excluded.vector"
 ).bindparams(
     sa.bindparam("vector", type_=fact_vectors.c.vector.type),
     *(sa.bindparam(name, type_=facts.c[name].type) for name in ("text", "asked")),
@@ -194,10 +194,10 @@ class IndexSide(TurnQueries):
             with self.writing(*(one.fact.user_id for one in news)) as connection:
                 _note(connection, news)
 
-    def vectors_of(self, embedder: str, fact_ids: Iterable[str]) -> dict[str, bytes]:
-        """Fact id -> its vector, of those facts that have one of an embedder."""
+    def vectors_of(self, collection: str, fact_ids: Iterable[str]) -> dict[str, bytes]:
+        """Fact id -> its vector, of those facts that have one for a collection."""
         with self.reading() as connection:
-            query = _VECTORS.params(maker=embedder)
+            query = _VECTORS.params(within=collection)
             found = rows_among(connection, query, fact_vectors.c.fact_id, fact_ids)
             return {row.fact_id: row.vector for row in found}
 
@@ -352,7 +352,7 @@ def _note(connection: sa.Connection, written: Sequence[Written]) -> None:
     made = [
         {
             **{"fact": one.fact.id, "text": one.fact.text, "asked": one.fact.asked},
-            **{"maker": one.embedder, "vector": one.vector},
+            **{"within": one.collection, "vector": one.vector},
         }
         for one in written
         if one.vector is not None

@@ -27,7 +27,7 @@ FIRST: Final = "0005"
 
 _BYTES: Final = {"sqlite": "BLOB", "postgresql": "BYTEA"}
 _VECTORS: Final = (
-    "CREATE TABLE fact_vectors (fact_id VARCHAR(64) NOT NULL, embedder VARCHAR(64) NOT NULL, "
+    "CREATE TABLE fact_vectors (fact_id VARCHAR(64) NOT NULL, collection VARCHAR(64) NOT NULL, "
     "vector {} NOT NULL, CONSTRAINT pk_fact_vectors PRIMARY KEY (fact_id), "
     "CONSTRAINT fk_fact_vectors_fact_id FOREIGN KEY(fact_id) REFERENCES facts (id) "
     "ON DELETE CASCADE)"

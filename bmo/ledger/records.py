@@ -275,13 +275,13 @@ class Written:
     Attributes:
         fact: As it was written.
         index_id: Mem0's id of the entry.
-        embedder: Which embedder made its vector.
+        collection: The index's, by whose name embedder and size are known.
         vector: The vector where it was made for this entry; None: the ledger has it.
     """
 
     fact: StoredFact
     index_id: str
-    embedder: str
+    collection: str
     vector: bytes | None
 
     @property

@@ -267,8 +267,8 @@ fact_vectors = sa.Table(
     "fact_vectors",
     metadata,
     sa.Column("fact_id", _id, sa.ForeignKey("facts.id", ondelete="CASCADE"), primary_key=True),
-    # Which embedder made it: the vectors of another are made anew.
-    sa.Column("embedder", _word, nullable=False),
+    # The index's, by whose name embedder and size are known: for another one it is made anew.
+    sa.Column("collection", _word, nullable=False),
     sa.Column("vector", sa.LargeBinary, nullable=False),
 )
 """The vector of a live fact's words as it is in the index, so that an index that is lost is filled

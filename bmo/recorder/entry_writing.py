@@ -22,7 +22,8 @@ def write_entries(ledger: Ledger, index: MemoryIndex, facts: Sequence[FactSaid])
         IndexUnavailable: The store cannot be reached.
         EmbedderUnavailable: There are no vectors now; nothing is written.
     """
-    embedder = index.embedder.name
-    kept = ledger.vectors_of(embedder, [fact.id for fact, _ in facts])
+    kept = ledger.vectors_of(index.collection, [fact.id for fact, _ in facts])
     made = index.add_many(facts, kept)
-    return [Written(fact, point_of(fact.id), embedder, made.get(fact.id)) for fact, _ in facts]
+    return [
+        Written(fact, point_of(fact.id), index.collection, made.get(fact.id)) for fact, _ in facts
+    ]

@@ -24,6 +24,7 @@ from tests.integration.memory_parts import Parts, difference, open_parts, rows_o
 pytestmark = pytest.mark.integration
 
 DIMS = 64
+COLLECTION = "bmo-hashing-64"
 THINGS = ("zydeco", "gumbo", "okra", "jazz")
 
 
@@ -49,7 +50,7 @@ def kept(ledger: Ledger) -> dict[str, bytes]:
     """Text of a memory -> its vector."""
     told = (ledger.live_facts(user, include_past=True) for user in ledger.users())
     known = {one.id: one for facts in told for one in facts}
-    found = ledger.vectors_of("hashing", known)
+    found = ledger.vectors_of(COLLECTION, known)
     return {known[fact_id].text: vector for fact_id, vector in found.items()}
 
 
