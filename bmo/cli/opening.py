@@ -102,7 +102,7 @@ def opened_stores(settings: Settings) -> Iterator[Stores]:
 
     with (
         opened_reader(settings, owner=True) as reader,
-        closing(Recorder.open(reader.ledger, reader.index, settings)) as recorder,
+        closing(Recorder(reader.ledger, reader.index, settings)) as recorder,
     ):
         yield Stores(reader.ledger, reader.index, reader.notices, recorder)
 

@@ -116,7 +116,8 @@ class MemorySession:
 
         None when it was not recorded here, or the ledger does not take it now.
         """
-        return await self._gating.recorded(turn_id)
+        recording = self._visit.recorded.get(turn_id)
+        return await asyncio.shield(recording) if recording is not None else None
 
     def note_reply(self, turn_id: str, text: str) -> None:
         """Tells what the assistant said after a turn, "" when that was nothing."""

@@ -6,11 +6,12 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable, Collection, Coroutine, Mapping
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from bmo import telemetry
+from bmo.gate import WriteGate, mask
 from bmo.memory.dialogue import Dialogue
 from bmo.memory.settling import Settler
 from bmo.memory.steady_clock import SteadyClock
@@ -19,10 +20,8 @@ from bmo.turn import Decision, DialogueContext, Recall, StoredFact, Turn
 
 if TYPE_CHECKING:
     from bmo.encoder import Encoder
-    from bmo.gate import WriteGate
     from bmo.index import MemoryIndex
     from bmo.ledger import Ledger, Recorded
-    from bmo.recall import ReadGate
     from bmo.settings import Settings
 
 logger = logging.getLogger("bmo.memory")
@@ -63,7 +62,6 @@ class MemoryParts:
         self, settings: Settings, ledger: Ledger, index: MemoryIndex | None, encoder: Encoder | None
     ) -> None:
         """Puts opened parts together."""
-        from bmo.gate import WriteGate
         from bmo.recall import ReadGate, Recaller
         from bmo.recorder import Recorder
 
@@ -73,16 +71,12 @@ class MemoryParts:
         self.encoder = encoder
         # The session writes the debug line: once a turn, and it knows what is off the record.
         silent = settings.model_copy(update={"gatekeeper_debug": False})
-        self.write_gate: WriteGate = WriteGate.from_settings(
-            silent, encoder=encoder, load_encoder=False
-        )
-        self.read_gate: ReadGate = ReadGate.from_settings(
-            settings, encoder=encoder, load_encoder=False
-        )
+        self.write_gate = WriteGate.from_settings(silent, encoder=encoder, load_encoder=False)
+        self.read_gate = ReadGate.from_settings(settings, encoder=encoder, load_encoder=False)
         self.recaller = Recaller(ledger, index, settings, encoder)
         self.clock = SteadyClock(ledger.latest_moment())
         self.turnstile = Turnstile()
-        self.recorder = Recorder.open(ledger, index, settings, one_by_one=self.turnstile.through)
+        self.recorder = Recorder(ledger, index, settings, one_by_one=self.turnstile.through)
         self.settler: Settler | None = None
         self.gate_pool = ThreadPoolExecutor(1, thread_name_prefix="bmo-gate")
         self.gate_calls = 0
@@ -144,7 +138,7 @@ class Visit:
         dialogue: What was said, and what the ledger knows of the user.
         off_record: While true nothing of what is said is written.
         deciding: Turn id -> the task that decides on it, for the turns that are not decided yet.
-        recorded: Turn id -> what the recorder made of it, for the latest turns.
+        recorded: Turn id -> the task that waits for its record, for the latest turns.
         reads: Words -> the task that recalls for them, until something is written.
         profile: Reads the profile, or None while nobody asked for it.
         profile_version: Goes up when something in the profile is no longer true or was forgotten.
@@ -162,7 +156,7 @@ class Visit:
         self.dialogue = Dialogue()
         self.off_record = False
         self.deciding: dict[str, asyncio.Task[Decision]] = {}
-        self.recorded: dict[str, Future[Recorded]] = {}
+        self.recorded: dict[str, asyncio.Task[Recorded | None]] = {}
         self.reads: dict[str, asyncio.Task[Recall]] = {}
         self.profile: asyncio.Task[Recall] | None = None
         self.profile_version = 0
@@ -200,22 +194,17 @@ class Visit:
 
     # -- what is written ---------------------------------------------------------------------------
 
-    def unwritten(self) -> list[Future[Recorded]]:
+    def unwritten(self) -> list[asyncio.Task[Recorded | None]]:
         """The turns of this visit that are not in the ledger yet."""
-        return [future for future in self.recorded.values() if not future.done()]
+        return [task for task in self.recorded.values() if not task.done()]
 
     async def written(self, patience_s: float | None = None) -> None:
         """Waits until the turns of this visit are in the ledger, or could not be written.
 
-        What went wrong is told where they were submitted.
-
         Args:
             patience_s: Longest wait in seconds; None: as long as it takes.
         """
-        waiting = [asyncio.wrap_future(future) for future in self.unwritten()]
-        for one in waiting:
-            one.add_done_callback(_heed)
-        if waiting:
+        if waiting := self.unwritten():
             await asyncio.wait(waiting, timeout=patience_s)
 
     def is_behind(self, turn_id: str) -> bool:
@@ -288,8 +277,6 @@ class Visit:
 
         The user's own secrets are known from then on.
         """
-        from bmo.gate import mask
-
         policy = self.service.settings.bmo_sensitive
         return mask(text, policy, asked, self.secrets)[0] if text else ""
 
@@ -298,19 +285,11 @@ class Visit:
 
         A plain word stays: the name of a dog that is also a password.
         """
-        from bmo.gate import mask
-
         told = {value for value in self.secrets if not value.isalpha()}
         if not told:
             return text
         masked, found = mask(text, "keep", asked, told)
         return masked if found > mask(text, "keep", asked)[1] else text
-
-
-def _heed(done: asyncio.Future[Recorded]) -> None:
-    """Takes an error that somebody else tells; asyncio would print it as never retrieved."""
-    if not done.cancelled():
-        done.exception()
 
 
 def _may_show(profile: asyncio.Task[Recall], gone: Collection[str] | None) -> bool:

@@ -52,9 +52,17 @@ class Recorder:
         ledger: Ledger,
         index: MemoryIndex | None,
         settings: Settings,
+        *,
         one_by_one: OneByOne | None = None,
     ) -> None:
-        """Use ``open``."""
+        """Starts the thread.
+
+        Args:
+            ledger: Where turns are recorded.
+            index: What follows it; None leaves everything for it in the outbox.
+            settings: ``MEM0_SETTING=NORMAL`` sends the turns' words to the index as they are.
+            one_by_one: Where the thread waits while others compute; None: nowhere.
+        """
         self._one_by_one = one_by_one
         self._ledger = ledger
         self._index = index
@@ -65,27 +73,6 @@ class Recorder:
         self._upkeep = upkeep
         round_of_it = one_by_one(upkeep.catch_up) if one_by_one is not None else None
         self._writer = WriterThread(upkeep, round_of_it)
-
-    @classmethod
-    def open(
-        cls,
-        ledger: Ledger,
-        index: MemoryIndex | None,
-        settings: Settings,
-        *,
-        one_by_one: OneByOne | None = None,
-    ) -> Recorder:
-        """Starts the thread.
-
-        Args:
-            ledger: Where turns are recorded.
-            index: What follows it; None leaves everything for it in the outbox.
-            settings: ``MEM0_SETTING=NORMAL`` sends the turns' words to the index as they are.
-            one_by_one: Where the thread waits while others compute; None: nowhere.
-        """
-        recorder = cls(ledger, index, settings, one_by_one)
-        recorder._writer.start()
-        return recorder
 
     # -- from any thread -----------------------------------------------------------------------
 

@@ -183,7 +183,7 @@ def test_a_worker_is_ready_whatever_the_index_lacks(server: QdrantDoor, tmp_path
     ledger = Ledger.open(settings.ledger_url)
     embedder = Gate()
     index = MemoryIndex.open(settings, embedder, owner=IndexOwner(ledger.identity(), ledger.knows))
-    recorder = Recorder.open(ledger, index, settings)
+    recorder = Recorder(ledger, index, settings)
     late = Parts(settings, ledger, index, recorder)
     like(late, "zydeco")
     late.settled()
