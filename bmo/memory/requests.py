@@ -8,6 +8,7 @@ from collections import deque
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
+from bmo.gate import may_ask_to_forget
 from bmo.memory.notices import (
     NOT_FORGOTTEN_YET,
     OFF_THE_RECORD,
@@ -102,8 +103,6 @@ class Requests:
 
     def may_ask_back(self, turn: Turn) -> bool:
         """Whether a turn could be a wish to forget much: the words decide, in microseconds."""
-        from bmo.gate import may_ask_to_forget
-
         kept = self._visit.service.is_gated and not self._visit.off_record
         return kept and may_ask_to_forget(turn.text)
 
