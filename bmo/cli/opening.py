@@ -25,10 +25,6 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _Row = TypeVar("_Row", "StoredFact", "LoggedTurn", "PendingErasure")
 
-NEAR_TOP_K = 5
-NEAR_THRESHOLD = 0.4
-"""How many similar memories an import is compared with, and from which cosine similarity."""
-
 FLUSH_S = 60.0
 """Longest wait for the index after a change, in seconds."""
 
@@ -73,12 +69,6 @@ class Stores(Reader):
     """What a command that changes memory works with: the one writer thread, too."""
 
     recorder: Recorder
-
-    def near(self, user_id: str, text: str) -> list[tuple[str, float]]:
-        """Similar facts, for reconciliation; none while the index cannot be reached."""
-        if self.index is None or self.index.unavailable:
-            return []
-        return self.index.near(user_id, text, top_k=NEAR_TOP_K, threshold=NEAR_THRESHOLD)
 
     def write(self, call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """Has the recorder carry out a change, and waits for it and for the index."""

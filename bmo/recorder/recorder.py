@@ -17,7 +17,7 @@ from bmo.recall import calibration_for
 from bmo.recorder.bounded import BoundedCalls
 from bmo.recorder.upkeep import Upkeep
 from bmo.recorder.writer_thread import Job, WriterThread
-from bmo.settings import Settings, checked_user_id
+from bmo.settings import Settings
 from bmo.turn import Decision, Recall, Turn, utc_now
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Recorder:
         """
         return self._put(
             lambda: self._ledger.settle(
-                user_id, turn_id, decision, whole=whole, near=self._near, mode=self._mode
+                user_id, turn_id, decision, whole=whole, near=self.near, mode=self._mode
             ),
             keep=False,  # the turn waits for a model in the ledger, and is asked about again
         )
@@ -157,7 +157,6 @@ class Recorder:
 
     def note_recall(self, turn: Turn, recall: Recall) -> None:
         """Writes what was recalled for a turn."""
-        checked_user_id(turn.user_id)
         self._put(lambda: self._ledger.record_recall(turn, recall))
 
     def flush(self, timeout_s: float) -> bool:
@@ -217,7 +216,7 @@ class Recorder:
         try:
             with telemetry.memory_span("bmo.write", parent=asked_in) as span:
                 recorded = self._ledger.record(
-                    turn, decision, near=self._near, raw=self._raw, mode=self._mode
+                    turn, decision, near=self.near, raw=self._raw, mode=self._mode
                 )
                 telemetry.describe_written(
                     span,
@@ -230,8 +229,11 @@ class Recorder:
             telemetry.note_write("ledger", time.perf_counter() - began, failed=failed)
         return recorded
 
-    def _near(self, user_id: str, text: str) -> Sequence[tuple[str, float]]:
-        """(fact id, similarity) of a user's facts near a text; none when the index fails."""
+    def near(self, user_id: str, text: str) -> Sequence[tuple[str, float]]:
+        """(fact id, similarity) of a user's facts near a text, for reconciliation.
+
+        Nothing is near when the index fails. On the thread: a job may call it.
+        """
         index = self._index
         if index is None or index.unavailable:
             return ()
