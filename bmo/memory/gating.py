@@ -63,7 +63,7 @@ class Gating:
     def _note_reply(self, turn_id: str, text: str, given: Recall | None) -> None:
         self._visit.dialogue.note_reply(turn_id, text)
         self._answered = None
-        if text and not self._visit.off_record and turn_id in self._visit.recorded:
+        if text and not self._visit.off_record and turn_id in self._visit.records:
             now, user_id = self._visit.clock(), self._visit.user_id
             self._visit.service.recorder.note_reply(user_id, turn_id, text, given, at=now)
             if given is not None:
@@ -127,7 +127,7 @@ class Gating:
         future = self._visit.service.recorder.submit(turn, decision)
         if self._visit.service.settler is not None:
             self._visit.service.settler.spoke(self._visit.user_id)
-        latest = self._visit.recorded
+        latest = self._visit.records
         if len(latest) == RECORDED_KEPT:
             del latest[next(iter(latest))]
         latest[turn.id] = self._visit.start(self._after_record(turn, future))

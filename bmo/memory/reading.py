@@ -74,9 +74,9 @@ class Reading:
     async def profile(self) -> Recall:
         """The profile of this visit, loaded once. Never raises."""
         await self.look_elsewhere()
-        if self._visit.profile is None:
-            self._visit.profile = self._visit.start(self._load_profile())
-        return await asyncio.shield(self._visit.profile)
+        if self._visit.profile_task is None:
+            self._visit.profile_task = self._visit.start(self._load_profile())
+        return await asyncio.shield(self._visit.profile_task)
 
     async def look_elsewhere(self) -> None:
         """Drops what is cached if another worker ended or erased memories meanwhile.
@@ -85,7 +85,7 @@ class Reading:
         """
         if not self._service.shares_ledger:
             return
-        visit, profile = self._visit, self._visit.profile
+        visit, profile = self._visit, self._visit.profile_task
         shown: tuple[StoredFact, ...] | None = None
         if profile is not None and profile.done() and not profile.cancelled():
             shown = tuple(memory.fact for memory in profile.result().memories)
@@ -98,7 +98,7 @@ class Reading:
         if version != self._version:
             visit.reads.clear()
             self._version = version
-        if shown is not None and profile is visit.profile:
+        if shown is not None and profile is visit.profile_task:
             self._profile_checked = version
             if gone:
                 visit.renew_profile(gone)

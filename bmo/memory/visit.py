@@ -128,7 +128,7 @@ class MemoryParts:
 
 
 class Visit:
-    """One visit of one user: what was said, what still runs, what was read. Of one event loop.
+    """What one visit knows: what was said, what still runs, what was read. Of one event loop.
 
     Attributes:
         service: The parts of memory it uses.
@@ -138,9 +138,9 @@ class Visit:
         dialogue: What was said, and what the ledger knows of the user.
         off_record: While true nothing of what is said is written.
         deciding: Turn id -> the task that decides on it, for the turns that are not decided yet.
-        recorded: Turn id -> the task that waits for its record, for the latest turns.
+        records: Turn id -> the task that waits for its record, for the latest turns.
         reads: Words -> the task that recalls for them, until something is written.
-        profile: Reads the profile, or None while nobody asked for it.
+        profile_task: Reads the profile, or None while nobody asked for it.
         profile_version: Goes up when something in the profile is no longer true or was forgotten.
         secrets: What was told in it and is masked when it is said again.
     """
@@ -156,9 +156,9 @@ class Visit:
         self.dialogue = Dialogue()
         self.off_record = False
         self.deciding: dict[str, asyncio.Task[Decision]] = {}
-        self.recorded: dict[str, asyncio.Task[Recorded | None]] = {}
+        self.records: dict[str, asyncio.Task[Recorded | None]] = {}
         self.reads: dict[str, asyncio.Task[Recall]] = {}
-        self.profile: asyncio.Task[Recall] | None = None
+        self.profile_task: asyncio.Task[Recall] | None = None
         self.profile_version = 0
         self.secrets: set[str] = set()
         self._dialogue_loaded: asyncio.Task[None] | None = None
@@ -166,9 +166,9 @@ class Visit:
         service.visits.add(self)
 
     @property
-    def is_open(self) -> bool:
-        """Whether it was not ended."""
-        return self in self.service.visits
+    def ended(self) -> bool:
+        """Whether it was closed."""
+        return self not in self.service.visits
 
     def start(self, coroutine: Coroutine[Any, Any, _T]) -> asyncio.Task[_T]:
         """Begins something that the visit's end waits for."""
@@ -186,7 +186,7 @@ class Visit:
 
     async def aclose(self) -> None:
         """Flushes and ends the visit. Safe to call twice."""
-        if self.is_open:
+        if not self.ended:
             await self.flush()
             self.service.visits.discard(self)
             if self.service.settler is not None:
@@ -196,7 +196,7 @@ class Visit:
 
     def unwritten(self) -> list[asyncio.Task[Recorded | None]]:
         """The turns of this visit that are not in the ledger yet."""
-        return [task for task in self.recorded.values() if not task.done()]
+        return [task for task in self.records.values() if not task.done()]
 
     async def written(self, patience_s: float | None = None) -> None:
         """Waits until the turns of this visit are in the ledger, or could not be written.
@@ -222,8 +222,8 @@ class Visit:
 
     def renew_profile(self, gone: Collection[str] | None) -> None:
         """Lets the profile be loaded again if it may show a fact of ``gone``; None: in any case."""
-        if self.profile is not None and _may_show(self.profile, gone):
-            self.profile = None
+        if self.profile_task is not None and _may_show(self.profile_task, gone):
+            self.profile_task = None
             self.profile_version += 1
 
     # -- what the gates may know -------------------------------------------------------------------
@@ -245,13 +245,13 @@ class Visit:
             telemetry.note_fault("ledger")
 
     async def refresh_dialogue(self) -> None:
-        """Reads who is known, for both gates."""
+        """Reads who is known, for the read gate: as it is before the next turn is gated."""
         service = self.service
         try:
             self.dialogue.subjects = await service.run(
                 service.dialogue_pool, service.ledger.known_subjects, self.user_id
             )
-        except Exception as error:  # the gates can do without
+        except Exception as error:  # the gate can do without
             logger.warning("dialogue context not loaded", extra={"error": repr(error)})
 
     async def context_of(self, turn: Turn) -> DialogueContext:

@@ -339,7 +339,7 @@ async def test_what_is_forgotten_leaves_every_open_profile(service: MemoryServic
         assert "Lives in Leeds" in context
     assert await stranger.profile() is theirs
     # Nor does the visit itself know him any more.
-    known = here._visit.dialogue
+    known = here.dialogue
     assert "sam" not in known.subjects
     assert not any("Sam" in fact.text for fact in known.context().last_facts)
 
