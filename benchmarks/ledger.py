@@ -139,7 +139,7 @@ class Bench:
         self.ledger = Ledger.open(self.settings.ledger_url)
         self.index = MemoryIndex.open(self.settings, self.embedder)
         self.opened_ms = (time.perf_counter() - started) * 1000
-        self.recorder = Recorder.open(self.ledger, self.index, self.settings)
+        self.recorder = Recorder(self.ledger, self.index, self.settings)
 
     def close(self) -> None:
         """Closes everything."""

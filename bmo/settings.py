@@ -83,7 +83,7 @@ class Settings(BaseSettings):
     """False allows every turn raw, as GATEKEEPER_MODE=disabled does."""
     gatekeeper_mode: GatekeeperMode | None = None
     """local: rules, then the encoder on this machine. pattern: rules only. Unset: hybrid where a
-    model of GATEKEEPER_LLM_MODEL can be asked, else local (see ``bmo.memory.mode_choice``)."""
+    model of GATEKEEPER_LLM_MODEL can be asked, else local (see ``bmo.memory.opening``)."""
     gatekeeper_fail_policy: FailPolicy = "closed"
     """What happens to a turn nothing could vouch for: closed holds it, open allows it raw."""
     gatekeeper_short_user_threshold: int = Field(20, ge=0, le=2000)

@@ -306,7 +306,7 @@ def _import_mem0(settings: Settings, collection: str, path: Path | None, user: s
             found,
             gate=WriteGate.from_settings(settings),
             user_id=user,
-            near=stores.near,
+            near=stores.recorder.near,
         )
     print(f"{done.read} memories read, {done.added} added, {done.known} known already")
     _show_refused(done.refused)

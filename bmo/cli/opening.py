@@ -25,10 +25,6 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _Row = TypeVar("_Row", "StoredFact", "LoggedTurn", "PendingErasure")
 
-NEAR_TOP_K = 5
-NEAR_THRESHOLD = 0.4
-"""How many similar memories an import is compared with, and from which cosine similarity."""
-
 FLUSH_S = 60.0
 """Longest wait for the index after a change, in seconds."""
 
@@ -74,12 +70,6 @@ class Stores(Reader):
 
     recorder: Recorder
 
-    def near(self, user_id: str, text: str) -> list[tuple[str, float]]:
-        """Similar facts, for reconciliation; none while the index cannot be reached."""
-        if self.index is None or self.index.unavailable:
-            return []
-        return self.index.near(user_id, text, top_k=NEAR_TOP_K, threshold=NEAR_THRESHOLD)
-
     def write(self, call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """Has the recorder carry out a change, and waits for it and for the index."""
         done = self.recorder.call(call, *args, **kwargs).result()
@@ -102,7 +92,7 @@ def opened_stores(settings: Settings) -> Iterator[Stores]:
 
     with (
         opened_reader(settings, owner=True) as reader,
-        closing(Recorder.open(reader.ledger, reader.index, settings)) as recorder,
+        closing(Recorder(reader.ledger, reader.index, settings)) as recorder,
     ):
         yield Stores(reader.ledger, reader.index, reader.notices, recorder)
 

@@ -77,7 +77,7 @@ def reprocess_command(
 ) -> None:
     """Run the present gate over logged turns: the difference first, written with --apply."""
     from bmo.gate import WriteGate
-    from bmo.memory.reprocess import apply_passes, reprocess
+    from bmo.memory.reprocess import reprocess
 
     if every and user is not None:
         raise CommandError("--all-users and --user are one at a time.")
@@ -97,7 +97,7 @@ def reprocess_command(
     else:
         with opened_stores(settings) as stores:
             found = passes(stores.ledger)
-            stores.write(apply_passes, stores.ledger, found)
+            stores.write(stores.ledger.write_passes, found.changes)
     if as_json:
         for change in found.changes:
             write_line(change_row(change))

@@ -16,7 +16,7 @@ from dotenv import dotenv_values
 from bmo.evaluation.checks import Check
 from bmo.evaluation.doctor_services import check_keys, check_livekit, check_models_behind
 from bmo.evaluation.doctor_stores import check_disk, check_home, check_ledger, check_qdrant
-from bmo.memory.mode_choice import ModeChoice, choose_mode
+from bmo.memory.opening import ModeChoice, choose_mode
 from bmo.settings import (
     MemorySettingWarning,
     Settings,

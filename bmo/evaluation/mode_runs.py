@@ -85,7 +85,7 @@ def run_mode(
     with ExitStack() as opened:
         home = opened.enter_context(tempfile.TemporaryDirectory(prefix="bmo-eval-"))
         ledger = opened.enter_context(closing(Ledger.open(f"sqlite:///{home}/ledger.sqlite3")))
-        recorder = opened.enter_context(closing(Recorder.open(ledger, None, gate.settings)))
+        recorder = opened.enter_context(closing(Recorder(ledger, None, gate.settings)))
         settler = None
         if ask_model:
             settler = Settler(

@@ -1,9 +1,9 @@
 """Asking the write gate about one turn: off the event loop, and whatever it does.
 
 No reply waits for a decision, so there is no deadline: a turn waits until the gate comes to it,
-behind those that were said before. A gate that raises, hangs or answers with something that is no
-decision leaves the turn held (or allowed raw, GATEKEEPER_FAIL_POLICY=open), with ``fallback`` set:
-the ledger says what happened, and ``bmo reprocess --held`` reads the turn again.
+behind those that were said before. A gate that raises or hangs leaves the turn held (or allowed
+raw, GATEKEEPER_FAIL_POLICY=open), with ``fallback`` set: the ledger says what happened, and
+``bmo reprocess --held`` reads the turn again.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import logging
 from dataclasses import replace
 
 from bmo import telemetry
+from bmo.gate import raw_ruling
 from bmo.memory.normal import raw_decision
 from bmo.memory.visit import MemoryParts
 from bmo.turn import Decision, DialogueContext, Turn
@@ -32,9 +33,7 @@ async def decide(service: MemoryParts, turn: Turn, context: DialogueContext) -> 
     if not service.is_gated:
         return raw_decision(turn, service.settings)
     try:
-        decision: object = await _asked(service, turn, context)
-        if not isinstance(decision, Decision):
-            raise TypeError(f"the gate answered with {type(decision).__name__}, not a Decision")
+        decision = await _asked(service, turn, context)
     except TimeoutError:
         logger.error("the gate hangs", extra={"turn_id": turn.id, "seconds": HANGS_S})
         return _unjudged(service, turn, "the gate hangs")
@@ -46,14 +45,14 @@ async def decide(service: MemoryParts, turn: Turn, context: DialogueContext) -> 
     return decision
 
 
-async def _asked(service: MemoryParts, turn: Turn, context: DialogueContext) -> object:
+async def _asked(service: MemoryParts, turn: Turn, context: DialogueContext) -> Decision:
     """What the gate says, from its thread, when those before have their decisions.
 
     Raises:
         TimeoutError: It came to no decision at all for too long.
     """
 
-    def ask() -> object:
+    def ask() -> Decision:
         try:
             return service.write_gate.decide(turn, context)
         finally:
@@ -75,8 +74,6 @@ def _unjudged(service: MemoryParts, turn: Turn, reason: str) -> Decision:
 
     By GATEKEEPER_FAIL_POLICY=open it is allowed raw, if secrets and attacks could be looked for.
     """
-    from bmo.gate import raw_ruling
-
     telemetry.note_fault("gate")
     settings = service.settings
     text, harmless = "", False

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from concurrent.futures import Future
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from bmo import telemetry
 from bmo.memory.deciding import decide
@@ -50,17 +50,6 @@ class Gating:
         self._visit.deciding[own.id] = task
         return task
 
-    async def recorded(self, turn_id: str) -> Recorded | None:
-        """Waits until a turn is in the ledger; see ``MemorySession.recorded``."""
-        future = self._visit.recorded.get(turn_id)
-        if future is None:
-            return None
-        try:
-            recorded: Recorded = await asyncio.wrap_future(future)
-        except Exception:  # it is tried again by itself, and was logged
-            return None
-        return recorded
-
     def note_reply(self, turn_id: str, text: str, given: Recall | None) -> None:
         """Notes what the assistant said after a turn, once the turn is gated."""
         text = self._visit.masked(text)
@@ -74,7 +63,7 @@ class Gating:
     def _note_reply(self, turn_id: str, text: str, given: Recall | None) -> None:
         self._visit.dialogue.note_reply(turn_id, text)
         self._answered = None
-        if text and not self._visit.off_record and turn_id in self._visit.recorded:
+        if text and not self._visit.off_record and turn_id in self._visit.records:
             now, user_id = self._visit.clock(), self._visit.user_id
             self._visit.service.recorder.note_reply(user_id, turn_id, text, given, at=now)
             if given is not None:
@@ -138,32 +127,25 @@ class Gating:
         future = self._visit.service.recorder.submit(turn, decision)
         if self._visit.service.settler is not None:
             self._visit.service.settler.spoke(self._visit.user_id)
-        latest = self._visit.recorded
+        latest = self._visit.records
         if len(latest) == RECORDED_KEPT:
             del latest[next(iter(latest))]
-        latest[turn.id] = future
-        self._visit.start(self._after_record(turn, future))
+        latest[turn.id] = self._visit.start(self._after_record(turn, future))
 
-    async def _after_record(self, turn: Turn, future: Future[Recorded]) -> None:
+    async def _after_record(self, turn: Turn, future: Future[Recorded]) -> Recorded | None:
+        """What was recorded of a turn, once it was; None where the ledger does not take it now."""
         from sqlalchemy.exc import DBAPIError
-
-        from bmo.ledger import Recorded
 
         recorded: Recorded | None = None
         try:
-            answer: object = await cast("asyncio.Future[object]", asyncio.wrap_future(future))
-            if not isinstance(answer, Recorded):
-                raise TypeError(f"the ledger answered with {type(answer).__name__}")
-            recorded = answer
+            recorded = await asyncio.wrap_future(future)
         except DBAPIError:  # the recorder says why, keeps the turn and tries again
             logger.warning("turn is recorded later", extra={"turn_id": turn.id})
-            return
         except Exception as error:
             logger.error("turn not recorded", extra={"error": repr(error), "turn_id": turn.id})
-            return
-        finally:
-            pending = recorded.pending_erasure if recorded is not None else None
-            self._requests.recorded(turn.id, pending)
+        self._requests.recorded(turn.id, recorded.pending_erasure if recorded else None)
+        if recorded is None:
+            return None
         gone = {ended.fact.id for ended in recorded.ended}
         if recorded.pending_erasure is not None:
             # They are out of recall from now on, whatever the answer will be.
@@ -172,4 +154,5 @@ class Gating:
             self._visit.dialogue.forget([ended.fact for ended in recorded.ended])
         if gone or recorded.added or recorded.confirmed:
             self._visit.service.wrote(self._visit.user_id, gone)
-            await self._visit.refresh_dialogue()
+            self._visit.start(self._visit.refresh_dialogue())
+        return recorded

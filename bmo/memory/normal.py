@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from bmo.gate import mask
 from bmo.turn import Decision, Recall, RecalledMemory, RecallPlan, ScoreParts, StoredFact, Turn
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ NORMAL_THRESHOLD = 0.1
 
 def raw_decision(turn: Turn, settings: Settings) -> Decision:
     """The turn as it was said, but for secrets, which are written under no setting."""
-    from bmo.gate import mask
-
     masked, _ = mask(turn.text, settings.bmo_sensitive, turn.assistant_before)
     empty = not masked.strip()
     return Decision(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bmo.settings import Settings, quiet_third_parties
+from bmo.settings import OLLAMA_PREFIX, GatekeeperMode, Settings, quiet_third_parties
 
 if TYPE_CHECKING:
     from bmo.encoder import Encoder
     from bmo.index import MemoryIndex
     from bmo.ledger import Ledger
+
+LONGEST_LOOK_S = 1.5
+"""Longest an Ollama is waited for, whatever it does, in seconds."""
 
 UNTIL_THE_INDEX = (
     "Until then what is kept waits in the ledger, and recall finds it by its words, its slot or "
@@ -150,3 +154,72 @@ def open_encoder(settings: Settings, notices: list[ServiceNotice]) -> Encoder | 
     except EncoderUnavailable as error:
         notices.append(ServiceNotice("judge", f"{error} {UNTIL_THE_ENCODER}"))
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class ModeChoice:
+    """A mode, and why it is that one in words for people; "" where somebody set it."""
+
+    mode: GatekeeperMode
+    why: str
+
+
+def choose_mode(settings: Settings) -> ModeChoice:
+    """The mode of these settings: ``hybrid`` where a model behind the gate can be asked.
+
+    A Gemini model can be with a key, which is not tried; an Ollama model when its server answers
+    and has it. Blocking, ``LONGEST_LOOK_S`` at most; never call it on an event loop.
+    """
+    gated = settings.gatekeeper_enabled and settings.mem0_setting == "GATED"
+    if settings.gatekeeper_mode is not None or not gated:
+        return ModeChoice(settings.effective_mode, "")
+    problems: dict[str, None] = {}
+    for name in settings.model_names:
+        problem = _problem(settings, name)
+        if not problem:
+            return ModeChoice("hybrid", f"{name} can be asked")
+        problems[problem] = None
+    return ModeChoice("local", "; ".join(problems) or "GATEKEEPER_LLM_MODEL names no model")
+
+
+def _problem(settings: Settings, name: str) -> str:
+    """Why a model cannot be asked, or ""."""
+    if not name.startswith(OLLAMA_PREFIX):
+        return "" if settings.google_api_key is not None else "no GOOGLE_API_KEY"
+    from bmo.extract import OllamaClient
+
+    client = OllamaClient(name.removeprefix(OLLAMA_PREFIX), settings.ollama_host)
+    # A thread beside: a server that sends a byte now and then never exceeds httpx's own time limit.
+    looking = threading.Thread(target=client.is_available, name="bmo-ollama-probe", daemon=True)
+    looking.start()
+    looking.join(LONGEST_LOOK_S)
+    if looking.is_alive():
+        return f"Ollama does not answer within {LONGEST_LOOK_S:g} s"
+    problem = client.problem
+    client.close()
+    return problem.rstrip(".")
+
+
+def with_mode(settings: Settings) -> tuple[Settings, list[ServiceNotice]]:
+    """The settings with the gate's mode; a notice where a named Ollama cannot be asked now."""
+    chosen = choose_mode(settings)
+    if settings.gatekeeper_mode is None:
+        settings = settings.model_copy(update={"gatekeeper_mode": chosen.mode})
+    named = any(name.startswith(OLLAMA_PREFIX) for name in settings.model_names)
+    if chosen.mode == "hybrid" or not chosen.why or not named:
+        return settings, []
+    sentence = f"{chosen.why}. Until the next start GATEKEEPER_MODE is local."
+    return settings, [ServiceNotice("mode", sentence)]
+
+
+def normal_notices(settings: Settings) -> list[ServiceNotice]:
+    """What MEM0_SETTING=NORMAL does with turns, said at start; nothing behind the gates."""
+    if settings.mem0_setting != "NORMAL":
+        return []
+    what = (
+        f"Mem0 extracts memories from every turn with {settings.gemini_model}"
+        if settings.google_api_key is not None
+        else "every turn is stored as it was said (with GOOGLE_API_KEY Mem0 would extract memories)"
+    )
+    sentence = f"MEM0_SETTING=NORMAL: no gates; {what}, and every turn searches them all."
+    return [ServiceNotice("mode", sentence)]

@@ -51,10 +51,7 @@ class Reading:
     async def recall(self, turn: Turn, deadline_s: float) -> Recall:
         """What memory has for a turn of this visit, within the deadline. Never raises."""
         try:
-            read: object = await asyncio.wait_for(self._read_as_it_stands(turn), deadline_s)
-            if not isinstance(read, Recall):
-                raise TypeError(f"recall answered with {type(read).__name__}, not a Recall")
-            return read
+            return await asyncio.wait_for(self._read_as_it_stands(turn), deadline_s)
         except TimeoutError:
             logger.warning("recall missed its deadline", extra={"deadline_s": deadline_s})
             return _nothing("deadline", "the deadline passed")
@@ -77,9 +74,9 @@ class Reading:
     async def profile(self) -> Recall:
         """The profile of this visit, loaded once. Never raises."""
         await self.look_elsewhere()
-        if self._visit.profile is None:
-            self._visit.profile = self._visit.start(self._load_profile())
-        return await asyncio.shield(self._visit.profile)
+        if self._visit.profile_task is None:
+            self._visit.profile_task = self._visit.start(self._load_profile())
+        return await asyncio.shield(self._visit.profile_task)
 
     async def look_elsewhere(self) -> None:
         """Drops what is cached if another worker ended or erased memories meanwhile.
@@ -88,7 +85,7 @@ class Reading:
         """
         if not self._service.shares_ledger:
             return
-        visit, profile = self._visit, self._visit.profile
+        visit, profile = self._visit, self._visit.profile_task
         shown: tuple[StoredFact, ...] | None = None
         if profile is not None and profile.done() and not profile.cancelled():
             shown = tuple(memory.fact for memory in profile.result().memories)
@@ -101,7 +98,7 @@ class Reading:
         if version != self._version:
             visit.reads.clear()
             self._version = version
-        if shown is not None and profile is visit.profile:
+        if shown is not None and profile is visit.profile_task:
             self._profile_checked = version
             if gone:
                 visit.renew_profile(gone)
@@ -131,53 +128,40 @@ class Reading:
         return task
 
     async def _plan_and_recall(self, turn: Turn, span: str) -> Recall:
-        visit, run, pool = self._visit, self._service.run, self._service.recall_pool
+        visit, service = self._visit, self._service
+        run, pool = service.run, service.recall_pool
         with telemetry.memory_span(span):
             await visit.load_dialogue()
             # As it is before this turn is gated, whichever of the two is faster: who is named
             # for the first time here is nobody to ask about.
             said = visit.dialogue
             talk = _Talk(previous=self.plan, conversation_turns=said.turns, subjects=said.subjects)
-            before = said.words_before(turn.id)
-            if not visit.is_behind(turn.id):
-                # In one go: each way to another thread and back waits for the event loop.
-                return await run(pool, self._recall_blocking, turn, talk, before)
-            ruled = await run(pool, self._plan_by_rules, turn, talk)
-            if ruled is not None and self._needs_nothing(ruled):
-                return Recall(plan=ruled)
-            with telemetry.memory_span("bmo.recall.wait_for_writes"):
-                deadline_s = self._service.settings.bmo_recall_deadline_ms / 1000
-                await visit.catch_up(turn.id, deadline_s * WRITES_SHARE)
+            before, behind = said.words_before(turn.id), visit.is_behind(turn.id)
+            ruled: RecallPlan | None = None
+            if service.is_gated:
+                with telemetry.memory_span("bmo.recall.plan_by_rules"):
+                    ruled = await run(pool, service.read_gate.plan_by_rules, turn, **talk)
+                if not ruled.recall and (ruled.trigger != "open" or service.encoder is None):
+                    return Recall(plan=ruled)
+            if behind:
+                with telemetry.memory_span("bmo.recall.wait_for_writes"):
+                    deadline_s = service.settings.bmo_recall_deadline_ms / 1000
+                    await visit.catch_up(turn.id, deadline_s * WRITES_SHARE)
+            if ruled is None:
+                top_k = service.settings.bmo_recall_top_k
+                return await run(pool, raw_recall, service.index, turn, top_k, visit.clock())
             return await run(pool, self._recall_blocking, turn, talk, before, ruled)
 
-    def _plan_by_rules(self, turn: Turn, talk: _Talk) -> RecallPlan | None:
-        """The rules' word on a turn; None where the gates do not decide."""
-        if not self._service.is_gated:
-            return None
-        with telemetry.memory_span("bmo.recall.plan_by_rules"):
-            return self._service.read_gate.plan_by_rules(turn, **talk)
-
-    def _needs_nothing(self, ruled: RecallPlan) -> bool:
-        """Whether the rules' word stands and nothing is to be recalled."""
-        return not ruled.recall and (ruled.trigger != "open" or self._service.encoder is None)
-
-    def _recall_blocking(
-        self, turn: Turn, talk: _Talk, before: str, ruled: RecallPlan | None = None
-    ) -> Recall:
-        """Plans and recalls.
+    def _recall_blocking(self, turn: Turn, talk: _Talk, before: str, ruled: RecallPlan) -> Recall:
+        """Lets the encoder plan where the rules do not, and recalls.
 
         Args:
             turn: What was said.
             talk: What was known before it.
             before: The user's words of the turn before.
-            ruled: The rules' word, where they were asked already.
+            ruled: The rules' word.
         """
-        visit, recaller, settings = self._visit, self._service.recaller, self._service.settings
-        ruled = ruled or self._plan_by_rules(turn, talk)
-        if ruled is None:
-            return raw_recall(self._service.index, turn, settings.bmo_recall_top_k, visit.clock())
-        if self._needs_nothing(ruled):
-            return Recall(plan=ruled)
+        visit, recaller = self._visit, self._service.recaller
         if self._weights is None:
             # Once a visit: what a conversation is given does not change under it.
             self._weights = recaller.weights_of(visit.user_id)
@@ -205,12 +189,9 @@ class Reading:
             return Recall(plan=empty)
         try:
             with telemetry.memory_span("bmo.profile", "search_memory"):
-                recalled: object = await service.run(
+                return await service.run(
                     service.recall_pool, service.recaller.profile, visit.user_id, visit.clock()
                 )
-            if not isinstance(recalled, Recall):
-                raise TypeError(f"the profile is a {type(recalled).__name__}, not a Recall")
-            return recalled
         except Exception as error:  # a conversation without profile is better than none
             logger.warning("profile failed", extra={"error": repr(error)})
             telemetry.note_fault("profile")

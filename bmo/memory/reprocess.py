@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 KNOWN = 60
 """Memories of its time that a turn is read with, newest first."""
 
-Progress = Callable[[int, int], None]
-"""(turns done, turns in all)"""
-
 
 @dataclass(frozen=True, slots=True)
 class Reprocessing:
@@ -52,12 +49,12 @@ def reprocess(
     since: datetime | None = None,
     version: str | None = None,
     held: bool = False,
-    progress: Progress | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Reprocessing:
-    """Runs the gate over logged turns and compares; writes nothing.
+    """Runs the gate over logged turns and compares; ``Ledger.write_passes`` writes the changes.
 
     Each turn is read with the conversation and the memories of its time. Turns whose words were
-    erased or dropped cannot be read again.
+    erased or dropped cannot be read again. ``progress`` is told the turns done, and those in all.
     """
     verdict: Verdict | None = "hold" if held else None
     logged = [
@@ -101,9 +98,3 @@ def _passes(
         decision = gate.decide(turn, dialogue.context(known))
         dialogue.note_turn(turn, decision)
         yield said, turn, decision
-
-
-def apply_passes(ledger: Ledger, found: Reprocessing) -> int:
-    """Writes the changes, all of them or none, and counts the turns; the index follows."""
-    ledger.write_passes(found.changes)
-    return len(found.changes)

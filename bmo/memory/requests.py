@@ -8,19 +8,15 @@ from collections import deque
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
-from bmo.memory.notices import (
-    NOT_FORGOTTEN_YET,
-    OFF_THE_RECORD,
-    ON_THE_RECORD,
-    answered,
-    ask_to_erase,
-)
+from bmo.gate import may_ask_to_forget
 from bmo.memory.visit import Visit
 from bmo.memory.wishes import Wish, wish_of
+from bmo.quotation import flat
 from bmo.turn import Decision, Signal, Turn
 
 if TYPE_CHECKING:
     from bmo.ledger import PendingErasure
+    from bmo.turn import StoredFact
 
 logger = logging.getLogger("bmo.memory")
 
@@ -102,8 +98,6 @@ class Requests:
 
     def may_ask_back(self, turn: Turn) -> bool:
         """Whether a turn could be a wish to forget much: the words decide, in microseconds."""
-        from bmo.gate import may_ask_to_forget
-
         kept = self._visit.service.is_gated and not self._visit.off_record
         return kept and may_ask_to_forget(turn.text)
 
@@ -162,3 +156,59 @@ def own_word(turn: Turn, signal: Signal, reason: str) -> Decision:
         gate_version="session",
         text=turn.text,
     )
+
+
+# -- what the assistant must say of memory itself with its reply -----------------------------------
+
+SHOWN = 4
+"""Memories named when asking whether they may be erased."""
+
+
+def _line(text: str) -> str:
+    return f"<memory_notice>{flat(text)}</memory_notice>"
+
+
+NOT_FORGOTTEN_YET = _line(
+    "What is to be forgotten could not be looked up yet, and nothing is forgotten so far. "
+    "Say so, and ask to say it again."
+)
+"""A wide request to forget that could not be looked up in time."""
+
+OFF_THE_RECORD = _line(
+    'Off the record: nothing that is said now is kept, until "back on the record". Say so.'
+)
+ON_THE_RECORD = _line("On the record again. Say so.")
+
+
+def ask_to_erase(pending: PendingErasure) -> str:
+    """A wide request to forget: withdrawn at once, erased after a yes."""
+    told = _told(pending)
+    named = "; ".join(fact.text.rstrip(" .!?") for fact in told[:SHOWN])
+    rest = f" and {len(told) - SHOWN} more" if len(told) > SHOWN else ""
+    quoted = f" ({named}{rest})" if told else ""
+    question = f"Ask whether to erase them for good{_beside(pending)}."
+    return _line(f"{_count(pending)} withdrawn{quoted}. {question}")
+
+
+def answered(pending: PendingErasure, *, yes: bool) -> str:
+    """The user said whether to erase them."""
+    done = f"erased for good{_beside(pending)}" if yes else "kept after all"
+    return _line(f"{_count(pending)} {done}. Say so.")
+
+
+def _told(pending: PendingErasure) -> list[StoredFact]:
+    """What is told of a request: what was known till now; what had ended goes with it unnamed."""
+    live = [fact for fact in pending.facts if fact.valid_until is None]
+    return live or list(pending.facts)
+
+
+def _beside(pending: PendingErasure) -> str:
+    """What goes beside the memories."""
+    return ", with every other word of these days" if pending.scope == "period" else ""
+
+
+def _count(pending: PendingErasure) -> str:
+    number = len(_told(pending))
+    if pending.scope == "period" and not number:
+        return "All that was said then is"
+    return "1 memory is" if number == 1 else f"{number} memories are"

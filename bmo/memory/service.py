@@ -11,13 +11,18 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from bmo.ids import as_user_id, new_id
-from bmo.memory.batches import AIMS
-from bmo.memory.mode_choice import choose_mode
-from bmo.memory.opening import ServiceNotice, open_encoder, open_index, open_ledger
+from bmo.memory.opening import (
+    ServiceNotice,
+    normal_notices,
+    open_encoder,
+    open_index,
+    open_ledger,
+    with_mode,
+)
 from bmo.memory.session import MemorySession
-from bmo.memory.settling import Settler
+from bmo.memory.settling import AIMS, Settler
 from bmo.memory.visit import MemoryParts
-from bmo.settings import OLLAMA_PREFIX, Settings, load_settings
+from bmo.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from bmo.encoder import Encoder
@@ -79,7 +84,7 @@ class MemoryService(MemoryParts):
     @classmethod
     def open_blocking(cls, settings: Settings | None = None) -> MemoryService:
         """The same as ``open``, for code without an event loop (CLI commands, prewarm)."""
-        settings, notices = _with_mode(settings or load_settings())
+        settings, notices = with_mode(settings or load_settings())
         with contextlib.ExitStack() as opened:
             ledger = open_ledger(settings)
             opened.callback(ledger.close)
@@ -89,7 +94,7 @@ class MemoryService(MemoryParts):
             encoder = open_encoder(settings, notices)
             if encoder is not None:
                 opened.callback(encoder.close)
-            notices += _normal_notices(settings)
+            notices += normal_notices(settings)
             service = cls(settings, ledger, index, encoder, tuple(notices))
             opened.pop_all()  # from here on the service closes them
         if service.is_gated and settings.effective_mode in AIMS:
@@ -191,28 +196,3 @@ def _freeze_what_stays() -> None:
     """
     gc.collect()
     gc.freeze()
-
-
-def _with_mode(settings: Settings) -> tuple[Settings, list[ServiceNotice]]:
-    """The settings with the gate's mode; a notice where a named Ollama cannot be asked now."""
-    chosen = choose_mode(settings)
-    if settings.gatekeeper_mode is None:
-        settings = settings.model_copy(update={"gatekeeper_mode": chosen.mode})
-    named = any(name.startswith(OLLAMA_PREFIX) for name in settings.model_names)
-    if chosen.mode == "hybrid" or not chosen.why or not named:
-        return settings, []
-    sentence = f"{chosen.why}. Until the next start GATEKEEPER_MODE is local."
-    return settings, [ServiceNotice("mode", sentence)]
-
-
-def _normal_notices(settings: Settings) -> list[ServiceNotice]:
-    """What MEM0_SETTING=NORMAL does with turns, said at start; nothing behind the gates."""
-    if settings.mem0_setting != "NORMAL":
-        return []
-    what = (
-        f"Mem0 extracts memories from every turn with {settings.gemini_model}"
-        if settings.google_api_key is not None
-        else "every turn is stored as it was said (with GOOGLE_API_KEY Mem0 would extract memories)"
-    )
-    sentence = f"MEM0_SETTING=NORMAL: no gates; {what}, and every turn searches them all."
-    return [ServiceNotice("mode", sentence)]

@@ -30,17 +30,13 @@ if TYPE_CHECKING:
 logger = logging.getLogger("bmo.memory")
 
 
-class MemorySession:
+class MemorySession(Visit):
     """One visit of one user.
 
     ``submit_turn`` is what a voice hook calls; ``on_turn`` is the same and waits for the
     decision. All methods are called from one event loop.
 
     Attributes:
-        service: The service it belongs to, or the parts of it that visits use.
-        user_id: Whose memory it is.
-        session_id: Which visit it is.
-        clock: Tells the time.
         participant: The user's identity in the room of the visit; None where there is no room.
         shared_by_agents: What the agents of the visit share (``bmo.agent``), or None. It stands
             here and in no table, so that the visit and what is known of its turns go together.
@@ -53,23 +49,19 @@ class MemorySession:
         self, service: MemoryParts, user_id: str, session_id: str, clock: Callable[[], datetime]
     ) -> None:
         """Use ``MemoryService.session``."""
-        self.service = service
-        self.user_id = user_id
-        self.session_id = session_id
-        self.clock = clock
+        super().__init__(service, user_id, session_id, clock)
         self.participant: str | None = None
         self.shared_by_agents: object | None = None
-        self._visit = Visit(service, user_id, session_id, clock)
-        self._requests = Requests(self._visit)
-        self._reading = Reading(self._visit)
-        self._gating = Gating(self._visit, self._requests)
+        self._requests = Requests(self)
+        self._reading = Reading(self)
+        self._gating = Gating(self, self._requests)
         self._given: Recall | None = None
         self._judgeable: tuple[str, Recall] | None = None
 
     def of_guest(self, user_id: str) -> MemorySession:
         """A session of somebody else who speaks in the same visit."""
         guest = MemorySession(self.service, user_id, self.session_id, self.clock)
-        guest._visit.secrets = self._visit.secrets  # each may repeat what the other told
+        guest.secrets = self.secrets  # each may repeat what the other told
         return guest
 
     @property
@@ -77,23 +69,9 @@ class MemorySession:
         """Settings of the process."""
         return self.service.settings
 
-    @property
-    def off_record(self) -> bool:
-        """While true nothing of what is said is written."""
-        return self._visit.off_record
-
-    @off_record.setter
-    def off_record(self, on: bool) -> None:
-        self._visit.off_record = on
-
     def keeps(self, text: str) -> bool:
         """Whether anything of such a turn may be written: not off the record, not said to be."""
         return not self.off_record and not keeps_nothing(text)
-
-    @property
-    def profile_version(self) -> int:
-        """Goes up when something in the profile is no longer true or was forgotten."""
-        return self._visit.profile_version
 
     # -- writing -------------------------------------------------------------------------------
 
@@ -108,7 +86,7 @@ class MemorySession:
         """Starts gating a turn and returns at once; the task ends with the decision."""
         if self.service.shares_ledger:
             # A model that is told the profile once, and asks for nothing, must learn of it too.
-            self._visit.start(self._reading.look_elsewhere())
+            self.start(self._reading.look_elsewhere())
         return self._gating.submit(self._own(turn))
 
     async def recorded(self, turn_id: str) -> Recorded | None:
@@ -116,7 +94,8 @@ class MemorySession:
 
         None when it was not recorded here, or the ledger does not take it now.
         """
-        return await self._gating.recorded(turn_id)
+        recording = self.records.get(turn_id)
+        return await asyncio.shield(recording) if recording is not None else None
 
     def note_reply(self, turn_id: str, text: str) -> None:
         """Tells what the assistant said after a turn, "" when that was nothing."""
@@ -151,7 +130,7 @@ class MemorySession:
         the user took back must not be shown again, which counts more than a warm prompt cache.
         """
         if self.service.is_gated:
-            self._visit.begin_dialogue()  # the first turn needs it, often of many visits at once
+            self.begin_dialogue()  # the first turn needs it, often of many visits at once
         return await self._reading.profile()
 
     async def recall(self, turn: Turn) -> Recall:
@@ -205,22 +184,12 @@ class MemorySession:
 
     def prefetch(self, interim_text: str) -> None:
         """Starts recall on an interim transcript; it is used if the final words agree."""
-        if self._visit.is_open:
+        if not self.ended:
             self._reading.prefetch(interim_text)
 
     def drop_reads(self) -> None:
         """Forgets cached recalls."""
-        self._visit.reads.clear()
-
-    # -- ending --------------------------------------------------------------------------------
-
-    async def flush(self) -> None:
-        """Waits until everything said so far is in the ledger, and in the index if it is up."""
-        await self._visit.flush()
-
-    async def aclose(self) -> None:
-        """Flushes and ends the visit. Safe to call twice."""
-        await self._visit.aclose()
+        self.reads.clear()
 
     def _own(self, turn: Turn) -> Turn:
         own, settings = turn.visibility != "shared", self.settings

@@ -12,20 +12,36 @@ import threading
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, ParamSpec
 
 from bmo import telemetry
-from bmo.memory.batches import AFTER, AIMS, BEFORE, SEEN, next_batch
-from bmo.memory.day_budget import WRITE_S, DayBudget
 from bmo.turn import Decision, Turn, utc_now
 
 if TYPE_CHECKING:
     from bmo.extract import Known, Orchestrator, Settlement, TurnOutcome
     from bmo.ledger import Aim, Ledger, Recorded, WaitingTurn
     from bmo.recorder import Recorder
-    from bmo.settings import Settings
+    from bmo.settings import GatekeeperMode, ModelSees, Settings
     from bmo.turn import StoredFact
+
+ALONE_AFTER = 2
+"""Failures after which a turn goes alone, so that one bad turn does not hold up its neighbours."""
+
+BEFORE, AFTER = 4, 2
+"""Neighbours of the visit that are shown with each turn: context, never a source."""
+
+AIMS: dict[GatekeeperMode, tuple[Aim, ...]] = {
+    "hybrid": ("held", "polish"),
+    "llm": ("held", "polish", "every"),
+}
+"""What a model is asked by itself, by mode; in other modes nothing."""
+
+SEEN: dict[ModelSees, tuple[Aim, ...]] = {
+    "memories": ("polish",),
+    "words": ("held", "polish", "every"),
+}
+"""What a model may be asked at all, by BMO_MODEL_SEES."""
 
 KNOWN_FACTS = 300
 """Live memories that an answer may only echo, newest first."""
@@ -44,6 +60,9 @@ CANDIDATES = 200
 
 LEASE = timedelta(minutes=5)
 """How long a batch is one process's where several share a ledger; a crash gives it back then."""
+
+WRITE_S = 60.0
+"""Longest wait for the recorder, in seconds."""
 
 CLOSE_S = 0.5
 """How long closing waits for the thread, in seconds; a call under way is given up."""
@@ -400,3 +419,67 @@ def _weighed(waiting: WaitingTurn, decision: Decision) -> Decision:
         return decision
     why = f"{decision.reason}, but the encoder finds it durable"
     return replace(decision, verdict="hold", reason=why, confidence=0.5)
+
+
+def next_batch(waiting: Sequence[WaitingTurn], most: int) -> list[WaitingTurn]:
+    """The most promising turn and those of its visit that wait too, oldest first."""
+    ranked = sorted(
+        waiting, key=lambda one: (*rank_of(one.aim, one.promise), one.turn.at, one.turn.id)
+    )
+    if not ranked:
+        return []
+    best = ranked[0]
+    if best.attempts >= ALONE_AFTER:
+        return [best]
+    beside = [
+        one
+        for one in ranked
+        if one.turn.session_id == best.turn.session_id and one.attempts < ALONE_AFTER
+    ]
+    return sorted(beside[:most], key=lambda one: (one.turn.at, one.turn.id))
+
+
+def rank_of(aim: Aim, promise: float | None) -> tuple[bool, float]:
+    """Where a turn stands in line; lower goes first.
+
+    Held turns first, for theirs are the facts that are missing; among them, and among the rest,
+    the more probable ones by the encoder's P(allow).
+    """
+    return aim != "held", -(promise if promise is not None else 0.0)
+
+
+class DayBudget:
+    """A user's calls and tokens of a day (UTC); see ``bmo.extract.Budget``.
+
+    It is in the ledger: a start anew does not fill it, and workers that share a ledger share it.
+    """
+
+    def __init__(
+        self, settings: Settings, ledger: Ledger, recorder: Recorder, user_id: str
+    ) -> None:
+        """The budget of a user by GATEKEEPER_LLM_BUDGET and GATEKEEPER_LLM_TOKEN_BUDGET."""
+        self._calls = settings.gatekeeper_llm_budget
+        self._tokens = settings.gatekeeper_llm_token_budget
+        self._ledger = ledger
+        self._recorder = recorder
+        self._user_id = user_id
+
+    def is_spent(self) -> bool:
+        """Whether no further call is allowed today."""
+        calls, tokens = self._ledger.model_day(self._user_id, utc_now())
+        return calls >= self._calls or tokens >= self._tokens
+
+    @property
+    def renewed_at(self) -> datetime:
+        """When the next day begins."""
+        return datetime.combine(utc_now().date() + timedelta(days=1), datetime.min.time(), UTC)
+
+    def take(self) -> bool:
+        """Counts a call that is about to begin, if one is allowed; returns whether it is."""
+        asked = (self._user_id, utc_now(), self._calls, self._tokens)
+        return self._recorder.call(self._ledger.take_model_call, *asked).result(WRITE_S)
+
+    def spend(self, tokens: int) -> None:
+        """Counts the tokens of a call, both ways."""
+        noted = (self._user_id, utc_now(), tokens)
+        self._recorder.call(self._ledger.note_model_tokens, *noted).result(WRITE_S)

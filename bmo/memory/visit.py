@@ -6,11 +6,12 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable, Collection, Coroutine, Mapping
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from bmo import telemetry
+from bmo.gate import WriteGate, mask
 from bmo.memory.dialogue import Dialogue
 from bmo.memory.settling import Settler
 from bmo.memory.steady_clock import SteadyClock
@@ -19,10 +20,8 @@ from bmo.turn import Decision, DialogueContext, Recall, StoredFact, Turn
 
 if TYPE_CHECKING:
     from bmo.encoder import Encoder
-    from bmo.gate import WriteGate
     from bmo.index import MemoryIndex
     from bmo.ledger import Ledger, Recorded
-    from bmo.recall import ReadGate
     from bmo.settings import Settings
 
 logger = logging.getLogger("bmo.memory")
@@ -63,7 +62,6 @@ class MemoryParts:
         self, settings: Settings, ledger: Ledger, index: MemoryIndex | None, encoder: Encoder | None
     ) -> None:
         """Puts opened parts together."""
-        from bmo.gate import WriteGate
         from bmo.recall import ReadGate, Recaller
         from bmo.recorder import Recorder
 
@@ -73,16 +71,12 @@ class MemoryParts:
         self.encoder = encoder
         # The session writes the debug line: once a turn, and it knows what is off the record.
         silent = settings.model_copy(update={"gatekeeper_debug": False})
-        self.write_gate: WriteGate = WriteGate.from_settings(
-            silent, encoder=encoder, load_encoder=False
-        )
-        self.read_gate: ReadGate = ReadGate.from_settings(
-            settings, encoder=encoder, load_encoder=False
-        )
+        self.write_gate = WriteGate.from_settings(silent, encoder=encoder, load_encoder=False)
+        self.read_gate = ReadGate.from_settings(settings, encoder=encoder, load_encoder=False)
         self.recaller = Recaller(ledger, index, settings, encoder)
         self.clock = SteadyClock(ledger.latest_moment())
         self.turnstile = Turnstile()
-        self.recorder = Recorder.open(ledger, index, settings, one_by_one=self.turnstile.through)
+        self.recorder = Recorder(ledger, index, settings, one_by_one=self.turnstile.through)
         self.settler: Settler | None = None
         self.gate_pool = ThreadPoolExecutor(1, thread_name_prefix="bmo-gate")
         self.gate_calls = 0
@@ -134,7 +128,7 @@ class MemoryParts:
 
 
 class Visit:
-    """One visit of one user: what was said, what still runs, what was read. Of one event loop.
+    """What one visit knows: what was said, what still runs, what was read. Of one event loop.
 
     Attributes:
         service: The parts of memory it uses.
@@ -144,9 +138,9 @@ class Visit:
         dialogue: What was said, and what the ledger knows of the user.
         off_record: While true nothing of what is said is written.
         deciding: Turn id -> the task that decides on it, for the turns that are not decided yet.
-        recorded: Turn id -> what the recorder made of it, for the latest turns.
+        records: Turn id -> the task that waits for its record, for the latest turns.
         reads: Words -> the task that recalls for them, until something is written.
-        profile: Reads the profile, or None while nobody asked for it.
+        profile_task: Reads the profile, or None while nobody asked for it.
         profile_version: Goes up when something in the profile is no longer true or was forgotten.
         secrets: What was told in it and is masked when it is said again.
     """
@@ -162,9 +156,9 @@ class Visit:
         self.dialogue = Dialogue()
         self.off_record = False
         self.deciding: dict[str, asyncio.Task[Decision]] = {}
-        self.recorded: dict[str, Future[Recorded]] = {}
+        self.records: dict[str, asyncio.Task[Recorded | None]] = {}
         self.reads: dict[str, asyncio.Task[Recall]] = {}
-        self.profile: asyncio.Task[Recall] | None = None
+        self.profile_task: asyncio.Task[Recall] | None = None
         self.profile_version = 0
         self.secrets: set[str] = set()
         self._dialogue_loaded: asyncio.Task[None] | None = None
@@ -172,9 +166,9 @@ class Visit:
         service.visits.add(self)
 
     @property
-    def is_open(self) -> bool:
-        """Whether it was not ended."""
-        return self in self.service.visits
+    def ended(self) -> bool:
+        """Whether it was closed."""
+        return self not in self.service.visits
 
     def start(self, coroutine: Coroutine[Any, Any, _T]) -> asyncio.Task[_T]:
         """Begins something that the visit's end waits for."""
@@ -192,7 +186,7 @@ class Visit:
 
     async def aclose(self) -> None:
         """Flushes and ends the visit. Safe to call twice."""
-        if self.is_open:
+        if not self.ended:
             await self.flush()
             self.service.visits.discard(self)
             if self.service.settler is not None:
@@ -200,22 +194,17 @@ class Visit:
 
     # -- what is written ---------------------------------------------------------------------------
 
-    def unwritten(self) -> list[Future[Recorded]]:
+    def unwritten(self) -> list[asyncio.Task[Recorded | None]]:
         """The turns of this visit that are not in the ledger yet."""
-        return [future for future in self.recorded.values() if not future.done()]
+        return [task for task in self.records.values() if not task.done()]
 
     async def written(self, patience_s: float | None = None) -> None:
         """Waits until the turns of this visit are in the ledger, or could not be written.
 
-        What went wrong is told where they were submitted.
-
         Args:
             patience_s: Longest wait in seconds; None: as long as it takes.
         """
-        waiting = [asyncio.wrap_future(future) for future in self.unwritten()]
-        for one in waiting:
-            one.add_done_callback(_heed)
-        if waiting:
+        if waiting := self.unwritten():
             await asyncio.wait(waiting, timeout=patience_s)
 
     def is_behind(self, turn_id: str) -> bool:
@@ -233,8 +222,8 @@ class Visit:
 
     def renew_profile(self, gone: Collection[str] | None) -> None:
         """Lets the profile be loaded again if it may show a fact of ``gone``; None: in any case."""
-        if self.profile is not None and _may_show(self.profile, gone):
-            self.profile = None
+        if self.profile_task is not None and _may_show(self.profile_task, gone):
+            self.profile_task = None
             self.profile_version += 1
 
     # -- what the gates may know -------------------------------------------------------------------
@@ -256,13 +245,13 @@ class Visit:
             telemetry.note_fault("ledger")
 
     async def refresh_dialogue(self) -> None:
-        """Reads who is known, for both gates."""
+        """Reads who is known, for the read gate: as it is before the next turn is gated."""
         service = self.service
         try:
             self.dialogue.subjects = await service.run(
                 service.dialogue_pool, service.ledger.known_subjects, self.user_id
             )
-        except Exception as error:  # the gates can do without
+        except Exception as error:  # the gate can do without
             logger.warning("dialogue context not loaded", extra={"error": repr(error)})
 
     async def context_of(self, turn: Turn) -> DialogueContext:
@@ -288,8 +277,6 @@ class Visit:
 
         The user's own secrets are known from then on.
         """
-        from bmo.gate import mask
-
         policy = self.service.settings.bmo_sensitive
         return mask(text, policy, asked, self.secrets)[0] if text else ""
 
@@ -298,19 +285,11 @@ class Visit:
 
         A plain word stays: the name of a dog that is also a password.
         """
-        from bmo.gate import mask
-
         told = {value for value in self.secrets if not value.isalpha()}
         if not told:
             return text
         masked, found = mask(text, "keep", asked, told)
         return masked if found > mask(text, "keep", asked)[1] else text
-
-
-def _heed(done: asyncio.Future[Recorded]) -> None:
-    """Takes an error that somebody else tells; asyncio would print it as never retrieved."""
-    if not done.cancelled():
-        done.exception()
 
 
 def _may_show(profile: asyncio.Task[Recall], gone: Collection[str] | None) -> bool:

@@ -33,7 +33,7 @@ def _phrases() -> Mapping[str, tuple[str, ...]]:
 @cache
 def _lasting() -> tuple[tuple[str, str], ...]:
     """How long something is to last: as it is said, and without asides."""
-    return tuple((f" {s}", f" {_without(_ASIDES, s)}") for s in _phrases()["for_a_while"])
+    return tuple((f" {s}", f" {_without_asides(s)}") for s in _phrases()["for_a_while"])
 
 
 @cache
@@ -51,7 +51,7 @@ def keeps_nothing(text: str) -> bool:
     """
     if wish_of(text) is not None:
         return False  # "off the record for a minute" is about what comes
-    first = _without(_ASIDES, spoken(text[:200]))
+    first = _without_asides(spoken(text[:200]))
     if any(first.startswith(f"{phrase} ") for phrase in _phrases()["unkept_before"]):
         return True
     order = read_order(clean(text))
@@ -67,7 +67,7 @@ def wish_of(text: str) -> Wish | None:
     if len(text) > 120:
         return None
     words = spoken(text)
-    bare = _without(_ASIDES, words)
+    bare = _without_asides(words)
     return _wishes().get(words) or _wishes().get(bare) or _off_record_for_a_while(words, bare)
 
 
@@ -80,5 +80,5 @@ def _off_record_for_a_while(words: str, bare: str) -> Wish | None:
     return None
 
 
-def _without(passed_over: frozenset[str], words: str) -> str:
-    return " ".join(word for word in words.split() if word not in passed_over)
+def _without_asides(words: str) -> str:
+    return " ".join(word for word in words.split() if word not in _ASIDES)

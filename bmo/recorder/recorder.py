@@ -17,7 +17,7 @@ from bmo.recall import calibration_for
 from bmo.recorder.bounded import BoundedCalls
 from bmo.recorder.upkeep import Upkeep
 from bmo.recorder.writer_thread import Job, WriterThread
-from bmo.settings import Settings, checked_user_id
+from bmo.settings import Settings
 from bmo.turn import Decision, Recall, Turn, utc_now
 
 if TYPE_CHECKING:
@@ -52,9 +52,17 @@ class Recorder:
         ledger: Ledger,
         index: MemoryIndex | None,
         settings: Settings,
+        *,
         one_by_one: OneByOne | None = None,
     ) -> None:
-        """Use ``open``."""
+        """Starts the thread.
+
+        Args:
+            ledger: Where turns are recorded.
+            index: What follows it; None leaves everything for it in the outbox.
+            settings: ``MEM0_SETTING=NORMAL`` sends the turns' words to the index as they are.
+            one_by_one: Where the thread waits while others compute; None: nowhere.
+        """
         self._one_by_one = one_by_one
         self._ledger = ledger
         self._index = index
@@ -65,27 +73,6 @@ class Recorder:
         self._upkeep = upkeep
         round_of_it = one_by_one(upkeep.catch_up) if one_by_one is not None else None
         self._writer = WriterThread(upkeep, round_of_it)
-
-    @classmethod
-    def open(
-        cls,
-        ledger: Ledger,
-        index: MemoryIndex | None,
-        settings: Settings,
-        *,
-        one_by_one: OneByOne | None = None,
-    ) -> Recorder:
-        """Starts the thread.
-
-        Args:
-            ledger: Where turns are recorded.
-            index: What follows it; None leaves everything for it in the outbox.
-            settings: ``MEM0_SETTING=NORMAL`` sends the turns' words to the index as they are.
-            one_by_one: Where the thread waits while others compute; None: nowhere.
-        """
-        recorder = cls(ledger, index, settings, one_by_one)
-        recorder._writer.start()
-        return recorder
 
     # -- from any thread -----------------------------------------------------------------------
 
@@ -109,7 +96,7 @@ class Recorder:
         """
         return self._put(
             lambda: self._ledger.settle(
-                user_id, turn_id, decision, whole=whole, near=self._near, mode=self._mode
+                user_id, turn_id, decision, whole=whole, near=self.near, mode=self._mode
             ),
             keep=False,  # the turn waits for a model in the ledger, and is asked about again
         )
@@ -170,7 +157,6 @@ class Recorder:
 
     def note_recall(self, turn: Turn, recall: Recall) -> None:
         """Writes what was recalled for a turn."""
-        checked_user_id(turn.user_id)
         self._put(lambda: self._ledger.record_recall(turn, recall))
 
     def flush(self, timeout_s: float) -> bool:
@@ -230,7 +216,7 @@ class Recorder:
         try:
             with telemetry.memory_span("bmo.write", parent=asked_in) as span:
                 recorded = self._ledger.record(
-                    turn, decision, near=self._near, raw=self._raw, mode=self._mode
+                    turn, decision, near=self.near, raw=self._raw, mode=self._mode
                 )
                 telemetry.describe_written(
                     span,
@@ -243,8 +229,11 @@ class Recorder:
             telemetry.note_write("ledger", time.perf_counter() - began, failed=failed)
         return recorded
 
-    def _near(self, user_id: str, text: str) -> Sequence[tuple[str, float]]:
-        """(fact id, similarity) of a user's facts near a text; none when the index fails."""
+    def near(self, user_id: str, text: str) -> Sequence[tuple[str, float]]:
+        """(fact id, similarity) of a user's facts near a text, for reconciliation.
+
+        Nothing is near when the index fails. On the thread: a job may call it.
+        """
         index = self._index
         if index is None or index.unavailable:
             return ()

@@ -60,7 +60,7 @@ class WriterThread:
     """Does jobs one after the other until it is closed. ``put`` is safe from any thread."""
 
     def __init__(self, upkeep: Upkeep, catch_up: Callable[[], None] | None = None) -> None:
-        """Starts nothing yet.
+        """Starts the thread.
 
         Args:
             upkeep: What is done when no job waits.
@@ -76,6 +76,7 @@ class WriterThread:
         self._refusal: DBAPIError | None = None
         self._damaged = False  # the database is, and waiting mends nothing
         self._thread = threading.Thread(target=self._run, name="bmo-recorder", daemon=True)
+        self._thread.start()
 
     @property
     def deferred(self) -> int:
@@ -86,10 +87,6 @@ class WriterThread:
     def lost(self) -> int:
         """Writes that the database took at no time; known when the thread has ended."""
         return self._lost
-
-    def start(self) -> None:
-        """Starts the thread."""
-        self._thread.start()
 
     def put(self, job: Job) -> Future[Any]:
         """Has a job done; returns at once.

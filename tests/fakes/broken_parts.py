@@ -1,4 +1,4 @@
-"""Real parts of memory that are broken from a moment on: they raise, hang or return rubbish."""
+"""Real parts of memory that are broken from a moment on: they raise or hang."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from sqlalchemy.exc import OperationalError
 
 from bmo.memory import MemoryService
 
-Fault = Literal["raise", "hang", "rubbish"]
-
-RUBBISH = ("rubbish", None, 42)
+Fault = Literal["raise", "hang"]
 
 LONGEST_HANG_S = 60.0
 """So that a failing test ends."""
@@ -83,8 +81,6 @@ class Break:
                 if part.startswith("ledger"):
                     raise OperationalError("INSERT", {}, Exception("the disk is broken"))
                 raise RuntimeError(f"{part} is broken")
-            if fault == "rubbish":
-                return RUBBISH[self.calls % len(RUBBISH)]
             self._mended.wait(LONGEST_HANG_S)
             return real(*args, **kwargs)
 

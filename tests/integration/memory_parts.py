@@ -97,7 +97,7 @@ def open_parts(home: Path, *, dims: int = 64, **settings: object) -> Iterator[Pa
     ledger = Ledger.open(chosen.ledger_url)
     owner = IndexOwner(ledger.identity(), ledger.knows)
     index = MemoryIndex.open(chosen, HashingEmbedder(dims), owner=owner)
-    recorder = Recorder.open(ledger, index, chosen)
+    recorder = Recorder(ledger, index, chosen)
     try:
         yield Parts(chosen, ledger, index, recorder)
     finally:

@@ -268,7 +268,7 @@ def test_three_state_drift_is_a_metric(tmp_path: Path) -> None:
         verdict: Verdict = "discard" if old else "hold"
         decision = Decision(verdict, ("other",), "test", 0.5, gate_version="v", text=turn.text)
         ledger.record(turn, decision)
-    recorder = Recorder.open(ledger, None, settings(tmp_path))
+    recorder = Recorder(ledger, None, settings(tmp_path))
     recorder.flush(30.0)
     recorder.close()
     ledger.close()

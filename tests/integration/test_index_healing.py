@@ -18,8 +18,8 @@ from qdrant_client import models
 from bmo.index import IndexOwner, MemoryIndex
 from bmo.ledger import Ledger
 from bmo.recorder import Recorder, comparing
-from bmo.recorder.background import Repairing
 from bmo.recorder.comparing import Comparing
+from bmo.recorder.upkeep import Repairing
 from bmo.settings import Settings
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.qdrant_door import API_KEY, QdrantDoor
@@ -93,7 +93,7 @@ def test_what_is_said_of_a_lost_collection_names_it(server: QdrantDoor, tmp_path
 def test_what_another_process_made_anew_is_filled_by_who_runs(
     server: QdrantDoor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bmo.recorder.background.LOOK_S", 0.0)
+    monkeypatch.setattr("bmo.recorder.upkeep.LOOK_S", 0.0)
     monkeypatch.setattr(comparing, "CHECK_S", 0.0)
     with open_parts(tmp_path / "a", **fleet(server, tmp_path)) as here:
         like(here, "zydeco", "gumbo", "okra")
@@ -190,7 +190,7 @@ def test_a_worker_is_ready_whatever_the_index_lacks(server: QdrantDoor, tmp_path
     ledger = Ledger.open(settings.ledger_url)
     embedder = Gate()
     index = MemoryIndex.open(settings, embedder, owner=IndexOwner(ledger.identity(), ledger.knows))
-    recorder = Recorder.open(ledger, index, settings)
+    recorder = Recorder(ledger, index, settings)
     late = Parts(settings, ledger, index, recorder)
     like(late, "zydeco")
     late.settled()
@@ -287,9 +287,9 @@ def test_closing_waits_for_the_batch_and_not_for_the_piece(tmp_path: Path) -> No
     repairing = Repairing(ledger, index)
     repairing.start()
     assert embedder.begun.wait(60)
-    closing = threading.Thread(target=repairing.stop)
+    closing = threading.Thread(target=repairing.stop, args=(60.0,))
     closing.start()
-    eventually(repairing._background.stopping.is_set)
+    eventually(repairing.stopping.is_set)
     embedder.go_on.set()
     closing.join()
     assert not [one for one in threading.enumerate() if one.name == "bmo-recorder-repair"]

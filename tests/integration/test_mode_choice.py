@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bmo.memory import MemoryService
-from bmo.memory.mode_choice import choose_mode
+from bmo.memory.opening import choose_mode
 from bmo.settings import Settings, load_settings
 from bmo.turn import Turn
 from tests.fakes.model_server import OLLAMA_MODEL, FakeModelServer

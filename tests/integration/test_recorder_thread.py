@@ -98,7 +98,7 @@ def test_failing_embedder_leaves_everything_in_the_outbox_and_then_recovers(
     embedder = FailingEmbedder()
     ledger = Ledger.open(settings.ledger_url)
     index = MemoryIndex.open(settings, embedder)
-    recorder = Recorder.open(ledger, index, settings)
+    recorder = Recorder(ledger, index, settings)
     said = allowed("i like zydeco", likes("zydeco"))
     assert recorder.submit(turn("i like zydeco"), said).result(60).added
     assert recorder.flush(60) is False
@@ -115,7 +115,7 @@ def test_failing_embedder_leaves_everything_in_the_outbox_and_then_recovers(
 def test_without_an_index_the_outbox_waits_for_the_next_start(tmp_path: Path) -> None:
     settings = Settings(bmo_home=tmp_path, _env_file=None)  # type: ignore[call-arg]
     ledger = Ledger.open(settings.ledger_url)
-    recorder = Recorder.open(ledger, None, settings)
+    recorder = Recorder(ledger, None, settings)
     recorder.submit(turn("x"), allowed("x", likes("zydeco"))).result(60)
     assert recorder.flush(60) is False
     assert recorder.index_problem == "no index"
@@ -129,7 +129,7 @@ def test_without_an_index_the_outbox_waits_for_the_next_start(tmp_path: Path) ->
 def test_turn_the_database_refuses_is_tried_again(tmp_path: Path) -> None:
     settings = Settings(bmo_home=tmp_path, _env_file=None)  # type: ignore[call-arg]
     ledger = BusyLedger.open(settings.ledger_url)
-    recorder = Recorder.open(ledger, None, settings)
+    recorder = Recorder(ledger, None, settings)
     future = recorder.submit(turn("x"), allowed("x", likes("zydeco")))
     with pytest.raises(OperationalError):
         future.result(60)
@@ -145,7 +145,7 @@ def test_a_turn_waits_while_the_process_has_no_connection_left(
         pytest.skip("SQLite opens a file as often as it likes")
     monkeypatch.setattr("bmo.ledger.engine.POOL_TIMEOUT_S", 0.1)
     ledger = Ledger.open(ledger_url, 2)
-    recorder = Recorder.open(ledger, None, Settings(bmo_home=tmp_path, _env_file=None))  # type: ignore[call-arg]
+    recorder = Recorder(ledger, None, Settings(bmo_home=tmp_path, _env_file=None))  # type: ignore[call-arg]
     recorder.flush(60)
     with ledger.engine.connect(), ledger.engine.connect():
         future = recorder.submit(turn("x"), allowed("x", likes("zydeco")))
@@ -170,7 +170,7 @@ def test_turns_behind_a_refused_one_say_so_at_once_and_are_written_in_order(
 
     ledger = FullDisk.open(f"sqlite:///{tmp_path / 'ledger.sqlite3'}")
     assert isinstance(ledger, FullDisk)
-    recorder = Recorder.open(ledger, None, Settings(bmo_home=tmp_path, _env_file=None))  # type: ignore[call-arg]
+    recorder = Recorder(ledger, None, Settings(bmo_home=tmp_path, _env_file=None))  # type: ignore[call-arg]
     said = [turn(words) for words in ("one", "two", "three")]
     for one in said:
         with pytest.raises(OperationalError, match="disk is full"):
@@ -189,7 +189,7 @@ def test_an_outage_is_said_once_and_turns_that_are_lost_with_it_are_counted(
     settings = Settings(bmo_home=tmp_path, _env_file=None)  # type: ignore[call-arg]
     ledger = BusyLedger.open(settings.ledger_url)
     assert isinstance(ledger, BusyLedger)
-    recorder = Recorder.open(ledger, None, settings)
+    recorder = Recorder(ledger, None, settings)
     said = [recorder.submit(turn("x"), allowed("x", likes("zydeco")))]
     recorder.flush(60)
     ledger.refusals = 1000
@@ -215,7 +215,7 @@ def test_an_outage_is_said_once_and_turns_that_are_lost_with_it_are_counted(
 
 def test_what_is_noted_of_a_turn_that_waits_is_written_after_it(tmp_path: Path) -> None:
     ledger = BusyLedger.open(f"sqlite:///{tmp_path / 'ledger.sqlite3'}")
-    recorder = Recorder.open(ledger, None, Settings(bmo_home=tmp_path, _env_file=None))  # type: ignore[call-arg]
+    recorder = Recorder(ledger, None, Settings(bmo_home=tmp_path, _env_file=None))  # type: ignore[call-arg]
     known = ledger.add_imported("ana", likes("zydeco"), at=day(0)).added
     asked = turn("what do i like", at=day(1))
     recorder.submit(asked, decided("hold", asked.text))
@@ -242,7 +242,7 @@ def test_a_broken_connection_or_a_deadlock_is_no_failure(tmp_path: Path, sqlstat
             return super().record(turn, decision, **more)  # type: ignore[arg-type]
 
     ledger = Fails.open(f"sqlite:///{tmp_path / 'ledger.sqlite3'}")
-    recorder = Recorder.open(ledger, None, Settings(bmo_home=tmp_path, _env_file=None))  # type: ignore[call-arg]
+    recorder = Recorder(ledger, None, Settings(bmo_home=tmp_path, _env_file=None))  # type: ignore[call-arg]
     assert recorder.submit(turn("x"), allowed("x", likes("zydeco"))).result(10).added
     recorder.close()
     assert (rows_of(ledger, "turns"), rows_of(ledger, "decisions")) == (1, 1)
@@ -263,7 +263,7 @@ def test_a_turn_whose_commit_was_not_answered_is_written_once(tmp_path: Path) ->
             return recorded
 
     ledger = CutOff.open(f"sqlite:///{tmp_path / 'ledger.sqlite3'}")
-    recorder = Recorder.open(ledger, None, Settings(bmo_home=tmp_path, _env_file=None))  # type: ignore[call-arg]
+    recorder = Recorder(ledger, None, Settings(bmo_home=tmp_path, _env_file=None))  # type: ignore[call-arg]
     all_of_it = forget("forget everything", gone(text="everything", scope="all"))
     with pytest.raises(OperationalError):
         recorder.submit(turn("forget everything"), all_of_it).result(10)
@@ -279,7 +279,7 @@ def test_a_write_that_the_database_never_takes_does_not_hold_up_what_stands_behi
     if not ledger_url.startswith("postgresql"):
         pytest.skip("SQLite takes any length")
     ledger = Ledger.open(ledger_url)
-    recorder = Recorder.open(ledger, None, Settings(bmo_home=tmp_path, _env_file=None))  # type: ignore[call-arg]
+    recorder = Recorder(ledger, None, Settings(bmo_home=tmp_path, _env_file=None))  # type: ignore[call-arg]
     long = replace(turn("x"), language="a language of more than sixteen letters")
     with pytest.raises(DataError):
         recorder.submit(long, decided("discard", "x")).result(10)
@@ -297,7 +297,7 @@ def test_a_ledger_that_is_damaged_while_it_runs_is_not_waited_for(tmp_path: Path
             raise DatabaseError("INSERT", {}, broken)
 
     ledger = DamagedLedger.open(f"sqlite:///{tmp_path / 'ledger.sqlite3'}")
-    recorder = Recorder.open(ledger, None, Settings(bmo_home=tmp_path, _env_file=None))  # type: ignore[call-arg]
+    recorder = Recorder(ledger, None, Settings(bmo_home=tmp_path, _env_file=None))  # type: ignore[call-arg]
     with pytest.raises(DatabaseError):
         recorder.submit(turn("x"), decided("discard", "x")).result(60)
     ended = threading.Event()
@@ -323,7 +323,7 @@ def test_close_does_what_was_submitted(tmp_path: Path) -> None:
     settings = Settings(bmo_home=tmp_path, _env_file=None)  # type: ignore[call-arg]
     ledger = Ledger.open(settings.ledger_url)
     index = MemoryIndex.open(settings, HashingEmbedder())
-    recorder = Recorder.open(ledger, index, settings)
+    recorder = Recorder(ledger, index, settings)
     hold = threading.Event()
     recorder.call(hold.wait, 10.0)
     for number in range(20):
@@ -500,7 +500,7 @@ def test_what_looks_at_all_users_is_done_by_one_process_a_day(
     monkeypatch.setattr("bmo.ledger.Ledger.drop_old_words", dropped)
     monkeypatch.setattr("bmo.recorder.upkeep.verdict_drift", measured)
     for _ in range(3):
-        recorder = Recorder.open(ledger, None, settings)
+        recorder = Recorder(ledger, None, settings)
         recorder.flush(10)
         recorder.close()
         assert REGISTRY.get_sample_value("bmo_verdict_drift") == 0.5

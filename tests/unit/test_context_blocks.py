@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bmo.ledger import PendingErasure
-from bmo.memory.notices import ask_to_erase
+from bmo.memory.requests import ask_to_erase
 from bmo.recall import assemble
 from bmo.turn import CATEGORIES, StoredFact
 

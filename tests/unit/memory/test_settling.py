@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bmo.ledger import Aim, WaitingTurn
-from bmo.memory.batches import ALONE_AFTER
-from bmo.memory.batches import next_batch as batch_of
+from bmo.memory.settling import ALONE_AFTER
+from bmo.memory.settling import next_batch as batch_of
 from bmo.turn import Turn
 from tests.fakes.speaker import START
 
