@@ -155,7 +155,7 @@ class Reading:
         if not self._service.is_gated:
             return None
         with telemetry.memory_span("bmo.recall.plan_by_rules"):
-            return self._service.read_gate.plan_by_rules(turn, **talk)
+            return self._service.read_gate.plan_by_rules(self._visit.searchable(turn), **talk)
 
     def _needs_nothing(self, ruled: RecallPlan) -> bool:
         """Whether the rules' word stands and nothing is to be recalled."""
@@ -173,6 +173,7 @@ class Reading:
             ruled: The rules' word, where they were asked already.
         """
         visit, recaller, settings = self._visit, self._service.recaller, self._service.settings
+        turn = visit.searchable(turn)
         ruled = ruled or self._plan_by_rules(turn, talk)
         if ruled is None:
             return raw_recall(self._service.index, turn, settings.bmo_recall_top_k, visit.clock())
