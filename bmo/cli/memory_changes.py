@@ -282,7 +282,7 @@ def _import_export(settings: Settings, file: str, user: str | None) -> None:
             )
         except (ExchangeError, ValueError, CommandError) as error:
             raise CommandError(f"nothing was imported: {str(error).rstrip('.')}.") from None
-    masked = f", {done.masked} with secrets or identifiers masked" if done.masked else ""
+    masked = f", {done.masked} with words masked or left out" if done.masked else ""
     print(
         f"{done.added} rows added{masked}, {done.known} known already, "
         f"{done.suppressed} stay forgotten"

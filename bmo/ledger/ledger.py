@@ -7,7 +7,7 @@ from datetime import datetime
 
 from bmo.ledger import fact_writing
 from bmo.ledger.engine import open_engine
-from bmo.ledger.exchange import Guard, Imported, export_lines, import_lines
+from bmo.ledger.exchange import Guard, Imported, export_lines, import_rows, read_export
 from bmo.ledger.fact_queries import FactQueries
 from bmo.ledger.forgetting import Forgetting
 from bmo.ledger.index_side import IndexSide
@@ -133,5 +133,6 @@ class Ledger(FactQueries, Forgetting, IndexSide, ModelSide, RecallLog):
             ExchangeError: A line is wrong; the message names it.
             ValueError: The user id is not allowed.
         """
-        with self.writing() as connection:
-            return import_lines(connection, lines, user_id=user_id, guard=guard)
+        export = read_export(lines, user_id=user_id, guard=guard)
+        with self.writing(export.user_id) as connection:
+            return import_rows(connection, export)
