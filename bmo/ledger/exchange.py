@@ -332,14 +332,14 @@ def _import_row(
         values["seq"] = (connection.execute(sa.select(sa.func.max(turns.c.seq))).scalar() or 0) + 1
     if name == "facts":
         return _import_fact(connection, values, user_id)
-    connection.execute(sa.insert(table).values(**values))
+    connection.execute(sa.insert(table), values)
     return "added"
 
 
 def _import_fact(connection: Connection, values: dict[str, Any], user_id: str) -> str:
     values["value_key"] = value_key(values["value"])
     values["text_key"] = text_key(values["text"])
-    connection.execute(sa.insert(facts).values(**values))
+    connection.execute(sa.insert(facts), values)
     fact = rows.by_ids(connection, user_id, [values["id"]])[0]
     if erasure.is_buried(connection, user_id, values["recorded_at"], as_fact(fact)):
         connection.execute(sa.delete(facts).where(facts.c.id == fact.id))
