@@ -89,6 +89,10 @@ def record_turn(
         before = turn_log.said_before(connection, turn)
         if before is not None and before.text and not turn_log.told(connection, before.id):
             spent = [before.id]
+    for fact in () if outcome.again else outcome.unmatched:
+        if fact.scope == "subject":
+            about = redaction.turns_about(connection, turn.user_id, fact.text)
+            spent += [one for one in about if one != turn.id]
     if not outcome.forgotten and not spent:
         if outcome.pending is None and not outcome.added:
             # "Forget that ..." keeps none of its words, found or not.

@@ -102,6 +102,16 @@ def turns_of_days(
     return [*connection.execute(query).scalars()]
 
 
+def turns_about(connection: Connection, user_id: str, topic: str) -> list[str]:
+    """Turns that have all content words of a topic and became no memory."""
+    wanted = content_words([topic])
+    rows = _holding(connection, turns, (turns.c.text,), user_id, wanted)
+    ids = [row.id for row in rows if wanted <= content_words([row.text])]
+    links = sa.select(fact_turns.c.turn_id)
+    told = {row.turn_id for row in rows_among(connection, links, fact_turns.c.turn_id, ids)}
+    return [one for one in ids if one not in told]
+
+
 def redact_turns(
     connection: Connection,
     user_id: str,

@@ -214,6 +214,23 @@ async def test_what_is_forgotten_is_gone_at_once(service: MemoryService) -> None
     assert await given(session, "what music do i like") == []
 
 
+async def test_what_became_no_memory_is_forgotten_too(
+    service: MemoryService, tmp_path: Path
+) -> None:
+    session = service.session(user_id="glenn")
+    assert await say(session, "i might visit ottokar one day") == []
+    assert await say(session, "play the march of ottokar") == []
+    assert await say(session, "play some jazz") == []
+    turn = Turn(text="forget everything about ottokar")
+    await session.on_turn(turn)
+    recorded = await session.recorded(turn.id)
+    assert recorded is not None and recorded.receipt is not None
+    assert recorded.receipt.places["turns"] == 3
+    await session.aclose()
+    assert [row.text for row in service.ledger.turns("glenn")] == ["", "", "play some jazz", ""]
+    eventually(lambda: files_with(tmp_path, "ottokar") == [])
+
+
 async def test_a_wide_request_asks_first_and_yes_erases(service: MemoryService) -> None:
     session = service.session(user_id="glenn")
     await say(session, "my brother is sam")
