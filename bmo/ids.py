@@ -64,6 +64,17 @@ def user_id_for(identity: str) -> str:
     return f"{made[: _LONGEST - len(digest) - 2].rstrip(':')}::{digest}"
 
 
+def guest_id(user_id: str, session_id: str, label: str) -> str:
+    """The user id of who is no user and spoke in a visit: "S2" is someone else in the next."""
+    return user_id_for(f"{user_id}:guest:{session_id}:{label}")
+
+
+def guests_begin(user_id: str, session_id: str | None = None) -> str:
+    """How ids of a user's guests begin: all, or those of one visit. One that was cut does not."""
+    visit = "" if session_id is None else f"{session_id}:"
+    return user_id_for(f"{user_id}:guest:{visit}0").removesuffix("0")
+
+
 def as_user_id(name: str) -> str:
     """The user id an operator or an application means: an id, made ones too, or an identity.
 

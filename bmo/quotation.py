@@ -8,6 +8,7 @@ shown with it: ``asked "Who is cooking?": "me and ines" (said 2026-03-03)``.
 from __future__ import annotations
 
 import re
+from unicodedata import category
 
 from bmo.turn import Fact, StoredFact
 
@@ -21,6 +22,14 @@ CONTRADICTED = ", conflicts with another memory: ask which holds"
 """What a reader is told of a memory that nothing can order against one that contradicts it."""
 _BRACKETS = str.maketrans("<\ufe64\uff1c>\ufe65\uff1e", "((()))")
 """Also those that Unicode calls the same in another width."""
+_SPELT = re.compile(
+    r"&(?:(?P<lt>lt|#0*60|#x0*3c)|gt|#0*62|#x0*3e)(?:;|(?![a-z0-9]))|%3(?P<c>c)|%3e"
+    r"|\\(?:u00|x)3(?P<x>c)|\\(?:u00|x)3e",
+    re.IGNORECASE,
+)
+"""Angle brackets as HTML, URLs and program text write them."""
+_JOINERS = "\u200c\u200d"
+"""They show nothing, and stand within words and pictures."""
 _SENTENCE = re.compile(r"\S.*?(?:[.!?]+(?=\s|$)|$)", re.DOTALL)
 
 
@@ -78,8 +87,14 @@ def one_line(text: str) -> str:
 
 
 def flat(text: str) -> str:
-    """Text on one line without angle brackets, so that it cannot close a block it stands in."""
-    return " ".join(text.translate(_BRACKETS).split())
+    """Text on one line without angle brackets, so that it cannot close a block it stands in.
+
+    However they are written, and without characters that nobody sees.
+    """
+    line = " ".join(text.split())
+    seen = (one for one in line if one in _JOINERS or category(one) not in ("Cc", "Cf"))
+    plain = _SPELT.sub(lambda m: "(" if m["lt"] or m["c"] or m["x"] else ")", "".join(seen))
+    return " ".join(plain.translate(_BRACKETS).split())
 
 
 def _written_by_model(memory: Fact | StoredFact) -> bool:

@@ -39,7 +39,7 @@ _LEDGER_URL = re.compile(
 )
 _LIVEKIT_ADDRESS = re.compile(r"(?:wss?|https?)://[^\s/?#]+(?:[/?#]\S*)?", re.IGNORECASE)
 _WEB_ADDRESS = re.compile(r"https?://[^\s/?#]+(?:[/?#]\S*)?", re.IGNORECASE)
-_PASSWORD = re.compile(r"(?<=//)[^@\s]*@")
+_PASSWORD = re.compile(r"(?:(?<=://)|^(?!\w[\w+.-]*://))\S*@")
 """User and password of an address, which are shown nowhere."""
 
 DEFAULT_GEMINI_MODEL = "gemini-3.1-flash-lite"
@@ -347,11 +347,16 @@ def load_settings(**overrides: Any) -> Settings:
         raise SettingsError(" ".join(_sentence(item) for item in error.errors())) from None
 
 
+def _shown(value: object) -> str:
+    """A value as a sentence shows it: an address without user and password."""
+    return repr(_PASSWORD.sub("...@", value) if isinstance(value, str) else value)
+
+
 def _sentence(item: Any) -> str:
     """Turns one pydantic error into a sentence for the person who set the variable."""
     name = str(item["loc"][0]).upper() if item["loc"] else "A setting"
     secret = any(word in name for word in ("KEY", "SECRET"))
-    shown = "(hidden)" if secret else _PASSWORD.sub("...@", repr(item["input"]))
+    shown = "(hidden)" if secret else _shown(item["input"])
     context = item.get("ctx", {})
     kind = item["type"]
     if kind == "literal_error":

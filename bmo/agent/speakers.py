@@ -17,7 +17,7 @@ from typing import Any
 from livekit.agents import AgentSession, UserInputTranscribedEvent, llm
 
 from bmo.agent.heard import bare_words
-from bmo.ids import user_id_for
+from bmo.ids import guest_id, user_id_for
 
 logger = logging.getLogger("bmo.agent")
 
@@ -176,7 +176,7 @@ class Speakers:
 
     def _guest(self, label: str) -> str:
         """An id of the guest's own: of this visit, because "S2" is someone else in the next."""
-        return user_id_for(f"{self._user_id}:guest:{self._session_id}:{label}")
+        return guest_id(self._user_id, self._session_id, label)
 
     def _participant(self, identity: str | None) -> str:
         """Nothing ("") for the user's own participant and where there is none, else the guest's id.

@@ -138,7 +138,7 @@ def _allow(
             text=" ".join((text or turn.text).split()),
             category=category or "personal_facts",
             said="" if text else turn.text,
-            asked="" if text else turn.assistant_before,
+            asked="" if text else _context_kept(settings, turn),
             confidence=1.0,
             extraction_method="manual",
         )
@@ -148,6 +148,14 @@ def _allow(
         screen().print("Nothing was stored: it was forgotten once and stays so.")
         return
     put_facts(stored, as_json)
+
+
+def _context_kept(settings: Settings, turn: LoggedTurn) -> str:
+    """The assistant's words before a held turn, unless they would steer whoever reads them."""
+    from bmo.gate import WriteGate
+
+    gate = WriteGate.from_settings(settings)
+    return gate.kept_context(gate.masked(turn.assistant_before))
 
 
 def _settle(settings: Settings, limit: int, as_json: bool) -> None:

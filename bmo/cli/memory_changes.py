@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ParamSpec, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, get_args
 
 import typer
 
@@ -54,6 +55,12 @@ WIPE_LEAVES = (
 )
 """What a wipe leaves behind."""
 
+
+_REWRITTEN = ("index_files", "ledger_files", "tombstones", "tombstones_replaced")
+"""Counts of a receipt that say of no memory that it was there."""
+
+_WIPED = re.compile(r"#[0-9a-f]{48}")
+"""How a receipt names a user who was wiped."""
 
 _P = ParamSpec("_P")
 
@@ -131,21 +138,26 @@ def _erase_again(settings: Settings, file: str, as_json: bool) -> None:
     if not wanted:
         raise CommandError(f"{file!r} is empty; forget and wipe print receipts with --json.")
     with opened_stores(settings) as stores:
-        ledger, done = stores.ledger, []
+        ledger, done, unknown = stores.ledger, [], 0
         for old in wanted:
-            if ledger.receipt(old.user_id, old.id) is not None:
+            user_id = ledger.user_of(old)
+            if user_id is None:
+                unknown += 1
+                continue
+            if ledger.receipt(user_id, old.id) is not None:
                 continue
             if old.scope == "all":
-                call = partial(ledger.erase_user, old.user_id)
+                call = partial(ledger.erase_user, user_id)
             else:
-                call = partial(
-                    ledger.erase, old.user_id, old.fact_ids, scope=old.scope, days=old.days
-                )
+                erase = partial(ledger.erase, user_id, old.fact_ids, scope=old.scope)
+                call = partial(erase, days=old.days, turn_ids=old.turn_ids)
             done.append(_erased(stores, call, at=old.at, erasure_id=old.id))
     for receipt in done:
         _show_receipt(receipt, [], as_json)
     if not as_json:
-        print(f"{len(done)} erasures done again, {len(wanted) - len(done)} known already")
+        known = len(wanted) - len(done) - unknown
+        of_nobody = f", {unknown} of users of whom nothing is here" if unknown else ""
+        print(f"{len(done)} erasures done again, {known} known already{of_nobody}")
 
 
 def _read_receipt(number: int, line: str) -> Receipt:
@@ -154,15 +166,46 @@ def _read_receipt(number: int, line: str) -> Receipt:
     try:
         row = json.loads(line)
         ids = tuple(map(str, row["fact_ids"]))
-        at, owner = moment(row["at"]), checked_user_id(row["user_id"])
+        turn_ids = tuple(map(str, row.get("turn_ids", ())))  # none before it was written
+        at, owner = moment(row["at"]), str(row["user_id"])
+        if not _WIPED.fullmatch(owner):
+            checked_user_id(owner)
         days = tuple(map(moment, row.get("days", ())))
         if row["scope"] not in ("fact", *get_args(RetractScope)) or len(days) not in (0, 2):
             raise ValueError(row["scope"])
-        return Receipt(str(row["id"])[:64], owner, row["scope"], at, {}, False, ids, days=days)
+        return Receipt(
+            id=str(row["id"])[:64],
+            user_id=owner,
+            scope=row["scope"],
+            at=at,
+            places={},
+            complete=False,
+            fact_ids=ids,
+            days=days,
+            turn_ids=turn_ids,
+        )
     except (ValueError, KeyError, TypeError, RecursionError, typer.BadParameter):
         raise CommandError(
             f"line {number} is no receipt as forget and wipe print it with --json: {line[:60]!r}."
         ) from None
+
+
+@app.command("receipts")
+def receipts_command(as_json: JsonOption = False) -> None:
+    """What was erased of anybody, by command or in a conversation: for ``forget --again``."""
+    with opened_ledger(settings_for(None)) as ledger:
+        receipts = ledger.receipts()
+    if as_json:
+        for receipt in receipts:
+            write_line(_receipt_row(receipt))
+        return
+    for receipt in receipts:
+        counts = _counts(receipt) or "nothing was there"
+        left = "" if receipt.complete else "  (the index follows)"
+        line = f"{receipt.id[:8]}  {receipt.at:%Y-%m-%d %H:%M}  {identity_of(receipt.user_id)}"
+        print(f"{line}  {receipt.scope}: {counts}{left}")
+    if not receipts:
+        print("Nothing was erased yet.")
 
 
 @app.command("wipe")
@@ -282,7 +325,7 @@ def _import_export(settings: Settings, file: str, user: str | None) -> None:
             )
         except (ExchangeError, ValueError, CommandError) as error:
             raise CommandError(f"nothing was imported: {str(error).rstrip('.')}.") from None
-    masked = f", {done.masked} with secrets or identifiers masked" if done.masked else ""
+    masked = f", {done.masked} with words masked or left out" if done.masked else ""
     print(
         f"{done.added} rows added{masked}, {done.known} known already, "
         f"{done.suppressed} stay forgotten"
@@ -332,21 +375,10 @@ def _erased(
 def _show_receipt(receipt: Receipt, texts: Sequence[str], as_json: bool) -> None:
     """What was erased from where; counts only. Exit 1 while something is left to do."""
     if as_json:
-        write_line(
-            {
-                **row_of(receipt, "id user_id scope at complete fact_ids days"),
-                "places": dict(receipt.places),
-                "stays": {where: STAYS[where] for where in receipt.stays},
-            }
-        )
+        write_line(_receipt_row(receipt))
     else:
         rows = [("erased", text) for text in texts]
-        counts = [
-            f"{place.replace('_', ' ')} {count}"
-            for place, count in sorted(receipt.places.items())
-            if count
-        ]
-        rows.append(("from", ", ".join(counts) or "nowhere: nothing was there"))
+        rows.append(("from", _counts(receipt) or "nowhere: nothing was there"))
         rows += [("stays", STAYS[where]) for where in receipt.stays]
         if receipt.scope == "all":
             rows.append(("stays", WIPE_LEAVES))
@@ -355,3 +387,20 @@ def _show_receipt(receipt: Receipt, texts: Sequence[str], as_json: bool) -> None
         show_pairs(screen(), rows)
     if not receipt.complete:
         raise typer.Exit(1)
+
+
+def _receipt_row(receipt: Receipt) -> dict[str, Any]:
+    """A receipt as the documented JSON object."""
+    return {
+        **row_of(receipt, "id user_id scope at complete fact_ids turn_ids days"),
+        "places": dict(receipt.places),
+        "stays": {where: STAYS[where] for where in receipt.stays},
+    }
+
+
+def _counts(receipt: Receipt) -> str:
+    """From where how much was removed; "" where nothing was."""
+    counted = sorted(receipt.places.items())
+    if not any(count for place, count in counted if place not in _REWRITTEN):
+        return ""
+    return ", ".join(f"{place.replace('_', ' ')} {count}" for place, count in counted if count)

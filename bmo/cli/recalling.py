@@ -47,7 +47,10 @@ def recall_command(
     if not question.strip():
         raise CommandError("the question is empty: say what to recall for.")
     settings = settings_for(user)
-    turn = Turn(text=question, user_id=settings.bmo_user_id, assistant_before=asked)
+    from bmo.gate import mask
+
+    words, _ = mask(question, settings.bmo_sensitive, asked)
+    turn = Turn(text=words, user_id=settings.bmo_user_id, assistant_before=asked)
     with opened_reader(settings) as reader:
         if settings.mem0_setting == "NORMAL":
             from bmo.memory.normal import raw_recall  # loads the service: only here

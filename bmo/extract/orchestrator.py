@@ -99,10 +99,11 @@ class Orchestrator:
         Whatever a model or the network does ends in an outcome; no turn is lost.
         """
         outcomes: dict[str, TurnOutcome | None] = {turn.id: self._barred(turn) for turn in turns}
+        shown = [self._in_context(turn) for turn in turns if outcomes[turn.id] is None]
         calls: list[Call] = []
         problems: list[str] = []
         for client in self.clients:
-            left = [turn for turn in turns if outcomes[turn.id] is None]
+            left = [turn for turn in shown if outcomes[turn.id] is None]
             if not left:
                 break
             try:
@@ -189,6 +190,11 @@ class Orchestrator:
         if is_masked(self._gate.masked(turn.text, turn.assistant_before)):
             return TurnOutcome(turn.id, "held", self._held(turn, "secret"))
         return None
+
+    def _in_context(self, turn: Turn) -> Turn:
+        """The turn behind the assistant's words that a model may see and a memory may keep."""
+        asked = self._gate.kept_context(self._gate.masked(turn.assistant_before))
+        return replace(turn, assistant_before=asked)
 
     def _failed(self, turn: Turn, reason: str) -> TurnOutcome:
         held = self._held(turn, f"model failed: {reason}")

@@ -305,7 +305,8 @@ def _forget(order: Order, context: DialogueContext, turn: Turn) -> Ruling:
     scope, ends = meant(order, context)
     rule_id = f"order.{order.kind}"
     facts: tuple[Fact, ...] = ()
-    if ends or scope in ("period", "all"):
+    # Of days and of everything the ledger knows what is meant; of somebody, what became no memory.
+    if ends or scope in ("period", "all") or order.kind == "forget_subject":
         request = Fact(
             text=order.what or order.kind.replace("_", " "),
             category="personal_facts",

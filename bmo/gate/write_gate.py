@@ -141,18 +141,20 @@ class WriteGate:
         with memory_span("bmo.gate.rules"):
             ruled = self.rule(turn, context)
         if not ruled.open or not open_mode(self.settings.effective_mode):
-            return self._finished(self._last_stage(ruled.decision, ruled), ruled)
+            decision = self._in_context(self._last_stage(ruled.decision, ruled))
+            return self._finished(decision, ruled)
         if self.encoder is None:
             return self._unasked(ruled)
         started = time.perf_counter_ns()
         try:
             with memory_span("bmo.gate.judge"):
                 decision = self._understood(ruled, self.encoder)
+                if self.settings.effective_mode == "local":  # else a model behind it is asked
+                    decision = self._last_stage(decision, ruled)
+                decision = self._in_context(decision)
         except Exception as error:  # the guards' word stands, whatever the encoder does
             _log.warning("the local encoder failed", extra={"error": repr(error)})
             return self._unasked(ruled)
-        if self.settings.effective_mode == "local":  # else a model behind the gate is asked
-            decision = self._last_stage(decision, ruled)
         elapsed = ruled.decision.elapsed_us + (time.perf_counter_ns() - started) / 1000
         return self._finished(replace(decision, elapsed_us=elapsed), ruled)
 
@@ -212,6 +214,10 @@ class WriteGate:
             _log.warning("the local encoder failed", extra={"error": str(error)})
             return True
         return steers < self._thresholds(self.encoder).steers
+
+    def kept_context(self, asked: str, *, by_rules: bool = False) -> str:
+        """The assistant's masked words as a memory keeps them: "" where they would steer it."""
+        return asked if asked and self.may_hold(asked, by_rules=by_rules) else ""
 
     def check_given(self, text: str) -> None:
         """Refuses words that a person typed for a memory and that it may not hold as they are.
@@ -377,6 +383,13 @@ class WriteGate:
             extraction_method="raw",
             open=False,
         )
+
+    def _in_context(self, decision: Decision) -> Decision:
+        """With the assistant's words beside what is stored only where they may be kept."""
+        asked = next((fact.asked for fact in decision.facts if fact.asked), "")
+        if self.encoder is None or self.kept_context(asked) == asked:
+            return decision
+        return replace(decision, facts=tuple(replace(fact, asked="") for fact in decision.facts))
 
     def _finished(self, decision: Decision, ruled: Ruled) -> Decision:
         """With what the turn takes back; writes the debug line (GATEKEEPER_DEBUG)."""

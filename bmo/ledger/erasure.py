@@ -10,18 +10,20 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from bmo.ids import new_id
+from bmo.ids import guests_begin, new_id
 from bmo.ledger import fact_writing
 from bmo.ledger import outbox as outbox_ops
-from bmo.ledger.database import count_changed
+from bmo.ledger.database import count_changed, hold_user
 from bmo.ledger.fact_writing import drop_version, raise_version
 from bmo.ledger.records import Receipt
 from bmo.ledger.redaction import forgettable, redact_facts, redact_turns, turns_of_days
@@ -43,6 +45,9 @@ from bmo.ledger.schema import (
 )
 from bmo.ledger.values import value_key
 from bmo.turn import Fact, StoredFact
+
+HASHED = "#"
+"""Begins the name of a wiped user."""
 
 _SALT = "tombstone_salt"
 # Built once: building a statement takes longer than running it, and each fact asks for it.
@@ -69,6 +74,7 @@ def erase_facts(
     turn_id: str | None,
     topics: Sequence[str] = (),
     days: Sequence[datetime] = (),
+    spent: Collection[str] = (),
     erasure_id: str | None = None,
 ) -> Receipt:
     """Erases facts, live or ended.
@@ -82,6 +88,7 @@ def erase_facts(
         turn_id: The turn that asked, whose words go as well.
         topics: What was asked to be forgotten, in words.
         days: Beginning and end of the days of which no words may be left, or nothing.
+        spent: Turns of which no words may be left but those of what stays.
         erasure_id: Of a request that waited for its confirmation; None for a new one.
 
     Returns:
@@ -93,8 +100,9 @@ def erase_facts(
     words = forgettable(connection, user_id, gone, topics, of_somebody=scope == "subject")
     places = {"outbox": 0}
     whole = {*turns_of_days(connection, user_id, days, at), *([turn_id] if turn_id else [])}
-    places |= redact_turns(connection, user_id, ids, words, whole)
-    for changed in redact_facts(connection, user_id, ids, words):
+    counts, wordless = redact_turns(connection, user_id, ids, words, whole, spent)
+    places |= counts
+    for changed in redact_facts(connection, user_id, ids, words, spent):
         places["facts_masked"] = places.get("facts_masked", 0) + 1
         if changed.valid_until is None:
             outbox_ops.put(connection, "update", user_id, changed.id, erasure_id=receipt_id)
@@ -119,7 +127,8 @@ def erase_facts(
         fact_writing.settle_conflict(connection, fact)
     raise_version(connection, user_id)
     places["tombstones"] = len(ids)
-    return _write_receipt(connection, receipt_id, user_id, scope, at, turn_id, places, ids, days)
+    listed = {"fact_ids": ids, "turn_ids": sorted(wordless)}
+    return _write_receipt(connection, receipt_id, user_id, scope, at, turn_id, places, listed, days)
 
 
 def erase_user(
@@ -127,14 +136,30 @@ def erase_user(
 ) -> Receipt:
     """Erases all there is of a user: facts, turns, decisions, recalls, feedback, and his id.
 
-    A tombstone for the user remains, so that nothing said before can be brought back, and the
-    receipts; both name him by a keyed hash. The index is told his id until it is done.
+    What guests said in his visits goes as well: their ids hold his, and nobody could ask for it. A
+    tombstone for each remains, so that nothing said before can be brought back, and the receipts;
+    they name him by a keyed hash. The index is told his id until it is done.
     """
     erasure_id = erasure_id or new_id()
     salt = _made_salt(connection)
+    guests = _guests_of(connection, user_id)
+    places = _erase_all(connection, user_id, salt, at, erasure_id)
+    for guest in guests:
+        hold_user(connection, guest)
+        places += _erase_all(connection, guest, salt, at, erasure_id)
+    places["guests"] = len(guests)
+    hashed = _hashed_user(salt, user_id)
+    receipt = _write_receipt(connection, erasure_id, hashed, "all", at, None, places)
+    return replace(receipt, user_id=user_id)
+
+
+def _erase_all(
+    connection: Connection, user_id: str, salt: bytes, at: datetime, erasure_id: str
+) -> Counter[str]:
+    """Erases all rows of one id; returns how many from where."""
     hashed = _hashed_user(salt, user_id)
     mine = sa.select(facts.c.id).where(facts.c.user_id == user_id).scalar_subquery()
-    places: dict[str, int] = {}
+    places: Counter[str] = Counter()
     for name, table, condition in (
         ("outbox", outbox, sa.and_(outbox.c.user_id == user_id, outbox.c.op != "purge")),
         ("recalls", recalls, recalls.c.user_id == user_id),
@@ -160,8 +185,16 @@ def erase_user(
     outbox_ops.put(connection, "purge", user_id, "*", erasure_id=erasure_id)
     _bury(connection, _digest(salt, user_id), hashed, at)
     drop_version(connection, user_id)
-    receipt = _write_receipt(connection, erasure_id, hashed, "all", at, None, places)
-    return replace(receipt, user_id=user_id)
+    return places
+
+
+def _guests_of(connection: Connection, user_id: str) -> list[str]:
+    """The ids of guests who spoke in a user's visits."""
+    begin = guests_begin(user_id)
+    query = sa.select(turns.c.user_id, turns.c.session_id).distinct()
+    found = connection.execute(query.where(turns.c.user_id.startswith(begin, autoescape=True)))
+    # Somebody's identity may begin so; it does not name the visit.
+    return sorted({one for one, visit in found if one.startswith(guests_begin(user_id, visit))})
 
 
 def is_buried(connection: Connection, user_id: str, at: datetime, *told: Fact) -> bool:
@@ -197,13 +230,13 @@ def _write_receipt(
     at: datetime,
     turn_id: str | None,
     places: Mapping[str, int],
-    ids: Sequence[str] = (),
+    listed: Mapping[str, Sequence[str]] = MappingProxyType({}),
     days: Sequence[datetime] = (),
 ) -> Receipt:
+    """Writes a receipt; ``listed``: ids of what was erased."""
     counted = {place: count for place, count in places.items() if count}
-    written: dict[str, Any] = {**counted}
-    if ids:
-        written["fact_ids"] = list(ids)
+    ids = {name: some for name, some in listed.items() if some}
+    written: dict[str, Any] = {**counted, **ids}
     if days:
         written["days"] = [moment.isoformat() for moment in days]
     known = connection.execute(
@@ -223,7 +256,8 @@ def _write_receipt(
                 receipt=written,
             )
         )
-    return Receipt(erasure_id, user_id, scope, at, counted, False, tuple(ids), days=tuple(days))
+    named = {name: tuple(some) for name, some in ids.items()}
+    return Receipt(erasure_id, user_id, scope, at, counted, False, days=tuple(days), **named)
 
 
 def _bury(connection: Connection, digest: str, user_id: str, at: datetime) -> None:
@@ -247,6 +281,23 @@ def _made_salt(connection: Connection) -> bytes:
     return salt
 
 
+def is_prepared(connection: Connection) -> bool:
+    """Whether the key of the hashes is there."""
+    return _salt(connection) is not None
+
+
+def prepare(connection: Connection) -> None:
+    """Makes the key of the hashes where there is none: so that every backup has the same."""
+    _made_salt(connection)
+
+
+def named(connection: Connection, hashed: str, user_ids: Iterable[str]) -> str | None:
+    """The one of some users whom a receipt names by a keyed hash, or None."""
+    salt = _salt(connection)
+    found = (one for one in user_ids if salt and _hashed_user(salt, one) == hashed)
+    return next(found, None)
+
+
 def names_of(connection: Connection, user_id: str) -> list[str]:
     """How a user stands in receipts: by his id, and by its hash once he was wiped."""
     salt = _salt(connection)
@@ -255,7 +306,7 @@ def names_of(connection: Connection, user_id: str) -> list[str]:
 
 def _hashed_user(salt: bytes, user_id: str) -> str:
     """The name of a wiped user: no id that is allowed begins so."""
-    return "#" + hashlib.blake2b(user_id.encode(), key=salt, digest_size=24).hexdigest()
+    return HASHED + hashlib.blake2b(user_id.encode(), key=salt, digest_size=24).hexdigest()
 
 
 def _digest(salt: bytes, user_id: str, fact: Fact | StoredFact | None = None) -> str:

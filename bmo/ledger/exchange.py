@@ -19,14 +19,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol, get_args
+from functools import lru_cache
+from typing import Any, NamedTuple, Protocol, get_args
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from bmo.ledger import doubles, erasure, fact_writing, model_queue, outbox
 from bmo.ledger import facts as rows
-from bmo.ledger.database import hold_user
 from bmo.ledger.facts import as_fact
 from bmo.ledger.records import EndReason, HeldResolution
 from bmo.ledger.schema import UtcDateTime, as_utc, decisions, fact_turns, facts, feedback, turns
@@ -40,6 +40,8 @@ LONGEST_NAME = 1_000
 """Most characters of any other column: a subject, a reason, a version."""
 MOST_LISTED = 1_000
 """Most entries of a row's list."""
+_REMEMBERED = 1_000
+"""Texts of a file whose judgement is kept: the same words stand in rows near each other."""
 
 
 class Guard(Protocol):
@@ -127,7 +129,8 @@ class Imported:
         suppressed: Rows of what was erased here since, and stays so: facts, and all that was said
             before the user was wiped.
         refused: Ids of the facts that no memory may hold.
-        masked: Rows of which secrets or identifiers were masked.
+        masked: Rows of which secrets or identifiers were masked, or the assistant's words before
+            were left out.
     """
 
     added: int
@@ -135,6 +138,37 @@ class Imported:
     suppressed: int
     refused: tuple[str, ...] = ()
     masked: int = 0
+
+
+class _Row(NamedTuple):
+    """A row of a file, judged: what its words became, and whether a memory may hold them."""
+
+    number: int
+    table: str
+    values: dict[str, Any]
+    masked: bool
+    harmless: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A file that was read and judged.
+
+    Attributes:
+        user_id: Whose memory it becomes.
+        rows: Its rows in their order.
+    """
+
+    user_id: str
+    rows: tuple[_Row, ...]
+
+
+class _Remembering:
+    """A guard that judges the same words once: a fact's text is most often what was said."""
+
+    def __init__(self, guard: Guard) -> None:
+        self.masked = lru_cache(_REMEMBERED)(guard.masked)
+        self.may_hold = lru_cache(_REMEMBERED)(guard.may_hold)
 
 
 def export_lines(connection: Connection, user_id: str) -> Iterator[str]:
@@ -153,17 +187,14 @@ def export_lines(connection: Connection, user_id: str) -> Iterator[str]:
     yield json.dumps({"type": _END, "rows": written})
 
 
-def import_lines(
-    connection: Connection,
-    lines: Iterable[str],
-    *,
-    user_id: str | None = None,
-    guard: Guard | None = None,
-) -> Imported:
-    """Reads what :func:`export_lines` wrote; all of it or nothing.
+def read_export(
+    lines: Iterable[str], *, user_id: str | None = None, guard: Guard | None = None
+) -> Export:
+    """Reads and judges what :func:`export_lines` wrote, without a database.
+
+    A gate reads every text of a file: milliseconds each, for which nobody else's writing may wait.
 
     Args:
-        connection: A writing connection.
         lines: The lines.
         user_id: Whose memory it becomes; None for the user in the file.
         guard: The gate; None for a file that is trusted: one's own backup.
@@ -171,13 +202,11 @@ def import_lines(
     Raises:
         ExchangeError: A line is not what it should be, or lines are missing.
     """
-    counts = {"added": 0, "known": 0, "suppressed": 0, "masked": 0}
     header: dict[str, Any] | None = None
-    skipped: set[str] = set()
-    refused: list[str] = []
-    new: dict[str, list[str]] = {"turns": [], "facts": []}
+    rows: list[_Row] = []
     read: Counter[str] = Counter()
     told: object = None
+    gate = None if guard is None else _Remembering(guard)
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -187,9 +216,7 @@ def import_lines(
             user_id = checked_user_id(header["user_id"] if user_id is None else user_id)
             if not _RANDOM.fullmatch(user_id) and guard and MASKS[0] in guard.masked(user_id):
                 raise ExchangeError(f"line {number}: the user id is a secret: name one by --user")
-            hold_user(connection, user_id)
             continue
-        assert user_id is not None
         name = str(row.pop("type", ""))
         if told is not None:
             raise ExchangeError(f"line {number} stands behind the last line of the export")
@@ -201,30 +228,48 @@ def import_lines(
             raise ExchangeError(
                 f"line {number}: type {name[:40]!r} is not one of {sorted(_TABLES)}"
             )
-        if row.get("fact_id") in skipped or (name != "facts" and row.get("turn_id") in skipped):
+        values = _columns(_TABLES[name], row, number)
+        before = dict(values)
+        harmless = gate is None or _inspected(name, values, gate)
+        rows.append(_Row(number, name, values, values != before, harmless))
+    if header is None or user_id is None:
+        raise ExchangeError("there is nothing to import: the file is empty")
+    _check_whole(header, read, told)
+    return Export(user_id, tuple(rows))
+
+
+def import_rows(connection: Connection, export: Export) -> Imported:
+    """Writes the rows of an export, on a writing connection of its user; all of it or nothing.
+
+    Raises:
+        ExchangeError: A row belongs to what is not in the file, or is somebody else's.
+    """
+    user_id = export.user_id
+    counts = {"added": 0, "known": 0, "suppressed": 0, "masked": 0}
+    skipped: set[str] = set()
+    refused: list[str] = []
+    new: dict[str, list[str]] = {"turns": [], "facts": []}
+    for number, name, values, masked, harmless in export.rows:
+        if values.get("fact_id") in skipped or (
+            name != "facts" and values.get("turn_id") in skipped
+        ):
             counts["suppressed"] += 1
             continue
-        values = _columns(_TABLES[name], row, number)
         if name == "turns" and erasure.is_buried(connection, user_id, values["at"]):
             counts["suppressed"] += 1
             skipped.add(values["id"])
             continue
-        before = dict(values)
-        if guard is not None and not _inspected(name, values, guard):
+        if not harmless:
             skipped.add(values["id"])
             refused.append(values["id"])
             continue
-        masked = values != before
         result = _import_row(connection, name, values, user_id, number)
         if result == "suppressed":
-            skipped.add(str(row["id"]))
+            skipped.add(values["id"])
         if result == "added" and name in new:
-            new[name].append(str(row["id"]))
+            new[name].append(values["id"])
         counts[result] += 1
         counts["masked"] += masked and result == "added"
-    if header is None or user_id is None:
-        raise ExchangeError("there is nothing to import: the file is empty")
-    _check_whole(header, read, told)
     model_queue.queue_held(connection, user_id, new["turns"])
     # Once their sources are there: what is here already, or stands twice in the file, is merged.
     doubles.settle_by_ids(connection, user_id, new["facts"])
@@ -246,14 +291,19 @@ def _check_whole(header: dict[str, Any], read: Counter[str], told: object) -> No
 
 
 def _inspected(name: str, values: dict[str, Any], guard: Guard) -> bool:
-    """Masks the words of a row; False for a fact that no memory may hold."""
+    """Masks the words of a row; False for a fact that no memory may hold.
+
+    The assistant's words before a fact go alone where they would steer it.
+    """
     harmless, asked = True, values.get("asked") or values.get("assistant_before") or ""
     told = (*_WORDS["facts"], *_NAMES) if name == "facts" else ()
     for column, text in values.items():
         if isinstance(text, str) and text and not _is_plain(name, column, text):
             own = asked if column in ("text", "said") else ""
             values[column] = guard.masked(text, own)
-            harmless = harmless and (column not in told or guard.may_hold(values[column], own))
+            if column in told and not guard.may_hold(values[column], own):
+                harmless = harmless and column == "asked"
+                values[column] = ""
     if values.get("entities"):
         values["entities"] = [guard.masked(entity) for entity in values["entities"]]
     return harmless
@@ -282,14 +332,14 @@ def _import_row(
         values["seq"] = (connection.execute(sa.select(sa.func.max(turns.c.seq))).scalar() or 0) + 1
     if name == "facts":
         return _import_fact(connection, values, user_id)
-    connection.execute(sa.insert(table).values(**values))
+    connection.execute(sa.insert(table), values)
     return "added"
 
 
 def _import_fact(connection: Connection, values: dict[str, Any], user_id: str) -> str:
     values["value_key"] = value_key(values["value"])
     values["text_key"] = text_key(values["text"])
-    connection.execute(sa.insert(facts).values(**values))
+    connection.execute(sa.insert(facts), values)
     fact = rows.by_ids(connection, user_id, [values["id"]])[0]
     if erasure.is_buried(connection, user_id, values["recorded_at"], as_fact(fact)):
         connection.execute(sa.delete(facts).where(facts.c.id == fact.id))

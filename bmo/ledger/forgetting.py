@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -26,6 +27,9 @@ _PURGED = sa.select(erasures.c.id).where(
 )
 
 
+_CARRIED_OUT = sa.select(erasures).where(erasures.c.status.in_(["erasing", "done"]))
+
+
 class Forgetting(Database):
     """Erasing facts or all of a user."""
 
@@ -37,6 +41,7 @@ class Forgetting(Database):
         at: datetime | None = None,
         scope: str = "fact",
         days: Collection[datetime] = (),
+        turn_ids: Collection[str] = (),
         erasure_id: str | None = None,
     ) -> Receipt:
         """Erases facts, live or ended; the index's part follows through the outbox.
@@ -47,6 +52,7 @@ class Forgetting(Database):
             at: When it was asked for.
             scope: For the receipt.
             days: Beginning and end of the days of which no words may be left, or nothing.
+            turn_ids: Turns of which no words may be left but those of what stays.
             erasure_id: Of an earlier receipt that is carried out again, in a restored backup.
         """
         with self.writing(user_id) as connection:
@@ -59,6 +65,7 @@ class Forgetting(Database):
                 at=at or utc_now(),
                 turn_id=None,
                 days=tuple(days),
+                spent=turn_ids,
                 erasure_id=erasure_id,
             )
 
@@ -138,18 +145,21 @@ class Forgetting(Database):
             return version_of(connection, user_id)
 
     def receipt(self, user_id: str, erasure_id: str) -> Receipt | None:
-        """The receipt of an erasure as it stands, also of a user who was wiped, or None."""
-        query = sa.select(erasures).where(erasures.c.id == erasure_id)
+        """The receipt of an erasure as it stands, also of a user who was wiped, or None.
+
+        A request that was not confirmed has none.
+        """
+        query = _CARRIED_OUT.where(erasures.c.id == erasure_id)
         with self.reading(user_id) as connection:
             names = erasure.names_of(connection, user_id)
             row = connection.execute(query.where(erasures.c.user_id.in_(names))).first()
-        if row is None:
-            return None
-        places = {place: count for place, count in row.receipt.items() if isinstance(count, int)}
-        ids, stays = (tuple(row.receipt.get(name, ())) for name in ("fact_ids", "stays"))
-        complete = row.status == "done"
-        days, at = _days(row.receipt), row.asked_at
-        return Receipt(row.id, user_id, row.scope, at, places, complete, ids, stays, days)
+        return None if row is None else replace(_receipt(row), user_id=user_id)
+
+    def receipts(self) -> list[Receipt]:
+        """All receipts, oldest first. Who was wiped is named by a keyed hash."""
+        query = _CARRIED_OUT.order_by(erasures.c.asked_at, erasures.c.id)
+        with self.reading() as connection:
+            return [_receipt(row) for row in connection.execute(query)]
 
     def erasures_to_finish(self) -> list[str]:
         """Erasures whose entries left the index, but whose bytes may still be in files."""
@@ -188,6 +198,21 @@ class Forgetting(Database):
             if item.erasure_id is not None:
                 self._add_to_receipt(connection, item.erasure_id, places)
             outbox.done(connection, item.id)
+
+
+def _receipt(row: sa.Row[Any]) -> Receipt:
+    told = row.receipt
+    ids = {name: tuple(told.get(name, ())) for name in ("fact_ids", "turn_ids", "stays")}
+    return Receipt(
+        id=row.id,
+        user_id=row.user_id,
+        scope=row.scope,
+        at=row.asked_at,
+        places={place: count for place, count in told.items() if isinstance(count, int)},
+        complete=row.status == "done",
+        days=_days(told),
+        **ids,
+    )
 
 
 def _days(receipt: Mapping[str, Any]) -> tuple[datetime, ...]:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from bmo.ledger import fact_writing
+from bmo.ledger import erasure, fact_writing
 from bmo.ledger.engine import open_engine
-from bmo.ledger.exchange import Guard, Imported, export_lines, import_lines
+from bmo.ledger.exchange import Guard, Imported, export_lines, import_rows, read_export
 from bmo.ledger.fact_queries import FactQueries
 from bmo.ledger.forgetting import Forgetting
 from bmo.ledger.index_side import IndexSide
 from bmo.ledger.model_side import ModelSide
 from bmo.ledger.recall_log import RecallLog
 from bmo.ledger.recording import record_turn, similar_facts, store_fact, wants_near
-from bmo.ledger.records import NearDuplicates, Recorded
+from bmo.ledger.records import NearDuplicates, Receipt, Recorded
 from bmo.settings import CONNECTIONS, GatekeeperMode
 from bmo.turn import Decision, Fact, Turn, utc_now
 
@@ -48,7 +48,24 @@ class Ledger(FactQueries, Forgetting, IndexSide, ModelSide, RecallLog):
         Raises:
             LedgerUnavailable: One sentence that names the path and the fix.
         """
-        return cls(open_engine(url, connections, check=check, make_folder=make_folder))
+        ledger = cls(open_engine(url, connections, check=check, make_folder=make_folder))
+        with ledger.reading() as connection:
+            prepared = erasure.is_prepared(connection)
+        if not prepared:
+            with ledger.writing() as connection:
+                erasure.prepare(connection)
+        return ledger
+
+    def user_of(self, receipt: Receipt) -> str | None:
+        """The user of a receipt of this ledger, or of the one it was restored for.
+
+        None: he was wiped, and nothing of him is here.
+        """
+        if not receipt.user_id.startswith(erasure.HASHED):
+            return receipt.user_id
+        users = self.users()
+        with self.reading() as connection:
+            return erasure.named(connection, receipt.user_id, users)
 
     def record(
         self,
@@ -129,5 +146,6 @@ class Ledger(FactQueries, Forgetting, IndexSide, ModelSide, RecallLog):
             ExchangeError: A line is wrong; the message names it.
             ValueError: The user id is not allowed.
         """
-        with self.writing() as connection:
-            return import_lines(connection, lines, user_id=user_id, guard=guard)
+        export = read_export(lines, user_id=user_id, guard=guard)
+        with self.writing(export.user_id) as connection:
+            return import_rows(connection, export)

@@ -83,12 +83,17 @@ def record_turn(
             _store(connection, stamp, fact, similar, outcome, instead_of=worse)
     if not forget:
         return outcome.recorded(turn.id)
+    spent: list[str] = []
     if decision.rule_id == FORGET_LAST_RULE:
         # What became no memory goes too: it may wait for a second look.
         before = turn_log.said_before(connection, turn)
-        if before is not None and not turn_log.told(connection, before):
-            redaction.empty_turns(connection, turn.user_id, [before])
-    if not outcome.forgotten:
+        if before is not None and before.text and not turn_log.told(connection, before.id):
+            spent = [before.id]
+    for fact in () if outcome.again else outcome.unmatched:
+        if fact.scope == "subject":
+            about = redaction.turns_about(connection, turn.user_id, fact.text)
+            spent += [one for one in about if one != turn.id]
+    if not outcome.forgotten and not spent:
         if outcome.pending is None and not outcome.added:
             # "Forget that ..." keeps none of its words, found or not.
             redaction.empty_turns(connection, turn.user_id, [turn.id])
@@ -101,7 +106,8 @@ def record_turn(
         scope="memory",
         topics=outcome.topics,
         at=turn.at,
-        turn_id=turn.id,
+        turn_id=turn.id if outcome.forgotten or not outcome.added else None,
+        spent=spent,
     )
     return outcome.recorded(turn.id, receipt)
 

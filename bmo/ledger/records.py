@@ -88,6 +88,7 @@ class Receipt:
         complete: False while the index or the vacuum is still to come.
         fact_ids: What was erased, so that it can be erased again from a restored backup; empty for
             all of a user.
+        turn_ids: Turns of which no words were left but those of what stays, for the same end.
         stays: Servers that keep deleted bytes until they use their room again ("postgresql",
             "qdrant"); empty where all files are BMO's own.
         days: When the days begin and end of which every word was erased; empty for another scope.
@@ -102,6 +103,7 @@ class Receipt:
     fact_ids: tuple[str, ...] = ()
     stays: tuple[str, ...] = ()
     days: tuple[datetime, ...] = ()
+    turn_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

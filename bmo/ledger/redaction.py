@@ -61,7 +61,8 @@ def forgettable(
         told = [fact.value, name_of(fact.subject), *fact.entities]
         wanted |= content_words(told if any(told) else [fact.text])
         named |= content_words([name_of(fact.subject)])
-        named |= content_words(topics) & content_words([fact.text, fact.value, fact.asked])
+        told = [fact.text, fact.value, fact.asked, fact.said]
+        named |= content_words(topics) & content_words(told)
     others = {fact.id for fact in gone}
     found = frozenset(
         word
@@ -101,29 +102,46 @@ def turns_of_days(
     return [*connection.execute(query).scalars()]
 
 
+def turns_about(connection: Connection, user_id: str, topic: str) -> list[str]:
+    """Turns that have all content words of a topic and became no memory."""
+    wanted = content_words([topic])
+    rows = _holding(connection, turns, (turns.c.text,), user_id, wanted)
+    ids = [row.id for row in rows if wanted <= content_words([row.text])]
+    links = sa.select(fact_turns.c.turn_id)
+    told = {row.turn_id for row in rows_among(connection, links, fact_turns.c.turn_id, ids)}
+    return [one for one in ids if one not in told]
+
+
 def redact_turns(
     connection: Connection,
     user_id: str,
     ids: Sequence[str],
     words: Words,
     whole: Collection[str] = (),
-) -> dict[str, int]:
+    spent: Collection[str] = (),
+) -> tuple[dict[str, int], set[str]]:
     """Takes words out of turns.
 
     Turns of ``whole``, turns from which nothing else is known, and turns that name who was to be
     forgotten and told nothing else lose all their words; in all others the words are masked. Of a
-    turn that a model put into other words nothing is left but what became of it and stays.
+    turn that a model put into other words, and of one of ``spent``, nothing is left but what
+    became of it and stays.
+
+    Returns:
+        Counts, and the turns of which no other words are left.
     """
     columns = (turns.c.text, turns.c.assistant_before, turns.c.assistant_after)
     holding = _holding(connection, turns, columns, user_id, words.all)
     links = sa.select(fact_turns.c.turn_id, fact_turns.c.fact_id)
     linked = {row.turn_id for row in rows_among(connection, links, fact_turns.c.fact_id, ids)}
-    telling = sorted({*linked, *(row.id for row in holding)})
+    own = sa.select(turns.c.id).where(turns.c.user_id == user_id)
+    mine = {row.id for row in rows_among(connection, own, turns.c.id, sorted(spent))}
+    telling = sorted({*linked, *mine, *(row.id for row in holding)})
     found, gone = rows_among(connection, links, fact_turns.c.turn_id, telling), {*ids}
     kept = {row.turn_id for row in found if row.fact_id not in gone}
-    emptied = (linked - kept) | {*whole}
-    masked = 0
-    for reworded in sorted(_reworded(connection, ids) & kept):
+    emptied = ((linked | mine) - kept) | {*whole}
+    masked, reduced = 0, (_reworded(connection, ids) | mine) & kept
+    for reworded in sorted(reduced):
         left = _kept_text(connection, reworded, ids)
         empty_turns(connection, user_id, [reworded])
         connection.execute(sa.update(turns).where(turns.c.id == reworded).values(text=left))
@@ -139,30 +157,36 @@ def redact_turns(
         after = {column.name: _without(row._mapping[column.name], words, "") for column in columns}
         if named:
             after["text"] = _kept_text(connection, row.id, ids)
+            reduced.add(row.id)
         connection.execute(
             sa.update(turns).where(turns.c.id == row.id).values(redacted=True, **after)
         )
     empty_turns(connection, user_id, emptied)
-    return {"turns": len(emptied), "turns_masked": masked}
+    return {"turns": len(emptied), "turns_masked": masked}, emptied | reduced
 
 
 def redact_facts(
-    connection: Connection, user_id: str, ids: Sequence[str], words: Words
+    connection: Connection,
+    user_id: str,
+    ids: Sequence[str],
+    words: Words,
+    spent: Collection[str] = (),
 ) -> list[StoredFact]:
     """Takes words out of what other facts came from and what they answer.
 
     A question that holds one goes whole; of the words that a fact came from nothing is left
-    beside its text where they name who was to be forgotten, or where a model put the same turn
-    into words of its own: which of them said what is not known.
+    beside its text where they name who was to be forgotten, where they are of a turn of ``spent``,
+    or where a model put the same turn into words of its own: which of them said what is not known.
 
     Returns:
         The facts that changed.
     """
     changed: list[StoredFact] = []
     held = _holding(connection, facts, (facts.c.said, facts.c.asked), user_id, words.all)
-    reworded = _reworded(connection, ids)
-    beside = sa.select(facts.c.id).where(facts.c.turn_id.in_(reworded))
-    touched = {row.id for row in held} | {*connection.execute(beside).scalars()}
+    reworded = _reworded(connection, ids) | {*spent}
+    beside = sa.select(facts.c.id).where(facts.c.user_id == user_id)
+    told = rows_among(connection, beside, facts.c.turn_id, sorted(reworded))
+    touched = {row.id for row in held} | {row.id for row in told}
     for fact in by_ids(connection, user_id, sorted(touched.difference(ids))):
         said = _without(fact.said, words, fact.text)
         said = fact.text if fact.turn_id in reworded else said

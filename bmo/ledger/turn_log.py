@@ -152,11 +152,11 @@ def logged(
     return [_logged(row) for row in found]
 
 
-def said_before(connection: Connection, turn: Turn) -> str | None:
-    """The id of the turn before one in its visit, small talk aside, or None."""
+def said_before(connection: Connection, turn: Turn) -> LoggedTurn | None:
+    """The turn before one in its visit, small talk aside, or None."""
     found = logged(connection, turn.user_id, newest_first=True, limit=_LOOKED_BACK)
     here = (one for one in found if one.session_id == turn.session_id and one.id != turn.id)
-    return next((one.id for one in here if not one.rule_id.startswith("skip.")), None)
+    return next((one for one in here if not one.rule_id.startswith("skip.")), None)
 
 
 def told(connection: Connection, turn_id: str) -> list[str]:

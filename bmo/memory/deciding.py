@@ -76,15 +76,17 @@ def _unjudged(service: MemoryParts, turn: Turn, reason: str) -> Decision:
     """
     telemetry.note_fault("gate")
     settings = service.settings
-    text, harmless = "", False
+    text, asked, harmless = "", "", False
     try:
-        gate, asked = service.write_gate, turn.assistant_before
-        text = gate.masked(turn.text, asked)
-        harmless = gate.may_hold(text, asked, by_rules=True)
+        gate, before = service.write_gate, turn.assistant_before
+        text = gate.masked(turn.text, before)
+        harmless = gate.may_hold(text, before, by_rules=True)
+        asked = gate.kept_context(gate.masked(before), by_rules=True)
     except Exception as error:  # the scan is a part of the gate, and may be what failed
         logger.error("words not scanned and not kept", extra={"error": type(error).__name__})
     opened = settings.gatekeeper_fail_policy == "open" and harmless and bool(text.strip())
-    ruling = raw_ruling(replace(turn, text=text), reason) if opened else None
+    said = replace(turn, text=text, assistant_before=asked)
+    ruling = raw_ruling(said, reason) if opened else None
     return Decision(
         verdict="allow" if opened else "hold",
         signals=("other",),

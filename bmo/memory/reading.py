@@ -137,11 +137,9 @@ class Reading:
             said = visit.dialogue
             talk = _Talk(previous=self.plan, conversation_turns=said.turns, subjects=said.subjects)
             before, behind = said.words_before(turn.id), visit.is_behind(turn.id)
-            ruled: RecallPlan | None = None
-            if service.is_gated:
-                with telemetry.memory_span("bmo.recall.plan_by_rules"):
-                    ruled = await run(pool, service.read_gate.plan_by_rules, turn, **talk)
-                if not ruled.recall and (ruled.trigger != "open" or service.encoder is None):
+            turn, ruled = await run(pool, self._plan_by_rules, turn, talk)
+            if ruled is not None and not ruled.recall:
+                if ruled.trigger != "open" or service.encoder is None:
                     return Recall(plan=ruled)
             if behind:
                 with telemetry.memory_span("bmo.recall.wait_for_writes"):
@@ -151,6 +149,14 @@ class Reading:
                 top_k = service.settings.bmo_recall_top_k
                 return await run(pool, raw_recall, service.index, turn, top_k, visit.clock())
             return await run(pool, self._recall_blocking, turn, talk, before, ruled)
+
+    def _plan_by_rules(self, turn: Turn, talk: _Talk) -> tuple[Turn, RecallPlan | None]:
+        """The turn as it is searched for, and the rules' word; None without gates."""
+        turn = self._visit.searchable(turn)
+        if not self._service.is_gated:
+            return turn, None
+        with telemetry.memory_span("bmo.recall.plan_by_rules"):
+            return turn, self._service.read_gate.plan_by_rules(turn, **talk)
 
     def _recall_blocking(self, turn: Turn, talk: _Talk, before: str, ruled: RecallPlan) -> Recall:
         """Lets the encoder plan where the rules do not, and recalls.

@@ -7,6 +7,7 @@ import contextlib
 import logging
 from collections.abc import Callable, Collection, Coroutine, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -279,6 +280,17 @@ class Visit:
         """
         policy = self.service.settings.bmo_sensitive
         return mask(text, policy, asked, self.secrets)[0] if text else ""
+
+    def searchable(self, turn: Turn) -> Turn:
+        """A turn as it is searched for: a secret goes to no index, embedder, log or trace.
+
+        Nothing is learnt from it: it may be the beginning of a turn that is still spoken.
+        """
+        from bmo.gate import mask
+
+        policy, known = self.service.settings.bmo_sensitive, set(self.secrets)
+        asked, _ = mask(turn.assistant_before, policy, known=known)
+        return replace(turn, text=mask(turn.text, policy, asked, known)[0], assistant_before=asked)
 
     def unrepeated(self, text: str, asked: str) -> str:
         """A turn's words for the gate, without the secrets that were told before in other words.

@@ -176,6 +176,26 @@ async def test_off_the_record_leaves_no_word_in_spans_logs_or_ledger(
     assert files_with(tmp_path, "zacharias") == []
 
 
+@pytest.mark.parametrize("mem0_setting", ["GATED", "NORMAL"])
+async def test_a_secret_stands_in_no_span_log_or_file(
+    spans: Spans, tmp_path: Path, caplog: pytest.LogCaptureFixture, mem0_setting: str
+) -> None:
+    settings = {"gatekeeper_debug": True, "mem0_setting": mem0_setting}
+    with caplog.at_level(logging.DEBUG, "bmo"):
+        async with conversation(tmp_path, **settings) as (session, ears, agent):
+            await speak(session, ears, "my netflix password is otterley7")
+            await speak(session, ears, "did i tell you that my password is otterley7")
+            await speak(session, ears, "so what is otterley7 for")
+            await agent.conversation.flush()
+    ours = [dict(span.attributes or {}) for span in spans.all() if span.name.startswith("bmo.")]
+    asked = [one["gen_ai.memory.query.text"] for one in ours if "bmo.recall.trigger" in one]
+    assert str(asked[-1]).endswith("so what is [secret] for")
+    assert "otterley" not in str(ours).lower()
+    logged = [vars(record) for record in caplog.records if record.name.startswith("bmo")]
+    assert "otterley" not in str(logged).lower()
+    assert files_with(tmp_path, "otterley") == []
+
+
 async def test_without_a_trace_no_span_is_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

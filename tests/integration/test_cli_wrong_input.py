@@ -288,6 +288,17 @@ def test_the_version(bmo: CommandLine) -> None:
     assert ran.out.startswith("bmo 0.")
 
 
+@pytest.mark.parametrize("name", ["BMO_LEDGER_URL", "QDRANT_URL", "LIVEKIT_URL"])
+@pytest.mark.parametrize("url", ["bmo:s3cr@t/pw@db", "ftp://bmo:s3cr@t/pw@db:port/x"])
+def test_no_password_of_a_wrong_url_is_shown(
+    bmo: CommandLine, monkeypatch: pytest.MonkeyPatch, name: str, url: str
+) -> None:
+    monkeypatch.setenv(name, url)
+    ran = bmo("memories", "list")
+    check(ran, says=[f"{name}='", "...@db"])
+    assert "s3cr" not in ran.err and "t/pw" not in ran.err
+
+
 @pytest.mark.parametrize(
     ("name", "value", "says"),
     [

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bmo.ids import guest_id, user_id_for
 from bmo.ledger import Ledger
 from bmo.turn import Recall, RecalledMemory, RecallPlan, ScoreParts
 from tests.fakes.speaker import (
@@ -267,18 +268,21 @@ def test_erasing_by_hand_leaves_others_alone(ledger: Ledger) -> None:
         ledger.confirm_erasure("ben", receipt.id)
 
 
-def test_the_id_of_a_wiped_user_is_left_nowhere(tmp_path: Path) -> None:
+@pytest.mark.parametrize("wiped", ["marguerite", user_id_for("zoë-marguerite")])
+def test_the_id_of_a_wiped_user_is_left_nowhere(tmp_path: Path, wiped: str) -> None:
     with open_parts(tmp_path) as parts:
-        for user in ("marguerite", "ben"):
+        for user in (wiped, guest_id(wiped, "s1", "S2"), "ben", guest_id("ben", "s1", "S2")):
             said = turn("i like zydeco", user=user)
             (known,) = parts.say(said, allowed(said.text, likes("zydeco"))).added
             parts.say(turn("forget it", user=user), forget("forget it", gone(known)))
             parts.say(turn("tea", user=user), allowed("tea", likes("tea")))
         parts.settled()
-        receipt = parts.recorder.call(parts.ledger.erase_user, "marguerite").result(60)
+        receipt = parts.recorder.call(parts.ledger.erase_user, wiped).result(60)
         parts.settled()
-        found = parts.ledger.receipt("marguerite", receipt.id)
+        found = parts.ledger.receipt(wiped, receipt.id)
         assert found is not None and found.complete
+        assert (found.places["guests"], found.places["facts"]) == (1, 2)
+        assert parts.ledger.users() == ["ben", "ben:guest:s1:S2"]
     assert bytes_with(tmp_path, "marguerite") == []
     assert bytes_with(tmp_path, "tea")
 

@@ -97,6 +97,28 @@ def test_an_export_that_is_not_whole_is_not_imported(ledger: Ledger, tmp_path: P
     other.close()
 
 
+def test_nobody_waits_while_a_file_is_judged(ledger: Ledger, tmp_path: Path) -> None:
+    fill(ledger)
+    home = f"sqlite:///{tmp_path / 'other.sqlite3'}"
+    other, beside = Ledger.open(home), Ledger.open(home)
+
+    class Judge:
+        """A guard that takes so long that somebody speaks meanwhile."""
+
+        def masked(self, text: str, asked: str = "") -> str:
+            if not beside.turns("ben"):
+                beside.record(turn("x", user="ben"), allowed("x", likes("tea")))
+            return text
+
+        def may_hold(self, text: str, asked: str = "") -> bool:
+            return True
+
+    assert other.import_export(ledger.export("ana"), guard=Judge()).refused == ()
+    assert (other.count_live("ana"), other.count_live("ben")) == (2, 1)
+    other.close()
+    beside.close()
+
+
 def test_export_to_another_user(ledger: Ledger, tmp_path: Path) -> None:
     fill(ledger)
     other = Ledger.open(f"sqlite:///{tmp_path / 'other.sqlite3'}")

@@ -53,6 +53,7 @@ class Scripted:
     fails: ExtractionFailed | Exception | None = None
     tokens: int = 100
     calls: list[tuple[str, ...]] = field(default_factory=list)
+    heard: list[str] = field(default_factory=list)
     closed: int = 0
 
     def is_available(self) -> bool:
@@ -61,6 +62,7 @@ class Scripted:
     def ask(self, request: Request, schema: Mapping[str, Any]) -> Answer:
         texts = tuple(turn.text for turn in request.numbered.values())
         self.calls.append(texts)
+        self.heard += [turn.assistant_before for turn in request.numbered.values()]
         if self.fails is not None:
             raise self.fails
         turns = [
