@@ -168,7 +168,7 @@ class Recaller:
             if plan.include_all:
                 ranks = {f.id: n for n, f in enumerate(by_importance(m.fact for m in shown))}
                 shown = [replace(m, score=1.0 - ranks[m.fact.id] * 1e-6) for m in shown]
-            elif (encoder := self._encoder) is not None and encoder.has_pairs:
+            elif (encoder := self._encoder) is not None:
                 chances, doubt = _answers(encoder, shown, plan)
                 failure = failure or doubt
             if chances is not None:
