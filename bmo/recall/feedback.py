@@ -9,11 +9,14 @@ a part that never separates good from bad never moves.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
-from typing import Final
+from dataclasses import fields
+from typing import TYPE_CHECKING, Final
 
 from bmo.recall.scoring import DEFAULT_WEIGHTS, Weights
-from bmo.turn import Decision, Fact, Kind, Recall, ScoreParts, StoredFact
+from bmo.turn import Decision, Fact, Recall, StoredFact
+
+if TYPE_CHECKING:
+    from bmo.ledger import JudgedItem
 
 RATE: Final = 0.02
 """Step per judgement."""
@@ -30,22 +33,7 @@ _SHARED: Final = ("semantic", "recency", "domain")
 _CORRECTIONS: Final = frozenset({"correction", "forget"})
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """Whether one given memory helped.
-
-    Attributes:
-        parts: Its score in parts when it was given.
-        kind: Its kind.
-        helpful: True when the reply used it or the user called it good.
-    """
-
-    parts: ScoreParts
-    kind: Kind
-    helpful: bool
-
-
-def adjusted(judgements: Iterable[Judgement], start: Weights = DEFAULT_WEIGHTS) -> Weights:
+def adjusted(judgements: Iterable[JudgedItem], start: Weights = DEFAULT_WEIGHTS) -> Weights:
     """The weights after ``judgements``, in the order they came; pure and repeatable.
 
     Args:
@@ -73,7 +61,7 @@ def adjusted(judgements: Iterable[Judgement], start: Weights = DEFAULT_WEIGHTS) 
     return Weights(**weights)
 
 
-def _features(judgement: Judgement) -> dict[str, float]:
+def _features(judgement: JudgedItem) -> dict[str, float]:
     """How much each weight had to do with the score, 0..1."""
     parts = judgement.parts
     return {
