@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import re2
 
@@ -22,7 +22,7 @@ from bmo.language import LANGUAGES, words
 from bmo.quotation import answered
 from bmo.turn import WITHHOLD_RULE, DialogueContext, RetractScope, StoredFact
 
-OrderKind = Literal[
+_Whole = Literal[
     "show",
     "remember",
     "forget_told",
@@ -31,21 +31,10 @@ OrderKind = Literal[
     "withhold",
     "lift",
     "forget",
-    "forget_last",
-    "unkept",
 ]
+"""Orders that a turn is as a whole, in the order in which they are tried."""
 
-_KINDS: tuple[OrderKind, ...] = (
-    "show",
-    "remember",
-    "forget_told",
-    "forget_all",
-    "forget_subject",
-    "withhold",
-    "lift",
-    "forget",
-)
-"""Those that a turn is as a whole, in the order in which they are tried."""
+OrderKind = Literal[_Whole, "forget_last", "unkept"]
 
 WIDE: tuple[OrderKind, ...] = ("forget", "forget_told", "forget_all", "forget_subject")
 """Requests to forget that may mean any memory, and may have to be asked back."""
@@ -152,7 +141,7 @@ def read_order(text: str) -> Order | None:
     said = rules.opening.sub("", plain, count=1)
     if not rules.any.Match(said.lower().encode("utf-8", "replace")):
         return None
-    for kind in _KINDS:
+    for kind in get_args(_Whole):
         if any(pattern.fullmatch(said) for pattern in rules.excluded.get(kind, ())):
             continue
         for pattern in rules.patterns[kind]:
@@ -346,7 +335,7 @@ def _rules() -> _Rules:
     def compiled(patterns: Sequence[str]) -> tuple[Any, ...]:
         return tuple(re2.compile(p.replace("{period}", period), options) for p in patterns)
 
-    for kind in _KINDS:
+    for kind in get_args(_Whole):
         for pattern in table[kind]:
             every.Add(pattern.replace("{period}", period))
     every.Compile()
@@ -355,7 +344,7 @@ def _rules() -> _Rules:
     return _Rules(
         opening=re.compile(f"^{opening}", re.IGNORECASE),
         closing=re.compile(table["closing"], re.IGNORECASE),
-        patterns={kind: compiled(table[kind]) for kind in _KINDS},
+        patterns={kind: compiled(table[kind]) for kind in get_args(_Whole)},
         excluded={
             "remember": compiled(table["remember_not"]),
             **dict.fromkeys(WIDE, forget_not),
