@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import re2
 
 from bmo.gate.small_talk import small_talk
-from bmo.gate.tables import given_names, read_table, words_of
+from bmo.gate.tables import given_names, kin_words, read_table, words_of
 from bmo.language import LANGUAGES, words
 from bmo.quotation import answered
 from bmo.turn import WITHHOLD_RULE, DialogueContext, RetractScope, StoredFact
@@ -297,14 +297,10 @@ def _relation(word: str) -> str:
 
 @cache
 def _kin() -> Mapping[str, str]:
-    table = read_table("kin.toml")
-    return {
-        name: relation
-        for language in LANGUAGES
-        for relation, names in table[language].items()
-        for name in (*names, relation)
-        if " " not in name and name not in words_of("orders.toml", "function")
-    }
+    called = {name: kin for language in LANGUAGES for name, kin in kin_words(language).items()}
+    called |= {kin: kin for kin in called.values()}
+    function = words_of("orders.toml", "function")
+    return {name: kin for name, kin in called.items() if " " not in name and name not in function}
 
 
 @dataclass(frozen=True, slots=True)

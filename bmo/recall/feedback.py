@@ -9,7 +9,7 @@ a part that never separates good from bad never moves.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 from bmo.recall.scoring import DEFAULT_WEIGHTS, Weights
@@ -33,22 +33,19 @@ _SHARED: Final = ("semantic", "recency", "domain")
 _CORRECTIONS: Final = frozenset({"correction", "forget"})
 
 
-def adjusted(judgements: Iterable[JudgedItem], start: Weights = DEFAULT_WEIGHTS) -> Weights:
+def adjusted(judgements: Iterable[JudgedItem]) -> Weights:
     """The weights after ``judgements``, in the order they came; pure and repeatable.
 
     Args:
         judgements: Oldest first.
-        start: Weights before the first.
 
     Returns:
         Weights between ``LOWEST`` and ``HIGHEST`` times the defaults. Semantic, recency and
         domain keep their sum: most judgements are good ones, and weights that all grew would
         only lower the threshold.
     """
-    weights = {field.name: float(getattr(start, field.name)) for field in fields(Weights)}
-    defaults = {
-        field.name: float(getattr(DEFAULT_WEIGHTS, field.name)) for field in fields(Weights)
-    }
+    defaults: dict[str, float] = asdict(DEFAULT_WEIGHTS)
+    weights = dict(defaults)
     for judgement in judgements:
         sign = 1.0 if judgement.helpful else -1.0
         for name, amount in _features(judgement).items():
