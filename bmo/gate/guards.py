@@ -14,7 +14,6 @@ from bmo.gate.firewall import attack
 from bmo.gate.identifiers import masked_identifiers
 from bmo.gate.orders import (
     Order,
-    TakenBack,
     content,
     days_of,
     is_standing_wish,
@@ -127,16 +126,12 @@ def guard(turn: Turn, context: DialogueContext, settings: Settings, custom: Cust
         return Guarded(turn, by_rule("discard", ("other",), "no words", 1.0, "skip.wordless"))
     if overlong:
         return Guarded(turn, by_rule("hold", ("other",), "too long", 1.0, "guard.length"))
-    back = taken_back(text)
+    standing, of_before = _standing(text, context)
     takes_back: tuple[Fact, ...] = ()
-    right = put_right(text, context) if back is None else ""
-    if right:
-        turn = replace(turn, text=(text := right))
+    if standing != text:
+        turn = replace(turn, text=(text := standing))
+    if of_before:
         takes_back = _forget(Order("forget_last"), context, turn).facts
-    if back is not None and back.after:
-        turn = replace(turn, text=(text := _standing(back, context)))
-        if not back.before:
-            takes_back = _forget(Order("forget_last"), context, turn).facts
     ruling = _sensitive(turn, bare_secret(found), identifiers, settings)
     ruling = ruling or _skipped_by_custom_rule(turn, custom)
     if ruling is None and steers is not None:
@@ -273,10 +268,19 @@ def _order(turn: Turn, context: DialogueContext) -> Decision | None:
     return ruling if ruling.facts or order.kind != "lift" else None
 
 
-def _standing(back: TakenBack, context: DialogueContext) -> str:
-    """The words that stand behind an order to take back what was said: it may be one value."""
+def _standing(text: str, context: DialogueContext) -> tuple[str, bool]:
+    """What of a turn's words stands, and whether it takes the place of what was told before.
+
+    Behind an order to take something back may stand one value: "scratch that, bergen".
+    """
+    back = taken_back(text)
+    if back is None:
+        right = put_right(text, context)
+        return right or text, bool(right)
+    if not back.after:  # an order alone
+        return text, False
     before = back.before or next((said for said, _ in context.recent_turns), "")
-    return with_value(before, back.after)
+    return with_value(before, back.after), not back.before
 
 
 def _withhold(turn: Turn, order: Order) -> Decision:
