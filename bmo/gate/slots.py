@@ -331,7 +331,7 @@ def _rule(item: dict[str, Any], language: str) -> _SlotRule:
         "date": _CAPTURES["date"].replace("{month}", _months()),
     }
     patterns = []
-    for pattern in item[language]:
+    for pattern in item.get(language, ()):
         for name, capture in captures.items():
             pattern = pattern.replace(f"{{{name}}}", capture)
         patterns.append(re.compile(pattern, re.IGNORECASE))
