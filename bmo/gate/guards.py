@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from bmo.gate.custom_rules import CustomRules
 from bmo.gate.firewall import attack
 from bmo.gate.identifiers import masked_identifiers
+from bmo.gate.mentions import content
 from bmo.gate.orders import (
     Order,
-    content,
     days_of,
     is_standing_wish,
     meant,

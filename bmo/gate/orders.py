@@ -7,18 +7,18 @@ record concern the visit and are read there (``bmo/memory/wishes.py``).
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
-from itertools import pairwise
 from typing import Any, Literal, NamedTuple, get_args
 
 import re2
 
+from bmo.gate.mentions import concerns, content, mentions, names_of
 from bmo.gate.small_talk import small_talk
-from bmo.gate.tables import given_names, kin_words, read_table, words_of
-from bmo.language import LANGUAGES, words
+from bmo.gate.tables import read_table
+from bmo.language import words
 from bmo.quotation import answered
 from bmo.turn import WITHHOLD_RULE, DialogueContext, RetractScope, StoredFact
 
@@ -44,9 +44,6 @@ MAX_AT_ONCE = 3
 
 _LATEST = 32
 """Turns whose orders that refer back are kept: each is asked about by every reader of orders."""
-
-_LEAST_STEM = 3
-"""Letters of a word of kinship that may have an ending: "das" and "pas" are no fathers."""
 
 NAMED_COSINE = 0.55
 """From this similarity the nearest memory is what a request to forget means, if no word says it."""
@@ -162,25 +159,6 @@ def is_standing_wish(text: str) -> bool:
     return any(pattern.fullmatch(said) for pattern in rules.standing)
 
 
-def content(text: str) -> frozenset[str]:
-    """The words of a text that say what it is about."""
-    return frozenset(words(text)) - words_of("orders.toml", "function")
-
-
-def mentions(wanted: frozenset[str], text: str) -> bool:
-    """Whether a text has all of some content words, endings aside ("sisters" for "sister").
-
-    A word of kinship is in all that people call the relation, and those that it is said of.
-    """
-    kin = read_table("kin.toml")["ambiguous"]
-    said = [
-        word
-        for before, word in pairwise(("", *words(text)))
-        if word not in kin["words"] or before in kin["owners"]
-    ]
-    return all(any(_same(word, other) for other in said) for word in wanted)
-
-
 def meant(order: Order, context: DialogueContext) -> tuple[RetractScope, tuple[str, ...]]:
     """Which memories a request to forget means, or which wish an order to lift it.
 
@@ -231,35 +209,6 @@ def _named(what: str, wanted: frozenset[str], live: Sequence[StoredFact]) -> Seq
     return [memory for memory in live if memory.id in found]
 
 
-def concerns(wanted: frozenset[str], names: Collection[str], text: str) -> bool:
-    """Whether a text has all of some content words, or a name of whom they mean (``names_of``)."""
-    named = bool(names) and not frozenset(words(text)).isdisjoint(names)
-    return named or (bool(wanted) and mentions(wanted, text))
-
-
-def names_of(wanted: frozenset[str], memories: Iterable[StoredFact]) -> frozenset[str]:
-    """What those are called whom words mean, as memories tell it ("my dad" -> "erik")."""
-    told = ((m.subject, f"{m.text} {m.said} {m.value}") for m in memories)
-    return frozenset(
-        name
-        for subject, text in told
-        if wanted and mentions(wanted, text)
-        for name in _names(wanted, subject, text)
-    )
-
-
-def _names(wanted: frozenset[str], subject: str, text: str) -> set[str]:
-    """What those are called of whom a word of kinship is said: "daughter" in "my daughter mia"."""
-    relation, _, name = subject.rpartition(".")[2].partition(":")
-    kin = [word for word in wanted if _relation(word)]
-    found = {name} if name and any(_same(word, relation) for word in kin) else set()
-    said = words(text)
-    for word, following in pairwise(said):
-        if following in given_names() and any(_same(one, word) for one in kin):
-            found.add(following)
-    return found
-
-
 def days_of(order: Order, now: datetime) -> tuple[datetime, datetime] | None:
     """The beginning and the end of the days that an order means ("yesterday"), or None."""
     if order.kind != "forget_told":
@@ -275,32 +224,6 @@ def may_ask_to_forget(text: str) -> bool:
     """Whether a turn is a request to forget so much that it may have to be asked back."""
     order = read_order(text)
     return order is not None and order.kind in WIDE
-
-
-def _same(wanted: str, said: str) -> bool:
-    if wanted == said:
-        return True
-    relation = _relation(wanted)
-    if relation:
-        return _relation(said) in (relation, *read_table("kin.toml")["wider"].get(relation, ()))
-    short, long = sorted((wanted.removesuffix("'s"), said.removesuffix("'s")), key=len)
-    return len(short) >= 2 and long.startswith(short) and len(long) - len(short) <= 2
-
-
-@lru_cache(maxsize=4096)
-def _relation(word: str) -> str:
-    """What a relation is called in English, by what people call it ("dads" -> "father"), or ""."""
-    endings = (word.removesuffix(ending) for ending in ("'s", "s", "n", "en", "es", "e"))
-    stems = (word, *(stem for stem in endings if len(stem) >= _LEAST_STEM))
-    return next((_kin()[stem] for stem in stems if stem in _kin()), "")
-
-
-@cache
-def _kin() -> Mapping[str, str]:
-    called = {name: kin for language in LANGUAGES for name, kin in kin_words(language).items()}
-    called |= {kin: kin for kin in called.values()}
-    function = words_of("orders.toml", "function")
-    return {name: kin for name, kin in called.items() if " " not in name and name not in function}
 
 
 @dataclass(frozen=True, slots=True)
