@@ -64,7 +64,7 @@ def with_glossary(weights: dict[str, Array], pieces: Sequence[str]) -> dict[str,
         pieces: The vocabulary, the published pieces first.
     """
     table, glossary = weights[WORDS], read_glossary()
-    english = WordPiece.of(pieces[: len(table)])
+    english = WordPiece(pieces[: len(table)])
     added = [
         np.mean([table[english.pieces(meaning)].mean(0) for meaning in glossary[word]], axis=0)
         for word in pieces[len(table) :]

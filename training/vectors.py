@@ -28,7 +28,7 @@ from torch.nn import functional
 from bmo.encoder import MODEL, WordPiece
 from bmo.encoder.encoder import VECTOR_SIZE
 from bmo.encoder.encoding import encode_turn
-from bmo.encoder.onnx_session import SLOWER_FUSED
+from bmo.encoder.model_file import SLOWER_FUSED
 from training.data import PairExample, TurnExample, is_held_out, read_data
 from training.encoder_base import SHAPE, published_encoder, write_manifest
 from training.encoder_graph import (

@@ -204,7 +204,7 @@ def _percent(share: Share) -> str:
 def _sentences() -> Iterator[None]:
     """Turns what is wrong with settings, files or models into a sentence."""
     from bmo.encoder import EncoderUnavailable
-    from bmo.evaluation.corpora import CorpusError
+    from bmo.evaluation.line_figures import CorpusError
     from bmo.index import EmbedderUnavailable
     from bmo.replay.scenario import ScenarioError
 

@@ -5,26 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bmo.encoder.encoding import Encoded, encode_memory_pair, encode_turn
-from bmo.encoder.files import MODEL, ModelFileError, read_manifest
-from bmo.encoder.onnx_session import ModelSession, open_model
+from bmo.encoder.model_file import MODEL, EncoderUnavailable, open_model, read_manifest
 from bmo.encoder.wordpiece import WordPiece
+from bmo.giving_way import give_way
 from bmo.turn import CATEGORIES, Assessment
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
 
 TURN_OUTPUTS = ("verdict", "categories", "read_need", "steers")
 PAIR_OUTPUTS = ("relation", "answers")
 """Heads of a (turn, memory) pair: relation is neither, restates, ends."""
 VECTOR_OUTPUTS = ("vector",)
 VECTOR_SIZE = 384
-
-
-class EncoderUnavailable(RuntimeError):
-    """The encoder cannot be opened or asked; the message names the fix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +42,9 @@ class EncoderThresholds:
     allow: float
     discard: float
     read: float
-    steers: float = 0.9
-    ends: float = 0.5
-    answers: float = 0.5
+    steers: float
+    ends: float
+    answers: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +68,9 @@ class EncoderCalibration:
     categories: float
     read_scale: float
     read_shift: float
-    relation: float = 1.0
-    answers_scale: float = 1.0
-    answers_shift: float = 0.0
+    relation: float
+    answers_scale: float
+    answers_shift: float
 
 
 class Encoder:
@@ -79,54 +78,42 @@ class Encoder:
 
     def __init__(
         self,
-        session: ModelSession,
-        tokenizer: WordPiece,
+        session: InferenceSession,
         version: str,
         thresholds: EncoderThresholds,
         calibration: EncoderCalibration,
-        has_pairs: bool = False,
     ) -> None:
         """Wraps an open session; use ``open``."""
         self.version = version
         """Version of the model; part of every decision it makes."""
         self.thresholds = thresholds
         """Where allow, discard and read-need begin, as chosen at training."""
-        self._session: ModelSession | None = session
-        self._tokenizer = tokenizer
+        self._session: InferenceSession | None = session
+        self._tokenizer = WordPiece.open()
         self._calibration = calibration
-        self._has_pairs = has_pairs
 
     @classmethod
-    def open(cls, path: Path | None = None) -> Encoder:
+    def open(cls, folder: Path | None = None) -> Encoder:
         """Opens an encoder, after comparing its file's SHA-256.
 
         Args:
-            path: Folder with ``model.json`` and the model; None takes the one in the package.
+            folder: Has ``model.json`` and the model; None takes the package's.
 
         Raises:
             EncoderUnavailable: A file is missing or damaged, or onnxruntime cannot run it.
         """
-        folder = path or MODEL
+        folder = folder or MODEL
+        manifest = read_manifest(folder)
         try:
-            manifest = read_manifest(folder)
             thresholds = EncoderThresholds(**manifest["thresholds"])
             calibration = EncoderCalibration(**manifest["calibration"])
-            session = open_model(folder, manifest)
-            encoder = cls(
-                session,
-                WordPiece.open(),
-                manifest["version"],
-                thresholds,
-                calibration,
-                has_pairs=bool(manifest.get("pairs")),
-            )
         except (KeyError, TypeError) as error:
             raise EncoderUnavailable(
                 f"{str(folder / 'model.json')!r} does not describe an encoder ({error!r}): "
                 "reinstall the package, or make the model again (make models)."
             ) from error
-        except ModelFileError as error:
-            raise EncoderUnavailable(f"No encoder: {error}") from error
+        session = open_model(folder, manifest)
+        encoder = cls(session, manifest["version"], thresholds, calibration)
         encoder.assess([("", "hello")])
         return encoder
 
@@ -167,11 +154,6 @@ class Encoder:
             steers=float(sigmoid(steers)[0]),
         )
 
-    @property
-    def has_pairs(self) -> bool:
-        """Whether the model has the pair head: ``relate`` and ``answers`` can be asked."""
-        return self._has_pairs
-
     def relate(
         self, turn: tuple[str, str], memories: Sequence[tuple[str, str]]
     ) -> list[tuple[float, float]]:
@@ -182,7 +164,7 @@ class Encoder:
             memories: The same two of each memory; ("", text) of a canonical one.
 
         Raises:
-            EncoderUnavailable: The model has no pair head, is closed, or failed.
+            EncoderUnavailable: The encoder is closed, or onnxruntime failed.
         """
         found = []
         for memory in memories:
@@ -227,7 +209,7 @@ class Encoder:
         """The logits of some heads, (classes,) each.
 
         Raises:
-            EncoderUnavailable: It is closed, has no such head, or onnxruntime failed.
+            EncoderUnavailable: It is closed, or onnxruntime failed.
         """
         session = self._session
         if session is None:
@@ -237,12 +219,14 @@ class Encoder:
             "token_type_ids": np.array([encoded.kinds], dtype=np.int64),
         }
         try:
-            return [logits[0] for logits in session.run(list(outputs), feed)]
+            found = [logits[0] for logits in session.run(list(outputs), feed)]
         except Exception as error:  # onnxruntime's errors share no base class but Exception
             raise EncoderUnavailable(
                 f"onnxruntime failed on a turn of {len(encoded.ids)} tokens ({error}): reinstall "
                 "onnxruntime, or set GATEKEEPER_MODE=pattern."
             ) from error
+        give_way()
+        return found
 
     def close(self) -> None:
         """Lets go of the model; asking it again is an error."""

@@ -1,4 +1,4 @@
-"""Splits words into the pieces that the models know.
+"""Splits words into the pieces that the encoder knows.
 
 WordPiece (Schuster and Nakajima 2012) as BERT uses it: lower case, accents off. The vocabulary is
 the published pieces, which are English, and behind them words of the other languages that the
@@ -10,12 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from bmo.encoder.files import ModelFileError
-
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
+from bmo.encoder.model_file import EncoderUnavailable
 
 VOCABULARY = Path(__file__).parent / "vocab.txt"
 """One piece a line; the line number is the id."""
@@ -31,27 +27,33 @@ a hostile text must not cost time."""
 class WordPiece:
     """The encoder's tokenizer; safe to use from several threads."""
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        """Wraps a tokenizer without special tokens, truncation or padding."""
-        self._tokenizer = tokenizer
-
-    @classmethod
-    def open(cls, vocabulary: Path = VOCABULARY) -> WordPiece:
-        """Reads the vocabulary (about 10 ms).
-
-        The package's own is read once a process and shared (7 MB).
+    def __init__(self, pieces: Sequence[str]) -> None:
+        """A tokenizer of these pieces; a piece's place is its id.
 
         Raises:
-            ModelFileError: The file is missing or ``tokenizers`` cannot be imported.
+            EncoderUnavailable: ``tokenizers`` cannot be imported.
         """
-        return cls(
-            _shipped() if vocabulary == VOCABULARY else _tokenizer(read_vocabulary(vocabulary))
-        )
+        try:
+            from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+        except ImportError as error:
+            raise EncoderUnavailable(
+                f"The encoder needs tokenizers, which cannot be imported ({error}): "
+                "pip install tokenizers."
+            ) from error
+        ids = {piece: place for place, piece in enumerate(pieces)}
+        self._tokenizer = Tokenizer(models.WordPiece(ids, unk_token="[UNK]"))
+        self._tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+        self._tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
 
-    @classmethod
-    def of(cls, pieces: Sequence[str]) -> WordPiece:
-        """A tokenizer of these pieces; a piece's place is its id."""
-        return cls(_tokenizer(pieces))
+    @staticmethod
+    @cache
+    def open() -> WordPiece:
+        """The tokenizer of the package's vocabulary: read once a process (10 ms, 7 MB).
+
+        Raises:
+            EncoderUnavailable: The vocabulary is missing or ``tokenizers`` cannot be imported.
+        """
+        return WordPiece(read_vocabulary())
 
     def pieces(self, text: str) -> list[int]:
         """The ids of a text's pieces, without special tokens.
@@ -64,41 +66,20 @@ class WordPiece:
         return ids
 
 
-@cache
-def _shipped() -> Tokenizer:
-    return _tokenizer(read_vocabulary())
-
-
-def read_vocabulary(vocabulary: Path = VOCABULARY) -> list[str]:
-    """The pieces in the order of their ids.
+def read_vocabulary() -> list[str]:
+    """The package's pieces in the order of their ids.
 
     Raises:
-        ModelFileError: The file is missing or another one.
+        EncoderUnavailable: The file is missing or another one.
     """
     try:
-        pieces = vocabulary.read_text(encoding="utf-8").rstrip("\n").split("\n")
+        pieces = VOCABULARY.read_text(encoding="utf-8").rstrip("\n").split("\n")
     except OSError as error:
-        raise ModelFileError(
-            f"{str(vocabulary)!r} cannot be read ({error}): reinstall the package."
+        raise EncoderUnavailable(
+            f"{str(VOCABULARY)!r} cannot be read ({error}): reinstall the package."
         ) from error
     if pieces[CLS : SEP + 1] != ["[CLS]", "[SEP]"]:
-        raise ModelFileError(
-            f"{str(vocabulary)!r} is not the encoder's vocabulary: reinstall the package."
+        raise EncoderUnavailable(
+            f"{str(VOCABULARY)!r} is not the encoder's vocabulary: reinstall the package."
         )
     return pieces
-
-
-def _tokenizer(pieces: Sequence[str]) -> Tokenizer:
-    try:
-        from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
-    except ImportError as error:
-        raise ModelFileError(
-            f"The local models need tokenizers, which cannot be imported ({error}): "
-            "pip install tokenizers."
-        ) from error
-    tokenizer = Tokenizer(
-        models.WordPiece({piece: i for i, piece in enumerate(pieces)}, unk_token="[UNK]")
-    )
-    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    return tokenizer

@@ -118,12 +118,12 @@ def _unknown_variables() -> tuple[str, str] | None:
 
 def check_models() -> Iterator[Check]:
     """Whether the model file is the one its manifest names, and can be run."""
-    from bmo.encoder import MODEL, ModelFileError, open_model, read_manifest
+    from bmo.encoder import MODEL, EncoderUnavailable, open_model, read_manifest
 
     try:
         manifest = read_manifest(MODEL)
         model = open_model(MODEL, manifest)
-    except ModelFileError as error:
+    except EncoderUnavailable as error:
         yield Check("model", "fail", str(error), REINSTALL)
         return
     size = (MODEL / manifest["file"]).stat().st_size

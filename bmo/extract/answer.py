@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -59,20 +58,12 @@ SCHEMA: Mapping[str, Any] = _Answer.model_json_schema(mode="serialization")
 asked for; an answer may leave out those with a default all the same."""
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """What a model says of one turn: whether it lasts, and the memories it proposes if it does."""
-
-    durable: bool
-    candidates: tuple[Candidate, ...]
-
-
-def read_answer(text: str, request: Request) -> dict[str, Proposal]:
+def read_answer(text: str, request: Request) -> dict[str, tuple[Candidate, ...]]:
     """Reads a model's answer.
 
     Returns:
-        Turn id -> proposal; a turn it did not speak of is missing, and numbers that were not asked
-        for are left out.
+        Turn id -> what it proposes; nothing where it says that nothing lasts. A turn it did not
+        speak of is missing, and numbers that were not asked for are left out.
 
     Raises:
         ExtractionFailed: The text is no JSON, or not of the schema. The message has no word of the
@@ -86,11 +77,9 @@ def read_answer(text: str, request: Request) -> dict[str, Proposal]:
         raise ExtractionFailed(f"malformed answer: {why}") from None
     except ValueError:
         raise ExtractionFailed("malformed answer: no JSON") from None
-    found: dict[str, Proposal] = {}
+    found: dict[str, tuple[Candidate, ...]] = {}
     for one in answer.turns:
         if one.turn in request.numbered:
             turn_id = request.numbered[one.turn].id
-            before = found.get(turn_id, Proposal(False, ()))
-            facts = (*before.candidates, *one.facts) if one.durable else before.candidates
-            found[turn_id] = Proposal(before.durable or one.durable, facts)
+            found[turn_id] = (*found.get(turn_id, ()), *(one.facts if one.durable else ()))
     return found

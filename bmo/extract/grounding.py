@@ -13,7 +13,7 @@ from functools import cache
 from importlib import resources
 from typing import Any, Literal
 
-from bmo.gate.tables import given_names, read_table
+from bmo.gate.tables import given_names, kin_words
 from bmo.language import LANGUAGES, words
 from bmo.ledger.values import content_words, stem
 
@@ -177,8 +177,7 @@ def _after(text: str) -> str:
 @cache
 def _kin(language: str) -> Mapping[str, str]:
     """What people call a relation -> its English name."""
-    table = read_table("kin.toml")[language]
-    return {called.replace("-", " "): name for name, every in table.items() for called in every}
+    return {called.replace("-", " "): relation for called, relation in kin_words(language).items()}
 
 
 @cache

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bmo.extract.acceptance import accept
-from bmo.extract.answer import SCHEMA, Proposal, read_answer
+from bmo.extract.answer import SCHEMA, Candidate, read_answer
 from bmo.extract.circuit import Circuit, Clock
 from bmo.extract.gemini import GeminiClient
 from bmo.extract.model import Answer, Budget, ExtractionFailed, ModelClient, Request
@@ -201,11 +201,16 @@ class Orchestrator:
         return TurnOutcome(turn.id, "failed", replace(held, fallback=True, open=True))
 
     def _answered(
-        self, turn: Turn, said: Proposal, known: Known, request: Request, method: str
+        self,
+        turn: Turn,
+        proposed: Sequence[Candidate],
+        known: Known,
+        request: Request,
+        method: str,
     ) -> TurnOutcome:
         """Allowed with facts, discarded without; held where all that was proposed was refused."""
         policy = self._gate.settings.bmo_sensitive
-        accepted = accept(said.candidates, turn, known, policy, method, request.memories)
+        accepted = accept(proposed, turn, known, policy, method, request.memories)
         facts, refused = accepted.facts, accepted.refused
         if refused and not facts:
             why = ", ".join(sorted({one.why for one in refused}))

@@ -167,6 +167,14 @@ def _yaml_problem(file: str, error: Exception) -> RuleProblem:
     return RuleProblem(file, "", line, column, f"is not valid YAML: {what}")
 
 
+class _Unusable(Exception):
+    """A rule cannot be used: the node that is wrong, and what to do."""
+
+    def __init__(self, node: Any, message: str, offset: int = 0) -> None:
+        super().__init__(message)
+        self.node, self.message, self.offset = node, message, offset
+
+
 class _Reader:
     """Walks the YAML nodes, which know their lines, and collects rules and problems."""
 
@@ -238,13 +246,16 @@ class _Reader:
             where = f"{where} {nodes['name'].value[:60]!r}"
         if len(self._problems) > before:
             return None
-        if "pattern" not in nodes:
-            self._report(where, item, "has no pattern")
-            return None
-        if not self._sizes_hold(where, nodes):
-            return None
-        regex = self._pattern(where, nodes["pattern"])
-        if regex is None or not self._template_holds(where, nodes.get("template"), regex):
+        try:
+            if "pattern" not in nodes:
+                raise _Unusable(item, "has no pattern")
+            for key, node in nodes.items():
+                _check_size(key, node)
+            regex = self._compiled(where, nodes["pattern"])
+            if "template" in nodes:
+                _check_template(nodes["template"], regex)
+        except _Unusable as wrong:
+            self._report(where, wrong.node, wrong.message, wrong.offset)
             return None
         written = {key: node.value for key, node in nodes.items()}
         label = written.get("category", "custom")
@@ -258,32 +269,17 @@ class _Reader:
             regex=regex,
         )
 
-    def _sizes_hold(self, where: str, nodes: dict[str, Any]) -> bool:
-        for key, node in nodes.items():
-            limit = MAX_PATTERN if key == "pattern" else MAX_TEXT
-            if not node.value.strip():
-                self._report(where, node, f"{key} is empty")
-                return False
-            if len(node.value) > limit:
-                message = f"{key} has {len(node.value)} characters: at most {limit} are allowed"
-                self._report(where, node, message)
-                return False
-        return True
-
-    def _pattern(self, where: str, node: Any) -> Any | None:
-        """The compiled pattern; a character that YAML made of a backslash is reported."""
+    def _compiled(self, where: str, node: Any) -> Any:
+        """The compiled pattern; a word border that YAML made a backspace of is reported."""
         made = next((c for c in node.value if unicodedata.category(c) == "Cc"), None)
         pattern = node.value.replace("\b", r"\b")
         if made is not None:
             read = "it is read as a word border" if made == "\b" else "nobody says one"
             fix = "put the pattern in single quotes, or write two backslashes"
-            what = f"YAML made a control character ({made!r}) of a backslash"
-            self._report(where, node, f"{what}: {read}; {fix}", works=made == "\b")
+            what = f"YAML made a control character ({made!r}) of a backslash: {read}; {fix}"
             if any(unicodedata.category(c) == "Cc" for c in pattern):
-                return None
-        return self._compiled(where, node, pattern)
-
-    def _compiled(self, where: str, node: Any, pattern: str) -> Any | None:
+                raise _Unusable(node, what)
+            self._report(where, node, what, works=True)
         options = re2.Options()
         options.case_sensitive = False
         options.log_errors = False
@@ -294,33 +290,33 @@ class _Reader:
             said = error.args[0] if error.args else "unknown error"
             if isinstance(said, bytes):
                 said = said.decode("utf-8", "replace")
-            offset = _offset_of(str(said), pattern)
-            hint = (
-                " (RE2 has no look-around and no back references)"
-                if re.search(r"\(\?<?[=!]|\\[1-9]", pattern)
-                else ""
-            )
-            self._report(where, node, f"pattern does not compile: {said}{hint}", offset)
-            return None
+            foreign = re.search(r"\(\?<?[=!]|\\[1-9]", pattern)
+            hint = " (RE2 has no look-around and no back references)" if foreign else ""
+            what = f"pattern does not compile: {said}{hint}"
+            raise _Unusable(node, what, _offset_of(str(said), pattern)) from error
         if regex.search("") is not None:
-            self._report(where, node, "pattern matches empty text, so it would hold for every turn")
-            return None
+            raise _Unusable(node, "pattern matches empty text, so it would hold for every turn")
         return regex
 
-    def _template_holds(self, where: str, node: Any | None, regex: Any) -> bool:
-        if node is None:
-            return True
-        for field in _FIELD.findall(node.value):
-            if field not in regex.groupindex:
-                message = (
-                    f"template names {{{field}}}, but the pattern has no group (?P<{field}>...)"
-                )
-                self._report(where, node, message)
-                return False
-        if "{" in _FIELD.sub("", node.value) or "}" in _FIELD.sub("", node.value):
-            self._report(where, node, "template has an unpaired brace")
-            return False
-        return True
+
+def _check_size(key: str, node: Any) -> None:
+    limit = MAX_PATTERN if key == "pattern" else MAX_TEXT
+    if not node.value.strip():
+        raise _Unusable(node, f"{key} is empty")
+    if len(node.value) > limit:
+        raise _Unusable(
+            node, f"{key} has {len(node.value)} characters: at most {limit} are allowed"
+        )
+
+
+def _check_template(node: Any, regex: Any) -> None:
+    for field in _FIELD.findall(node.value):
+        if field not in regex.groupindex:
+            raise _Unusable(
+                node, f"template names {{{field}}}, but the pattern has no group (?P<{field}>...)"
+            )
+    if "{" in _FIELD.sub("", node.value) or "}" in _FIELD.sub("", node.value):
+        raise _Unusable(node, "template has an unpaired brace")
 
 
 def _offset_of(message: str, pattern: str) -> int:

@@ -29,7 +29,7 @@ def ended_by(
     Args:
         said: The assistant's words before, and the turn.
         context: Has the candidates, nearest first.
-        encoder: The local model; without a pair head nothing is asked.
+        encoder: The local model.
         threshold: Probability from which a memory ends.
 
     Raises:
@@ -38,7 +38,7 @@ def ended_by(
     # A wish about what is brought up is ended by an order only.
     live = [memory for memory in context.candidates if memory.rule_id != WITHHOLD_RULE]
     candidates = live[:MOST_PAIRS]
-    if not encoder.has_pairs or not candidates:
+    if not candidates:
         return ()
     asked, text = said
     # What the assistant tells may quote a memory, which every candidate then seems to concern.

@@ -12,10 +12,9 @@ from dataclasses import dataclass, field, replace
 from bmo.gate.custom_rules import CustomRules
 from bmo.gate.firewall import attack
 from bmo.gate.identifiers import masked_identifiers
+from bmo.gate.mentions import content
 from bmo.gate.orders import (
     Order,
-    TakenBack,
-    content,
     days_of,
     is_standing_wish,
     meant,
@@ -40,6 +39,7 @@ from bmo.turn import (
     MASKS,
     WITHHOLD_RULE,
     Category,
+    Decision,
     DialogueContext,
     Fact,
     Kind,
@@ -55,29 +55,6 @@ _FEW_WORDS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Ruling:
-    """What a guard says of a turn.
-
-    Attributes:
-        verdict: allow, hold or discard.
-        signals: Strongest first.
-        reason: For people.
-        confidence: 0..1.
-        rule_id: The rule that decided.
-        facts: With allow: what is stored or ended.
-        method: How a memory was made, where it is no pattern ("raw").
-    """
-
-    verdict: Verdict
-    signals: tuple[Signal, ...]
-    reason: str
-    confidence: float = 1.0
-    rule_id: str = ""
-    facts: tuple[Fact, ...] = ()
-    method: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Guarded:
     """A turn behind the guards.
 
@@ -86,15 +63,13 @@ class Guarded:
         ruling: What a guard decided, or None: the turn is open.
         language: Language of the turn; None when it is one the encoder was not taught.
         published: The published signals.
-        masked: Kinds of secrets that were masked.
         takes_back: What it erases beside what is made of it ("scratch that, i live in bergen").
     """
 
     turn: Turn
-    ruling: Ruling | None
+    ruling: Decision | None
     language: LanguageCode | None = "en"
     published: PublishedSignals = field(default_factory=PublishedSignals)
-    masked: tuple[str, ...] = ()
     takes_back: tuple[Fact, ...] = ()
 
 
@@ -145,33 +120,27 @@ def guard(turn: Turn, context: DialogueContext, settings: Settings, custom: Cust
         asked = ""
     if (text, asked) != (turn.text, turn.assistant_before):
         turn = replace(turn, text=text, assistant_before=asked)
-    masked = found.kinds
     if settings.effective_mode == "disabled":
-        return Guarded(turn, raw_ruling(turn, "gatekeeper disabled"), masked=masked)
+        return Guarded(turn, raw_ruling(turn, "gatekeeper disabled"))
     if not any(char.isalnum() for char in text):
-        return Guarded(turn, Ruling("discard", ("other",), "no words", 1.0, "skip.wordless"))
+        return Guarded(turn, by_rule("discard", ("other",), "no words", 1.0, "skip.wordless"))
     if overlong:
-        held = Ruling("hold", ("other",), "too long", 1.0, "guard.length")
-        return Guarded(turn, held, masked=masked)
-    back = taken_back(text)
+        return Guarded(turn, by_rule("hold", ("other",), "too long", 1.0, "guard.length"))
+    standing, of_before = _standing(text, context)
     takes_back: tuple[Fact, ...] = ()
-    right = put_right(text, context) if back is None else ""
-    if right:
-        turn = replace(turn, text=(text := right))
+    if standing != text:
+        turn = replace(turn, text=(text := standing))
+    if of_before:
         takes_back = _forget(Order("forget_last"), context, turn).facts
-    if back is not None and back.after:
-        turn = replace(turn, text=(text := _standing(back, context)))
-        if not back.before:
-            takes_back = _forget(Order("forget_last"), context, turn).facts
-    ruling = _sensitive(turn, bool(masked) and bare_secret(found, text), identifiers, settings)
+    ruling = _sensitive(turn, bare_secret(found), identifiers, settings)
     ruling = ruling or _skipped_by_custom_rule(turn, custom)
     if ruling is None and steers is not None:
-        ruling = Ruling("hold", ("injection",), "injection", 0.95, steers)
+        ruling = by_rule("hold", ("injection",), "injection", 0.95, steers)
     skipped = small_talk(text) if ruling is None else None
     ruling = ruling or _small_talk(turn, skipped, settings) or _order(turn, context)
     ruling = ruling or _kept_by_custom_rule(turn, custom)
     if ruling is not None:
-        return Guarded(turn, ruling, masked=masked, takes_back=takes_back)
+        return Guarded(turn, ruling, takes_back=takes_back)
     published = published_signals(text, turn.assistant_after)
     if skipped is not None and skipped.signal == "greeting":
         # Past GATEKEEPER_GREETING_LENGTH_LIMIT its length says that there is more in it.
@@ -180,16 +149,29 @@ def guard(turn: Turn, context: DialogueContext, settings: Settings, custom: Cust
         text, tag=turn.language, setting=settings.bmo_language, previous=turn.assistant_before
     )
     if language is None:
-        ruling = Ruling("hold", ("other",), "language", 0.5)
+        ruling = by_rule("hold", ("other",), "language", 0.5)
     elif published.sarcastic:
-        ruling = Ruling("hold", (*published.keep, "other"), "sarcasm", 0.7, "published.sarcasm")
-    return Guarded(turn, ruling, language, published, masked, takes_back)
+        ruling = by_rule("hold", (*published.keep, "other"), "sarcasm", 0.7, "published.sarcasm")
+    return Guarded(turn, ruling, language, published, takes_back)
 
 
-def raw_ruling(turn: Turn, reason: str) -> Ruling:
+def by_rule(
+    verdict: Verdict,
+    signals: tuple[Signal, ...],
+    reason: str,
+    confidence: float,
+    rule_id: str = "",
+    facts: tuple[Fact, ...] = (),
+) -> Decision:
+    """What a rule decides; ``rule_id`` names it, "" where none vouches for the turn."""
+    method = f"pattern:{rule_id}" if rule_id else "pattern"
+    return Decision(verdict, signals, reason, confidence, rule_id, facts, extraction_method=method)
+
+
+def raw_ruling(turn: Turn, reason: str) -> Decision:
     """Everything is stored in the words it was said in."""
     fact = words_fact(turn, "personal_facts", 0.5, "raw")
-    return Ruling("allow", ("other",), reason, 0.5, facts=(fact,), method="raw")
+    return Decision("allow", ("other",), reason, 0.5, facts=(fact,), extraction_method="raw")
 
 
 def words_fact(
@@ -235,10 +217,10 @@ def kind_of(words: str, category: Category) -> Kind:
     return "policy" if category == "policies" else "fact"
 
 
-def _sensitive(turn: Turn, bare: bool, identifiers: int, settings: Settings) -> Ruling | None:
+def _sensitive(turn: Turn, bare: bool, identifiers: int, settings: Settings) -> Decision | None:
     """A turn that is nothing but a secret, or, by BMO_SENSITIVE=drop, little but identifiers."""
     if bare:
-        return Ruling("discard", ("sensitive",), "secret", rule_id="guard.secret")
+        return by_rule("discard", ("sensitive",), "secret", 1.0, "guard.secret")
     # Words that were written down come masked: they are decided as they were.
     any_masked = identifiers or any(mask in turn.text for mask in MASKS[1:3])
     if not any_masked or settings.bmo_sensitive != "drop":
@@ -248,15 +230,15 @@ def _sensitive(turn: Turn, bare: bool, identifiers: int, settings: Settings) -> 
         rest = rest.replace(mask, " ")
     if len(content(rest)) > _FEW_WORDS:
         return None
-    return Ruling("discard", ("sensitive",), "personal identifier", rule_id="guard.identifier")
+    return by_rule("discard", ("sensitive",), "personal identifier", 1.0, "guard.identifier")
 
 
-def _skipped_by_custom_rule(turn: Turn, custom: CustomRules) -> Ruling | None:
+def _skipped_by_custom_rule(turn: Turn, custom: CustomRules) -> Decision | None:
     found = custom.match_skip(turn.text) if custom.skip else None
-    return Ruling("discard", ("other",), found.reason, 1.0, found.id) if found else None
+    return by_rule("discard", ("other",), found.reason, 1.0, found.id) if found else None
 
 
-def _small_talk(turn: Turn, found: SmallTalk | None, settings: Settings) -> Ruling | None:
+def _small_talk(turn: Turn, found: SmallTalk | None, settings: Settings) -> Decision | None:
     """Small talk, unless it may answer the assistant's question; no greeting past its limit."""
     limit = settings.gatekeeper_greeting_length_limit
     if found is None or (found.kind == "greeting" and len(turn.text) >= limit):
@@ -264,43 +246,52 @@ def _small_talk(turn: Turn, found: SmallTalk | None, settings: Settings) -> Ruli
     answers = found.signal == "confirmation" and found.kind not in ("thanks", "dismissal")
     if "?" in turn.assistant_before and answers:
         return None
-    return Ruling("discard", (found.signal,), found.reason, 0.99, found.rule_id)
+    return by_rule("discard", (found.signal,), found.reason, 0.99, found.rule_id)
 
 
-def _order(turn: Turn, context: DialogueContext) -> Ruling | None:
+def _order(turn: Turn, context: DialogueContext) -> Decision | None:
     order = read_order(turn.text)
     if order is None:
         return None
     if order.kind == "show":
-        return Ruling("discard", ("command",), "asked what is remembered", 0.95, "order.show")
+        return by_rule("discard", ("command",), "asked what is remembered", 0.95, "order.show")
     if order.kind == "remember":
         fact = words_fact(turn, "personal_facts", 0.95, "pattern:order.remember", text=order.what)
         fact = replace(fact, rule_id="order.remember")
-        return Ruling("allow", ("remember",), "asked to remember", 0.95, fact.rule_id, (fact,))
+        return by_rule("allow", ("remember",), "asked to remember", 0.95, fact.rule_id, (fact,))
     if order.kind == "withhold":
         return _withhold(turn, order)
     if order.kind == "unkept":
-        return Ruling("allow", ("forget",), "asked not to keep it", 0.95, "order.unkept")
+        return by_rule("allow", ("forget",), "asked not to keep it", 0.95, "order.unkept")
     ruling = _forget(order, context, turn)
     # Without a wish that is taken back it is no order.
     return ruling if ruling.facts or order.kind != "lift" else None
 
 
-def _standing(back: TakenBack, context: DialogueContext) -> str:
-    """The words that stand behind an order to take back what was said: it may be one value."""
+def _standing(text: str, context: DialogueContext) -> tuple[str, bool]:
+    """What of a turn's words stands, and whether it takes the place of what was told before.
+
+    Behind an order to take something back may stand one value: "scratch that, bergen".
+    """
+    back = taken_back(text)
+    if back is None:
+        right = put_right(text, context)
+        return right or text, bool(right)
+    if not back.after:  # an order alone
+        return text, False
     before = back.before or next((said for said, _ in context.recent_turns), "")
-    return with_value(before, back.after)
+    return with_value(before, back.after), not back.before
 
 
-def _withhold(turn: Turn, order: Order) -> Ruling:
+def _withhold(turn: Turn, order: Order) -> Decision:
     fact = words_fact(turn, "preferences", 0.95, f"pattern:{WITHHOLD_RULE}", rule_id=WITHHOLD_RULE)
     fact = replace(fact, kind="hard_rule", value=order.what)
-    return Ruling(
+    return by_rule(
         "allow", ("preference",), "asked never to bring it up", 0.95, WITHHOLD_RULE, (fact,)
     )
 
 
-def _forget(order: Order, context: DialogueContext, turn: Turn) -> Ruling:
+def _forget(order: Order, context: DialogueContext, turn: Turn) -> Decision:
     """A request to forget, or a wish that is taken back."""
     scope, ends = meant(order, context)
     rule_id = f"order.{order.kind}"
@@ -319,11 +310,11 @@ def _forget(order: Order, context: DialogueContext, turn: Turn) -> Ruling:
         )
         facts = (request,)
     if order.kind == "lift":
-        return Ruling("allow", ("preference",), "may be brought up again", 0.95, rule_id, facts)
-    return Ruling("allow", ("forget",), "asked to forget", 0.95, rule_id, facts)
+        return by_rule("allow", ("preference",), "may be brought up again", 0.95, rule_id, facts)
+    return by_rule("allow", ("forget",), "asked to forget", 0.95, rule_id, facts)
 
 
-def _kept_by_custom_rule(turn: Turn, custom: CustomRules) -> Ruling | None:
+def _kept_by_custom_rule(turn: Turn, custom: CustomRules) -> Decision | None:
     found = custom.match_keep(turn.text, turn.assistant_after) if custom.keep else None
     if found is None:
         return None
@@ -334,7 +325,7 @@ def _kept_by_custom_rule(turn: Turn, custom: CustomRules) -> Ruling | None:
     fact = replace(fact, domain=None if rule.category else rule.label)
     if text is not None:
         fact = replace(fact, text=text, slot=rule.label, value=text)
-    return Ruling("allow", ("other",), rule.reason, 1.0, rule.id, (fact,))
+    return by_rule("allow", ("other",), rule.reason, 1.0, rule.id, (fact,))
 
 
 def open_mode(mode: GatekeeperMode) -> bool:

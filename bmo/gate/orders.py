@@ -7,22 +7,22 @@ record concern the visit and are read there (``bmo/memory/wishes.py``).
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
-from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import re2
 
+from bmo.gate.mentions import concerns, content, mentions, names_of
 from bmo.gate.small_talk import small_talk
-from bmo.gate.tables import given_names, read_table, words_of
-from bmo.language import LANGUAGES, words
+from bmo.gate.tables import read_table
+from bmo.language import words
 from bmo.quotation import answered
 from bmo.turn import WITHHOLD_RULE, DialogueContext, RetractScope, StoredFact
 
-OrderKind = Literal[
+_Whole = Literal[
     "show",
     "remember",
     "forget_told",
@@ -31,21 +31,10 @@ OrderKind = Literal[
     "withhold",
     "lift",
     "forget",
-    "forget_last",
-    "unkept",
 ]
+"""Orders that a turn is as a whole, in the order in which they are tried."""
 
-_KINDS: tuple[OrderKind, ...] = (
-    "show",
-    "remember",
-    "forget_told",
-    "forget_all",
-    "forget_subject",
-    "withhold",
-    "lift",
-    "forget",
-)
-"""Those that a turn is as a whole, in the order in which they are tried."""
+OrderKind = Literal[_Whole, "forget_last", "unkept"]
 
 WIDE: tuple[OrderKind, ...] = ("forget", "forget_told", "forget_all", "forget_subject")
 """Requests to forget that may mean any memory, and may have to be asked back."""
@@ -55,9 +44,6 @@ MAX_AT_ONCE = 3
 
 _LATEST = 32
 """Turns whose orders that refer back are kept: each is asked about by every reader of orders."""
-
-_LEAST_STEM = 3
-"""Letters of a word of kinship that may have an ending: "das" and "pas" are no fathers."""
 
 NAMED_COSINE = 0.55
 """From this similarity the nearest memory is what a request to forget means, if no word says it."""
@@ -152,7 +138,7 @@ def read_order(text: str) -> Order | None:
     said = rules.opening.sub("", plain, count=1)
     if not rules.any.Match(said.lower().encode("utf-8", "replace")):
         return None
-    for kind in _KINDS:
+    for kind in get_args(_Whole):
         if any(pattern.fullmatch(said) for pattern in rules.excluded.get(kind, ())):
             continue
         for pattern in rules.patterns[kind]:
@@ -171,25 +157,6 @@ def is_standing_wish(text: str) -> bool:
     plain = text.replace("’", "'")
     said = rules.opening.sub("", plain, count=1)
     return any(pattern.fullmatch(said) for pattern in rules.standing)
-
-
-def content(text: str) -> frozenset[str]:
-    """The words of a text that say what it is about."""
-    return frozenset(words(text)) - words_of("orders.toml", "function")
-
-
-def mentions(wanted: frozenset[str], text: str) -> bool:
-    """Whether a text has all of some content words, endings aside ("sisters" for "sister").
-
-    A word of kinship is in all that people call the relation, and those that it is said of.
-    """
-    kin = read_table("kin.toml")["ambiguous"]
-    said = [
-        word
-        for before, word in pairwise(("", *words(text)))
-        if word not in kin["words"] or before in kin["owners"]
-    ]
-    return all(any(_same(word, other) for other in said) for word in wanted)
 
 
 def meant(order: Order, context: DialogueContext) -> tuple[RetractScope, tuple[str, ...]]:
@@ -242,35 +209,6 @@ def _named(what: str, wanted: frozenset[str], live: Sequence[StoredFact]) -> Seq
     return [memory for memory in live if memory.id in found]
 
 
-def concerns(wanted: frozenset[str], names: Collection[str], text: str) -> bool:
-    """Whether a text has all of some content words, or a name of whom they mean (``names_of``)."""
-    named = bool(names) and not frozenset(words(text)).isdisjoint(names)
-    return named or (bool(wanted) and mentions(wanted, text))
-
-
-def names_of(wanted: frozenset[str], memories: Iterable[StoredFact]) -> frozenset[str]:
-    """What those are called whom words mean, as memories tell it ("my dad" -> "erik")."""
-    told = ((m.subject, f"{m.text} {m.said} {m.value}") for m in memories)
-    return frozenset(
-        name
-        for subject, text in told
-        if wanted and mentions(wanted, text)
-        for name in _names(wanted, subject, text)
-    )
-
-
-def _names(wanted: frozenset[str], subject: str, text: str) -> set[str]:
-    """What those are called of whom a word of kinship is said: "daughter" in "my daughter mia"."""
-    relation, _, name = subject.rpartition(".")[2].partition(":")
-    kin = [word for word in wanted if _relation(word)]
-    found = {name} if name and any(_same(word, relation) for word in kin) else set()
-    said = words(text)
-    for word, following in pairwise(said):
-        if following in given_names() and any(_same(one, word) for one in kin):
-            found.add(following)
-    return found
-
-
 def days_of(order: Order, now: datetime) -> tuple[datetime, datetime] | None:
     """The beginning and the end of the days that an order means ("yesterday"), or None."""
     if order.kind != "forget_told":
@@ -286,36 +224,6 @@ def may_ask_to_forget(text: str) -> bool:
     """Whether a turn is a request to forget so much that it may have to be asked back."""
     order = read_order(text)
     return order is not None and order.kind in WIDE
-
-
-def _same(wanted: str, said: str) -> bool:
-    if wanted == said:
-        return True
-    relation = _relation(wanted)
-    if relation:
-        return _relation(said) in (relation, *read_table("kin.toml")["wider"].get(relation, ()))
-    short, long = sorted((wanted.removesuffix("'s"), said.removesuffix("'s")), key=len)
-    return len(short) >= 2 and long.startswith(short) and len(long) - len(short) <= 2
-
-
-@lru_cache(maxsize=4096)
-def _relation(word: str) -> str:
-    """What a relation is called in English, by what people call it ("dads" -> "father"), or ""."""
-    endings = (word.removesuffix(ending) for ending in ("'s", "s", "n", "en", "es", "e"))
-    stems = (word, *(stem for stem in endings if len(stem) >= _LEAST_STEM))
-    return next((_kin()[stem] for stem in stems if stem in _kin()), "")
-
-
-@cache
-def _kin() -> Mapping[str, str]:
-    table = read_table("kin.toml")
-    return {
-        name: relation
-        for language in LANGUAGES
-        for relation, names in table[language].items()
-        for name in (*names, relation)
-        if " " not in name and name not in words_of("orders.toml", "function")
-    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,7 +254,7 @@ def _rules() -> _Rules:
     def compiled(patterns: Sequence[str]) -> tuple[Any, ...]:
         return tuple(re2.compile(p.replace("{period}", period), options) for p in patterns)
 
-    for kind in _KINDS:
+    for kind in get_args(_Whole):
         for pattern in table[kind]:
             every.Add(pattern.replace("{period}", period))
     every.Compile()
@@ -355,7 +263,7 @@ def _rules() -> _Rules:
     return _Rules(
         opening=re.compile(f"^{opening}", re.IGNORECASE),
         closing=re.compile(table["closing"], re.IGNORECASE),
-        patterns={kind: compiled(table[kind]) for kind in _KINDS},
+        patterns={kind: compiled(table[kind]) for kind in get_args(_Whole)},
         excluded={
             "remember": compiled(table["remember_not"]),
             **dict.fromkeys(WIDE, forget_not),

@@ -70,7 +70,7 @@ def scan(text: str, asked: str = "", known: Collection[str] = ()) -> Scan:
     return _scanned(text, found) if found else Scan(text)
 
 
-def bare_secret(scan: Scan, text: str) -> bool:
+def bare_secret(scan: Scan) -> bool:
     """Whether nothing worth keeping remains of a text beside its secrets."""
     if not scan.spans:
         return False

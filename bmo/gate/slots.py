@@ -7,14 +7,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from bmo.gate.published_signals import only_corrects
 from bmo.gate.small_talk import small_talk
-from bmo.gate.tables import given_names, read_table, words_of
+from bmo.gate.tables import given_names, kin_words, read_table, words_of
 from bmo.language import LANGUAGES, LanguageCode, words
 from bmo.turn import Cardinality, Category, Fact, Kind, Polarity
 
@@ -153,7 +153,7 @@ class _SlotRule:
     sensitive: bool
     text: str
     choices: dict[str, str]
-    kin: dict[str, str]
+    kin: Mapping[str, str]
     patterns: tuple[re.Pattern[str], ...]
     canonical: re.Pattern[str]
 
@@ -318,15 +318,11 @@ def _screen(language: LanguageCode) -> re.Pattern[str]:
 
 @cache
 def _rules_of(language: str) -> tuple[_SlotRule, ...]:
-    kin = {
-        called: relation
-        for relation, names in read_table("kin.toml")[language].items()
-        for called in names
-    }
-    return tuple(_rule(item, language, kin) for item in read_table("slots.toml")["slot"])
+    return tuple(_rule(item, language) for item in read_table("slots.toml")["slot"])
 
 
-def _rule(item: dict[str, Any], language: str, kin: dict[str, str]) -> _SlotRule:
+def _rule(item: dict[str, Any], language: str) -> _SlotRule:
+    kin = kin_words(language)
     choices: dict[str, str] = item.get("choices", {})
     captures = {
         **_CAPTURES,
@@ -335,7 +331,7 @@ def _rule(item: dict[str, Any], language: str, kin: dict[str, str]) -> _SlotRule
         "date": _CAPTURES["date"].replace("{month}", _months()),
     }
     patterns = []
-    for pattern in item[language]:
+    for pattern in item.get(language, ()):
         for name, capture in captures.items():
             pattern = pattern.replace(f"{{{name}}}", capture)
         patterns.append(re.compile(pattern, re.IGNORECASE))
@@ -356,5 +352,5 @@ def _rule(item: dict[str, Any], language: str, kin: dict[str, str]) -> _SlotRule
     )
 
 
-def _any_of(options: dict[str, str]) -> str:
+def _any_of(options: Mapping[str, str]) -> str:
     return "|".join(sorted(map(re.escape, options), key=len, reverse=True)) or r"(?!)"

@@ -15,7 +15,7 @@ from bmo.gate.firewall import attack
 from bmo.gate.guards import (
     Guarded,
     NotStorable,
-    Ruling,
+    by_rule,
     guard,
     mask,
     open_mode,
@@ -66,11 +66,6 @@ class Ruled:
     guarded: Guarded
     slots: SlotReading
     context: DialogueContext
-
-    @property
-    def open(self) -> bool:
-        """Whether the encoder is to be asked."""
-        return self.decision.open
 
 
 class WriteGate:
@@ -140,7 +135,7 @@ class WriteGate:
         """
         with memory_span("bmo.gate.rules"):
             ruled = self.rule(turn, context)
-        if not ruled.open or not open_mode(self.settings.effective_mode):
+        if not ruled.decision.open or not open_mode(self.settings.effective_mode):
             decision = self._in_context(self._last_stage(ruled.decision, ruled))
             return self._finished(decision, ruled)
         if self.encoder is None:
@@ -165,21 +160,12 @@ class WriteGate:
         slots = SlotReading()
         if guarded.ruling is None and guarded.language is not None:
             slots = read_slots(guarded.turn.text, guarded.language)
-        ruling, still_open = guarded.ruling, False
-        if ruling is None:
-            ruling, still_open = self._without_encoder(guarded, slots)
-        elif ruling.rule_id == "order.remember":
-            still_open = open_mode(self.settings.effective_mode)  # for its category and edits
-        decision = Decision(
-            verdict=ruling.verdict,
-            signals=ruling.signals,
-            reason=ruling.reason,
-            confidence=ruling.confidence,
-            rule_id=ruling.rule_id,
-            facts=ruling.facts,
+        decision = guarded.ruling or self._without_encoder(guarded, slots)
+        if decision.rule_id == "order.remember":  # the encoder adds its category and edits
+            decision = replace(decision, open=open_mode(self.settings.effective_mode))
+        decision = replace(
+            decision,
             gate_version=self._rules_version,
-            extraction_method=ruling.method or _method(ruling.rule_id),
-            open=still_open,
             text=guarded.turn.text,
             elapsed_us=(time.perf_counter_ns() - started) / 1000,
         )
@@ -239,9 +225,10 @@ class WriteGate:
                 "BMO_SENSITIVE=keep."
             )
 
-    def _without_encoder(self, guarded: Guarded, slots: SlotReading) -> tuple[Ruling, bool]:
-        """What guards and slots alone say of an open turn, and whether it stays open."""
+    def _without_encoder(self, guarded: Guarded, slots: SlotReading) -> Decision:
+        """What guards and slots alone say of an open turn."""
         published, turn = guarded.published, guarded.turn
+        asks_encoder = open_mode(self.settings.effective_mode)
         signals: tuple[Signal, ...] = published.keep or ("other",)
         if slots.facts:
             facts = tuple(_spoken(fact, turn) for fact in slots.facts)
@@ -249,23 +236,24 @@ class WriteGate:
             own = (CATEGORY_SIGNALS[first.category],)
             signals = (*own, *(s for s in published.keep if s not in own))
             reason = _stated(first.category)
-            ruling = Ruling("allow", signals, reason, 0.95, first.rule_id, facts)
-            return ruling, open_mode(self.settings.effective_mode)
-        if published.keep:
-            if not open_mode(self.settings.effective_mode) and not turn.text.endswith("?"):
-                work = next((s for s in published.keep if s in ("policy", "decision")), None)
-                if work is not None:
-                    category: Category = "policies" if work == "policy" else "decisions"
-                    rule = f"published.{work}"
-                    fact = words_fact(turn, category, 0.7, f"pattern:{rule}", rule_id=rule)
-                    return Ruling("allow", signals, published.reason, 0.7, rule, (fact,)), True
+            said = by_rule("allow", signals, reason, 0.95, first.rule_id, facts)
+            return replace(said, open=asks_encoder)
+        work = next((s for s in published.keep if s in ("policy", "decision")), None)
+        if work is not None and not asks_encoder and not turn.text.endswith("?"):
+            category: Category = "policies" if work == "policy" else "decisions"
+            rule = f"published.{work}"
+            fact = words_fact(turn, category, 0.7, f"pattern:{rule}", rule_id=rule)
+            said = by_rule("allow", signals, published.reason, 0.7, rule, (fact,))
+        elif published.keep:
             rule = f"published.{published.keep[0]}"
-            return Ruling("hold", signals, published.reason, 0.5, rule), True
-        if published.advice:
-            return Ruling("hold", ("other",), "work advice", 0.5, "published.advice"), True
-        if self._is_short_exchange(turn):
-            return Ruling("discard", ("other",), "short exchange", 0.7, "published.short"), True
-        return Ruling("hold", ("other",), "nothing vouches for it", 0.3), True
+            said = by_rule("hold", signals, published.reason, 0.5, rule)
+        elif published.advice:
+            said = by_rule("hold", signals, "work advice", 0.5, "published.advice")
+        elif self._is_short_exchange(turn):
+            said = by_rule("discard", signals, "short exchange", 0.7, "published.short")
+        else:
+            said = by_rule("hold", signals, "nothing vouches for it", 0.3)
+        return replace(said, open=True)
 
     def _is_short_exchange(self, turn: Turn) -> bool:
         """The published threshold: both said little. An answer to a question is none."""
@@ -423,10 +411,6 @@ def _spoken(fact: Fact, turn: Turn) -> Fact:
 
 def _likeliest(seen: Assessment) -> Category:
     return max(CATEGORIES, key=seen.categories.__getitem__)
-
-
-def _method(rule_id: str) -> str:
-    return f"pattern:{rule_id}" if rule_id else "pattern"
 
 
 def _signals(

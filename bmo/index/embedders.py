@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bmo.encoder import MODEL, ModelFileError, read_manifest
+from bmo.encoder import MODEL, EncoderUnavailable, read_manifest
 from bmo.encoder.encoder import VECTOR_SIZE
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class LocalEmbedder:
         Raises:
             EmbedderUnavailable: A file is missing or damaged, or onnxruntime cannot run it.
         """
-        from bmo.encoder import Encoder, EncoderUnavailable
+        from bmo.encoder import Encoder
 
         try:
             return cls(Encoder.open(folder))
@@ -176,7 +176,7 @@ class UnopenedEmbedder:
         if settings.bmo_embedder == "local":
             try:
                 self.name, self.dims = local_name(read_manifest(MODEL)["version"]), VECTOR_SIZE
-            except (ModelFileError, KeyError) as error:
+            except EncoderUnavailable as error:
                 raise EmbedderUnavailable(f"No local embedder: {error}") from error
 
     def embed(self, texts: Sequence[str], asked: Sequence[str] = ()) -> NDArray[np.float32]:

@@ -3,17 +3,15 @@
 from bmo.recall.assembly import assemble, block
 from bmo.recall.budget import tokens_of
 from bmo.recall.calibration import Calibration, calibration_for
-from bmo.recall.feedback import Judgement, adjusted, counts_against
+from bmo.recall.feedback import adjusted, counts_against
 from bmo.recall.gate import OPEN, ReadGate
-from bmo.recall.recaller import PROFILE_PLAN, Looked, Recaller
+from bmo.recall.recaller import Looked, Recaller
 from bmo.recall.scoring import DEFAULT_WEIGHTS, Weights, score
 
 __all__ = [
     "DEFAULT_WEIGHTS",
     "OPEN",
-    "PROFILE_PLAN",
     "Calibration",
-    "Judgement",
     "Looked",
     "ReadGate",
     "Recaller",

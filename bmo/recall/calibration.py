@@ -2,16 +2,13 @@
 
 Embedders spread their cosines differently, and every threshold here was chosen with the local one.
 Another one's cosines are moved and stretched until the same share of them answers, by one logistic
-curve an embedder (``calibration.json``; Gemini's was not measured, see its row).
+curve an embedder.
 """
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 
 KNEE = 0.999
 """Share above which two texts say the same and the curve tells nothing any more."""
@@ -22,18 +19,17 @@ class Calibration:
     """A logistic curve from cosine to probability.
 
     Attributes:
-        embedder: Name of the embedder it was fitted for.
         midpoint: Cosine at which the share is one half.
         slope: Steepness at the midpoint, per unit of cosine.
     """
 
-    embedder: str
     midpoint: float
     slope: float
 
-    def cosine(self, share: float) -> float:
-        """The cosine at which the share is ``share`` (0 < share < 1)."""
-        return self.midpoint + math.log(share / (1.0 - share)) / self.slope
+    @property
+    def knee(self) -> float:
+        """The cosine at which the share is ``KNEE``."""
+        return self.midpoint + math.log(KNEE / (1.0 - KNEE)) / self.slope
 
     def on_reference(self, cosine: float) -> float:
         """What ``cosine`` would be for the local embedder.
@@ -41,30 +37,22 @@ class Calibration:
         The same share of both curves; from the share ``KNEE`` on straight up to 1, so that the
         same text is 1 with every embedder.
         """
-        reference = calibration_for("")
-        if self == reference:
+        if self == LOCAL:
             return cosine
-        knee = self.cosine(KNEE)
-        if cosine <= knee or knee >= 1.0:
-            return reference.midpoint + (cosine - self.midpoint) * self.slope / reference.slope
-        top = reference.cosine(KNEE)
-        return top + (cosine - knee) * (1.0 - top) / (1.0 - knee)
+        if cosine <= self.knee:
+            return LOCAL.midpoint + (cosine - self.midpoint) * self.slope / LOCAL.slope
+        return LOCAL.knee + (cosine - self.knee) * (1.0 - LOCAL.knee) / (1.0 - self.knee)
 
 
-@cache
-def _table() -> dict[str, Calibration]:
-    text = resources.files("bmo.recall").joinpath("calibration.json").read_text(encoding="utf-8")
-    return {
-        row["embedder"]: Calibration(row["embedder"], row["midpoint"], row["slope"])
-        for row in json.loads(text)["embedders"]
-    }
+LOCAL = Calibration(0.2836, 22.717)
+"""The curve of all-MiniLM-L6-v2, whose cosines the encoder's vector learnt
+(``training/vectors.py``)."""
+
+GEMINI = Calibration(0.8132, 60.2)
+"""Not measured: the local curve laid through the cosines that the example of Google's embeddings
+guide prints."""
 
 
 def calibration_for(embedder: str) -> Calibration:
-    """The curve of an embedder, by the longest table entry its name begins with.
-
-    Embedders that were never measured get the first (the local embedder's) curve.
-    """
-    table = _table()
-    fitting = [name for name in table if embedder.startswith(name)]
-    return table[max(fitting, key=len)] if fitting else next(iter(table.values()))
+    """The curve of an embedder, by its name; one that was never measured gets the local curve."""
+    return GEMINI if embedder.startswith("gemini-embedding-001") else LOCAL

@@ -9,11 +9,14 @@ a part that never separates good from bad never moves.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
-from typing import Final
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Final
 
 from bmo.recall.scoring import DEFAULT_WEIGHTS, Weights
-from bmo.turn import Decision, Fact, Kind, Recall, ScoreParts, StoredFact
+from bmo.turn import Decision, Fact, Recall, StoredFact
+
+if TYPE_CHECKING:
+    from bmo.ledger import JudgedItem
 
 RATE: Final = 0.02
 """Step per judgement."""
@@ -30,37 +33,19 @@ _SHARED: Final = ("semantic", "recency", "domain")
 _CORRECTIONS: Final = frozenset({"correction", "forget"})
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """Whether one given memory helped.
-
-    Attributes:
-        parts: Its score in parts when it was given.
-        kind: Its kind.
-        helpful: True when the reply used it or the user called it good.
-    """
-
-    parts: ScoreParts
-    kind: Kind
-    helpful: bool
-
-
-def adjusted(judgements: Iterable[Judgement], start: Weights = DEFAULT_WEIGHTS) -> Weights:
+def adjusted(judgements: Iterable[JudgedItem]) -> Weights:
     """The weights after ``judgements``, in the order they came; pure and repeatable.
 
     Args:
         judgements: Oldest first.
-        start: Weights before the first.
 
     Returns:
         Weights between ``LOWEST`` and ``HIGHEST`` times the defaults. Semantic, recency and
         domain keep their sum: most judgements are good ones, and weights that all grew would
         only lower the threshold.
     """
-    weights = {field.name: float(getattr(start, field.name)) for field in fields(Weights)}
-    defaults = {
-        field.name: float(getattr(DEFAULT_WEIGHTS, field.name)) for field in fields(Weights)
-    }
+    defaults: dict[str, float] = asdict(DEFAULT_WEIGHTS)
+    weights = dict(defaults)
     for judgement in judgements:
         sign = 1.0 if judgement.helpful else -1.0
         for name, amount in _features(judgement).items():
@@ -73,7 +58,7 @@ def adjusted(judgements: Iterable[Judgement], start: Weights = DEFAULT_WEIGHTS) 
     return Weights(**weights)
 
 
-def _features(judgement: Judgement) -> dict[str, float]:
+def _features(judgement: JudgedItem) -> dict[str, float]:
     """How much each weight had to do with the score, 0..1."""
     parts = judgement.parts
     return {

@@ -133,10 +133,6 @@ class ReadGate:
         plan = self._by_rules(self._asked(turn, conversation_turns, subjects), previous)
         return replace(plan, elapsed_us=(time.perf_counter() - started) * 1e6)
 
-    def warm_up(self) -> None:
-        """Reads and compiles the tables, so that no turn has to wait for them."""
-        self.plan_by_rules(Turn("what do you know about my sister"))
-
     def _asked(
         self, turn: Turn, conversation_turns: int, subjects: Mapping[str, str] | None
     ) -> _Ask:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from bmo.recall.assembly import assemble
 from bmo.recall.budget import tokens_of
 from bmo.recall.cues import read_cues
-from bmo.recall.feedback import REMEMBERED, Judgement, adjusted
+from bmo.recall.feedback import REMEMBERED, adjusted
 from bmo.recall.profile import by_importance, choose_profile, importance
 from bmo.recall.retrieval import WHOLE, Candidate, Retriever
 from bmo.recall.scoring import DEFAULT_WEIGHTS, Weights, score
@@ -168,7 +168,7 @@ class Recaller:
             if plan.include_all:
                 ranks = {f.id: n for n, f in enumerate(by_importance(m.fact for m in shown))}
                 shown = [replace(m, score=1.0 - ranks[m.fact.id] * 1e-6) for m in shown]
-            elif (encoder := self._encoder) is not None and encoder.has_pairs:
+            elif (encoder := self._encoder) is not None:
                 chances, doubt = _answers(encoder, shown, plan)
                 failure = failure or doubt
             if chances is not None:
@@ -211,8 +211,7 @@ class Recaller:
 
     def weights_of(self, user_id: str) -> Weights:
         """The user's weights: the defaults, moved by what helped and what was wrong so far."""
-        judged = self._ledger.judged_items(user_id, limit=REMEMBERED)
-        return adjusted(Judgement(item.parts, item.kind, item.helpful) for item in judged)
+        return adjusted(self._ledger.judged_items(user_id, limit=REMEMBERED))
 
     def rehearse(self, plan: RecallPlan, user_id: str, now: datetime) -> None:
         """Looks for what a user without memories has, so that what that compiles is there."""

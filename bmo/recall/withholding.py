@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bmo.gate.orders import concerns, content, names_of
+from bmo.gate.mentions import concerns, content, names_of
 from bmo.quotation import answered
 from bmo.turn import WITHHOLD_RULE, StoredFact
 

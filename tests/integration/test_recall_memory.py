@@ -267,7 +267,6 @@ def test_a_search_that_no_need_stands_behind_gives_what_is_named_or_near(
 class PairHead:
     """Speaks the encoder's protocol: what names the knees answers, nothing else does."""
 
-    has_pairs = True
     asked = ""
 
     def answers(self, question: tuple[str, str], memories: list[tuple[str, str]]) -> list[float]:

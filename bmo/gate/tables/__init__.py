@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -28,6 +29,13 @@ def words_of(table: str, name: str) -> frozenset[str]:
     """
     words = read_table(table)["words"][name]
     return frozenset(words.split() if isinstance(words, str) else words)
+
+
+@cache
+def kin_words(language: str) -> Mapping[str, str]:
+    """What people call somebody of theirs in a language -> the relation's English name."""
+    table = read_table("kin.toml")[language]
+    return {called: relation for relation, every in table.items() for called in every}
 
 
 @cache

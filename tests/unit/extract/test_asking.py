@@ -18,7 +18,7 @@ from bmo.extract import (
     Orchestrator,
     Request,
 )
-from bmo.extract.answer import MAX_FACTS, Proposal, read_answer
+from bmo.extract.answer import MAX_FACTS, read_answer
 from bmo.extract.gemini import price
 from bmo.extract.model import seconds_of
 from bmo.extract.request import MAX_NEIGHBOURS, build_request, prompt
@@ -125,12 +125,12 @@ class TestAnswer:
     def test_turns_that_were_not_asked_about_are_left_out(self) -> None:
         turn = at(0, "x")
         text = f'{{"turns": [{{"turn": 7, "facts": [{FACT_TEXT}]}}, {{"turn": 1, "facts": []}}]}}'
-        assert read_answer(text, asked(turn)) == {turn.id: Proposal(True, ())}
+        assert read_answer(text, asked(turn)) == {turn.id: ()}
 
     def test_what_does_not_last_has_no_facts(self) -> None:
         turn = at(0, "x")
         text = answering(FACT_TEXT).replace('"turn": 1,', '"turn": 1, "durable": false,')
-        assert read_answer(text, asked(turn)) == {turn.id: Proposal(False, ())}
+        assert read_answer(text, asked(turn)) == {turn.id: ()}
 
     @pytest.mark.parametrize(
         "text",

@@ -131,7 +131,7 @@ def test_bare_value_answers_the_question_for_it(asked: str, row: str) -> None:
     ],
 )
 def test_bare_secret_leaves_nothing_worth_keeping(text: str, bare: bool) -> None:
-    assert bare_secret(scan(text), text) is bare
+    assert bare_secret(scan(text)) is bare
 
 
 def test_kinds_name_what_was_found() -> None:

@@ -22,7 +22,7 @@ def test_the_scale_keeps_order_and_its_ends(name: str) -> None:
 
 
 def test_an_embedder_that_crowds_its_cosines_is_put_on_the_local_scale() -> None:
-    crowded = Calibration("crowded", 0.7 + 0.3 * LOCAL.midpoint, LOCAL.slope / 0.3)
+    crowded = Calibration(0.7 + 0.3 * LOCAL.midpoint, LOCAL.slope / 0.3)
     for cosine in (0.1, 0.28, 0.4):
         assert crowded.on_reference(0.7 + 0.3 * cosine) == pytest.approx(cosine)
     assert calibration_for("never-measured") == LOCAL

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bmo.ledger import JudgedItem
 from bmo.recall import (
     DEFAULT_WEIGHTS,
-    Judgement,
     adjusted,
     assemble,
     block,
@@ -262,20 +262,21 @@ def test_who_is_asked_about_and_which_memories_speak_of_them() -> None:
 @given(
     st.lists(
         st.builds(
-            Judgement,
+            JudgedItem,
+            st.just("a"),
+            st.sampled_from(["fact", "preference", "policy", "hard_rule"]),
             st.builds(
                 ScoreParts,
                 semantic=st.floats(0, 0.5),
                 recency=st.floats(0, 0.15),
                 domain=st.sampled_from([0.0, 0.15]),
             ),
-            st.sampled_from(["fact", "preference", "policy", "hard_rule"]),
             st.booleans(),
         ),
         max_size=200,
     )
 )
-def test_feedback_moves_weights_within_bounds(judgements: list[Judgement]) -> None:
+def test_feedback_moves_weights_within_bounds(judgements: list[JudgedItem]) -> None:
     weights = adjusted(judgements)
     for name in ("semantic", "recency", "domain", "hard_rule", "policy", "preference", "fact"):
         default = getattr(DEFAULT_WEIGHTS, name)
@@ -284,8 +285,8 @@ def test_feedback_moves_weights_within_bounds(judgements: list[Judgement]) -> No
 
 
 def test_good_and_bad_feedback_pull_apart() -> None:
-    near = Judgement(ScoreParts(semantic=0.5), "fact", helpful=True)
-    stale = Judgement(ScoreParts(semantic=0.1, recency=0.15), "fact", helpful=False)
+    near = JudgedItem("a", "fact", ScoreParts(semantic=0.5), helpful=True)
+    stale = JudgedItem("b", "fact", ScoreParts(semantic=0.1, recency=0.15), helpful=False)
     weights = adjusted([near, stale] * 10)
     assert weights.semantic > DEFAULT_WEIGHTS.semantic
     assert weights.recency < DEFAULT_WEIGHTS.recency
