@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bmo.quotation import flat
+from bmo.turn import WITHHOLD_RULE
 
 if TYPE_CHECKING:
     from bmo.ledger import PendingErasure
@@ -28,6 +29,10 @@ OFF_THE_RECORD = _line(
     'Off the record: nothing that is said now is kept, until "back on the record". Say so.'
 )
 ON_THE_RECORD = _line("On the record again. Say so.")
+STILL_OFF = _line(
+    'Off the record still: nothing that is said is kept, until "back on the record". Say so.'
+)
+STILL_ON = _line("On the record: what matters of what is said is remembered. Say so.")
 
 
 def ask_to_erase(pending: PendingErasure) -> str:
@@ -49,12 +54,14 @@ def answered(pending: PendingErasure, *, yes: bool) -> str:
 def _told(pending: PendingErasure) -> list[StoredFact]:
     """What is told of a request: what was known till now; what had ended goes with it unnamed."""
     live = [fact for fact in pending.facts if fact.valid_until is None]
-    return live or list(pending.facts)
+    return [fact for fact in live if fact.rule_id != WITHHOLD_RULE] or live or list(pending.facts)
 
 
 def _beside(pending: PendingErasure) -> str:
     """What goes beside the memories."""
-    return ", with every other word of these days" if pending.scope == "period" else ""
+    days = ", with every other word of these days" if pending.scope == "period" else ""
+    wish = any(fact.rule_id == WITHHOLD_RULE for fact in pending.facts)
+    return f"{days}, with the wish never to bring it up" if wish else days
 
 
 def _count(pending: PendingErasure) -> str:

@@ -12,6 +12,8 @@ from bmo.memory.notices import (
     NOT_FORGOTTEN_YET,
     OFF_THE_RECORD,
     ON_THE_RECORD,
+    STILL_OFF,
+    STILL_ON,
     answered,
     ask_to_erase,
 )
@@ -60,6 +62,8 @@ class Requests:
 
         ``switched``: whether it went off the record or back on it when it was submitted.
         """
+        if wish == "record_state":
+            return own_word(turn, "question", "record state")
         pending, self.pending = self.pending, None
         if wish is not None and switched:
             return own_word(turn, "command", wish.replace("_", " "))
@@ -71,12 +75,10 @@ class Requests:
         self._visit.start(self._after_answer(carried_out, pending, gone=wish == "yes"))
         return own_word(turn, "forget", f"erasure {'confirmed' if wish == 'yes' else 'cancelled'}")
 
-    def decided(self, turn_id: str, decision: Decision) -> bool:
-        """Whether a turn is to forget much, by its decision; told before it is written."""
-        much = _forgets_much(decision)
-        if much:
+    def decided(self, turn_id: str, decision: Decision) -> None:
+        """A turn is decided, but not written yet: it may be to forget much."""
+        if _forgets_much(decision):
             self._wide.append(turn_id)
-        return much
 
     def recorded(self, turn_id: str, pending: PendingErasure | None) -> None:
         """A turn is in the ledger, or could not be written."""
@@ -96,6 +98,8 @@ class Requests:
         wish = wish_of(turn.text)
         if wish in ("off_record", "on_record"):
             return OFF_THE_RECORD if wish == "off_record" else ON_THE_RECORD
+        if wish == "record_state":
+            return STILL_OFF if self._visit.off_record else STILL_ON
         if pending is not None and wish in ("yes", "no"):
             return answered(pending, yes=wish == "yes")
         return await self._ask_back(turn) if self.may_ask_back(turn) else ""
@@ -104,8 +108,7 @@ class Requests:
         """Whether a turn could be a wish to forget much: the words decide, in microseconds."""
         from bmo.gate import may_ask_to_forget
 
-        kept = self._visit.service.is_gated and not self._visit.off_record
-        return kept and may_ask_to_forget(turn.text)
+        return self._visit.service.is_gated and may_ask_to_forget(turn.text)
 
     async def _ask_back(self, turn: Turn) -> str:
         """The question to ask when a turn wants much forgotten; "" when it does not."""
