@@ -178,10 +178,14 @@ def _explained(ledger: Ledger, user_id: str, text: str, agent_id: str) -> list[s
     """Where the memories that fit a text come from, a few sentences each."""
     found = [fact for fact, _ in ledger.search_words(user_id, text, EXPLAINED)]
     hidden = withheld(found, ledger.live_facts(user_id, rules=(WITHHOLD_RULE,)), text)
-    said = []
+    said: list[str] = []
+    kept_back: list[str] = []
     for fact in found:
         why = ledger.why(user_id, fact.id)
-        if why is None or not fact.is_for(agent_id) or fact.id in hidden:
+        if why is None or not fact.is_for(agent_id):
+            continue
+        if fact.id in hidden:
+            kept_back = ["What is stored about that is never to be brought up, as the user asked."]
             continue
         sentence = f"{quotation(fact)}:"
         for turn in why.said:
@@ -193,4 +197,4 @@ def _explained(ledger: Ledger, user_id: str, text: str, agent_id: str) -> list[s
         if why.replaced:
             sentence += f" It replaced {', '.join(quotation(old) for old in why.replaced)}."
         said.append(sentence)
-    return said
+    return said or kept_back

@@ -98,7 +98,8 @@ class Commands:
         if pending.scope in _BESIDE:
             self._screen.note(f"- {_BESIDE[pending.scope]}")
         self._screen.note(
-            "They are out of recall, and not erased yet. Shall I erase them for good? (yes or no)"
+            "They are out of recall, and not erased yet. Shall I erase them for good? (yes or no; "
+            "bmo memories pending shows what nobody answered)"
         )
         return True
 

@@ -136,8 +136,8 @@ def _about_memory(outcome: Outcome, says: Mapping[str, str]) -> str:
     told = [fact for fact in pending.facts if fact.rule_id != WITHHOLD_RULE] or pending.facts
     wish = [says["and_wish"]] if len(told) < len(pending.facts) else []
     days = [says["and_days"]] if pending.scope == "period" else []
-    asked = says["ask_erase"].format(count=len(told), what=_named(told, says))
-    return " ".join([*wish, *days, asked])
+    asked = says["would_forget"].format(count=len(told), what=_named(told, says))
+    return " ".join([asked, *wish, *days, says["shall_erase"]])
 
 
 def _named(facts: Sequence[StoredFact], says: Mapping[str, str]) -> str:
@@ -167,7 +167,7 @@ def _about_a_request(words: str, outcome: Outcome, says: Mapping[str, str]) -> s
         receipt = recorded.receipt if recorded is not None else None
         gone = [ended.fact for ended in recorded.ended] if recorded is not None else []
         if gone or (receipt is not None and any(receipt.places.values())):
-            return " ".join([says["forgotten"], _named(gone, says)]).rstrip()
+            return f"{says['forgotten']} {_named(gone, says)}." if gone else says["gone"]
         order = read_order(words)
         looked = [says["looked_for"].format(what=order.what)] if order and order.what else []
         return " ".join([says["nothing_to_forget"], *looked])

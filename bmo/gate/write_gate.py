@@ -162,7 +162,8 @@ class WriteGate:
         guarded = guard(turn, context, self.settings, self.custom_rules)
         slots = SlotReading()
         if guarded.ruling is None and guarded.language is not None:
-            slots = read_slots(guarded.turn.text, guarded.language)
+            turn = guarded.turn
+            slots = read_slots(turn.text, guarded.language, turn.assistant_before)
         ruling, still_open = guarded.ruling, False
         if ruling is None:
             ruling, still_open = self._without_encoder(guarded, slots)
