@@ -23,7 +23,6 @@ from bmo.agent.placement import last_user_message, memory_blocks, words_of_assis
 from bmo.chat.outcome import Outcome
 from bmo.chat.replies import reply
 from bmo.language import LanguageCode, clean, identify
-from bmo.language.identification import LONGER_THAN_A_NAME
 from bmo.settings import Settings, load_settings
 from bmo.turn import utc_now
 
@@ -31,7 +30,10 @@ NAME = "offline responder"
 """How it is named on the screen."""
 
 LOOKED_BACK = 4
-"""The user's turns that tell the language of a few words."""
+"""The user's turns, this one among them, that tell the language of a few words."""
+
+FEW_WORDS = 2
+"""So few words may be of any language."""
 
 
 class OfflineResponder(llm.LLM[Any]):
@@ -111,7 +113,7 @@ class _Reply(llm.LLMStream):
     def _language(self, words: str, asked: str) -> LanguageCode:
         """The language of the conversation: a word or two say little of theirs ("ta", "no")."""
         said = [m.text_content or "" for m in self._chat_ctx.messages() if m.role == "user"]
-        few = len(words.split()) < LONGER_THAN_A_NAME
-        told = " ".join([*said[-LOOKED_BACK:], words]) if few else words
+        before = " ".join(said[-LOOKED_BACK:-1])
+        told = f"{before} {words}" if len(words.split()) <= FEW_WORDS else words
         setting = self._responder.settings.bmo_language
-        return identify(clean(told), setting=setting, previous=asked) or "en"
+        return identify(clean(told), setting=setting, previous=f"{before} {asked}") or "en"

@@ -176,6 +176,9 @@ class Recaller:
             shown, past = _of_now(shown, plan)
             secret = [c for c in found if c.fact.id in hidden]
             kept_back = self._kept_back(secret, plan, weigh=chances is not None)
+            if chances is not None:  # that it answers says that memory is asked for
+                told = {m.fact.id: m.answers for m in kept_back if m.answers is not None}
+                chances = {**chances, **told}
         return Looked(shown, [*unlikely, *past, *kept_back], chances, failure)
 
     def profile(self, user_id: str, now: datetime) -> Recall:

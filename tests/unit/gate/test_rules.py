@@ -68,6 +68,26 @@ def test_the_slot_table_holds() -> None:
     assert wrong == []
 
 
+@pytest.mark.parametrize(
+    ("text", "asked", "name"),
+    [
+        ("it's maureen, love", "And what's your name?", "Is named Maureen"),
+        ("das ist Anna", "Wie heißt du denn?", "Is named Anna"),
+        ("c'est Luc", "Tu t'appelles comment ?", "Is named Luc"),
+        ("es Inés", "¿Cómo te llamas?", "Is named Inés"),
+        ("it's Pickle", "What's your dog's name?", None),
+        ("it's Jardiance now", "What do you take for it?", None),
+        ("it's Tom", "What's your name? I like names. How was your day?", None),
+        ("es Karl", "Wie heißt deine Katze?", None),
+    ],
+)
+def test_a_pronoun_is_a_name_where_the_question_asks_for_one(
+    text: str, asked: str, name: str | None
+) -> None:
+    found = {fact.text for code in LANGUAGES for fact in read_slots(text, code, asked).facts}
+    assert found == ({name} if name else set())
+
+
 def test_slots_cover_or_leave_the_words() -> None:
     assert read_slots("my brother is sam", "en").covers
     beside = read_slots("hi, im lena, i teach maths in bremen", "en")
