@@ -12,7 +12,6 @@ from bmo.chat.screen import Screen
 from bmo.quotation import quotation
 from bmo.turn import WITHHOLD_RULE
 
-
 _BESIDE = {"period": "every other word of these days", "all": "every other word of yours"}
 """What goes with the memories of a request to forget, by its scope."""
 

@@ -237,8 +237,10 @@ class Recaller:
     def _kept_back(
         self, secret: Sequence[Candidate], plan: RecallPlan, *, weigh: bool
     ) -> list[RecalledMemory]:
-        """What is never to be brought up, the nearest with P(answers): nobody is shown it, but who
-        is asked must not say that he was never told."""
+        """What is never to be brought up, the nearest of it with P(answers).
+
+        Nobody is shown it, but who is asked must not say that he was never told.
+        """
         left = [RecalledMemory(one.fact, 0.0, ScoreParts(), "withheld") for one in secret]
         told = [one for one in secret if one.fact.rule_id != WITHHOLD_RULE]
         if not weigh or not told or self._encoder is None:

@@ -207,17 +207,32 @@ STAYS_ON = "On the record: I remember what matters of what you say."
     ("told", "off", "asks", "still_off", "forget", "forgot", "back", "on"),
     [
         (
-            *("my name is Luc", "stop remembering for a bit", "are we still off the record", "Off the record still:"),
+            *(
+                "my name is Luc",
+                "stop remembering for a bit",
+                "are we still off the record",
+                "Off the record still:",
+            ),
             *("forget that my name is Luc", "That is forgotten: Is named Luc."),
             *("right you can start again", "On the record again."),
         ),
         (
-            *("ich heiße Luc", "merk dir jetzt nichts", "sind wir noch unter uns?", "Noch bleibt es unter uns:"),
+            *(
+                "ich heiße Luc",
+                "merk dir jetzt nichts",
+                "sind wir noch unter uns?",
+                "Noch bleibt es unter uns:",
+            ),
             *("vergiss, dass ich Luc heiße", "Das ist vergessen: Is named Luc."),
             *("du kannst jetzt wieder anfangen", "Ab jetzt merke ich mir wieder etwas."),
         ),
         (
-            *("je m'appelle Luc", "ne retiens rien", "est-ce que tu enregistres encore ?", "Ça reste toujours entre"),
+            *(
+                "je m'appelle Luc",
+                "ne retiens rien",
+                "est-ce que tu enregistres encore ?",
+                "Ça reste toujours entre",
+            ),
             *("oublie que je m'appelle Luc", "C'est oublié : Is named Luc."),
             *("tu peux recommencer", "Je retiens à nouveau."),
         ),
@@ -285,7 +300,7 @@ def test_a_reply_is_in_the_language_of_the_conversation_and_knows_a_secret(tmp_p
     ta, what, thanks, pin, card, password, amount, name, drug, named, why = rest
     assert "I'll remember that." in told
     assert "You're welcome." in ta and "You're welcome." in thanks
-    assert "I hear you. I said: \"You're welcome.\"" in what
+    assert 'I hear you. I said: "You\'re welcome."' in what
     for secret in (pin, card, password):
         assert "That sounds like a secret. I keep it nowhere." in secret
     assert "secret" not in amount
@@ -410,7 +425,7 @@ def test_requests_get_honest_answers(tmp_path: Path) -> None:
     lines = b"i like jazz\nwrite me a poem about milk\nforget that i like jazz\nwhat can you do\n"
     text = shown(chat(tmp_path / "home", lines))
     assert "bmo> For that I need a language model." in text
-    assert 'bmo> Done. That is forgotten: Likes jazz.' in text
+    assert "bmo> Done. That is forgotten: Likes jazz." in text
     assert "put a GOOGLE_API_KEY into .env" in text
 
 

@@ -182,7 +182,11 @@ def test_one_word_more_is_no_small_talk(text: str) -> None:
         ("you don't need to remember that i smoke", "forget", "i smoke"),
         ("forget the cake business, i dont want it kept", "forget", "the cake business"),
         ("forget that about me back, it's better now", "forget", "me back"),
-        ("forget that I go to Slimming World, I've packed it in", "forget", "I go to Slimming World"),
+        (
+            "forget that I go to Slimming World, I've packed it in",
+            "forget",
+            "I go to Slimming World",
+        ),
         ("forget that about Denise next door, that weren't kind", "forget", "Denise next door"),
         ("forget what I said about marathons, I were joking", "forget", "marathons"),
         ("please forget me saying I'd voted anything", "forget", "I'd voted anything"),
