@@ -79,10 +79,10 @@ def as_user_id(name: str) -> str:
     """The user id an operator or an application means: an id, made ones too, or an identity.
 
     Raises:
-        ValueError: It is empty.
+        ValueError: It is empty, or blank.
     """
-    if not name:
-        raise ValueError("user id '' is not allowed: name somebody")
+    if not name.strip():
+        raise ValueError(f"user id {name[:40]!r} is not allowed: name somebody")
     return name if USER_ID_PATTERN.fullmatch(name) else user_id_for(name)
 
 

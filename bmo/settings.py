@@ -275,6 +275,8 @@ class Settings(BaseSettings):
     @field_validator("bmo_home")
     @classmethod
     def _absolute_home(cls, value: Path) -> Path:
+        if not str(value).strip():
+            raise ValueError("it is empty: name a folder, or leave it out")
         home = value.expanduser().absolute()
         there = next(place for place in (home, *home.parents) if place.exists())
         if not there.is_dir():

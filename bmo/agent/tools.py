@@ -17,11 +17,11 @@ from bmo.agent.tool_names import TOOL_NAMES, ToolName
 from bmo.gate import may_ask_to_forget
 from bmo.quotation import quotation
 from bmo.recall.withholding import withheld
-from bmo.turn import WITHHOLD_RULE, Turn
+from bmo.turn import WITHHOLD_RULE, Decision, Turn
 
 if TYPE_CHECKING:
     from bmo.agent.conversation import ConversationMemory
-    from bmo.ledger import Ledger
+    from bmo.ledger import Ledger, Recorded
 
 Act = Callable[..., Coroutine[Any, Any, str]]
 
@@ -74,7 +74,7 @@ class MemoryActs:
         Args:
             text: What to remember, for example "my brother is called Sam".
         """
-        return await self._through_gate(text, "remember that ")
+        return _told(*await self._through_gate(text, "remember that "))
 
     async def forget(self, text: str) -> str:
         """Forget something the user asked you to forget. Wide requests ask to confirm first.
@@ -82,6 +82,10 @@ class MemoryActs:
         Args:
             text: What to forget, for example "my bank" or "everything about Devon".
         """
+        return _told(*await self.ordered_to_forget(text))
+
+    async def ordered_to_forget(self, text: str) -> tuple[Decision | None, Recorded | None]:
+        """Gates the order to forget something; what was decided, and what came of it."""
         plain = may_ask_to_forget(f"forget {text}")  # else anything at all may be what is meant
         return await self._through_gate(text, "forget " if plain else "forget about ")
 
@@ -130,49 +134,67 @@ class MemoryActs:
             return "Off the record: nothing of what is said now is kept."
         return "On the record again."
 
-    async def _through_gate(self, text: str, prefix: str) -> str:
+    async def _through_gate(
+        self, text: str, prefix: str
+    ) -> tuple[Decision | None, Recorded | None]:
+        """What the gate decided on words as a turn of their own, and what the ledger changed."""
         memory = self._conversation.memory
         words = text.strip()
         if not words:
-            return "Nothing was given."
+            return None, None
         if not words.lower().startswith(prefix.split()[0]):
             words = f"{prefix}{words}"
         turn = self._turn(words)
         decision = await memory.on_turn(turn)
-        recorded = await memory.recorded(turn.id)
-        if recorded is None:
-            return f"Not stored: {decision.reason}."
-        said = [f"Stored: {quotation(fact)}." for fact in recorded.added]
-        said += [f"Known already: {quotation(fact)}." for fact in recorded.confirmed]
-        said += [f"Forgotten: {quotation(ended.fact)}." for ended in recorded.ended]
-        if recorded.pending_erasure is not None:
-            count = len(recorded.pending_erasure.facts)
-            said.append(f"That would forget {count} memories: ask the user to confirm it.")
-        if not said and "forget" in decision.signals:
-            return "Nothing that is remembered matches that, so nothing was forgotten."
-        return " ".join(said) or f"Nothing changed: {decision.reason}."
+        return decision, await memory.recorded(turn.id)
 
     def _turn(self, words: str) -> Turn:
         memory = self._conversation.memory
         return Turn(words, memory.user_id, memory.session_id, memory.clock())
 
 
+def _told(decision: Decision | None, recorded: Recorded | None) -> str:
+    """What became of words that a tool was given, for the model."""
+    if decision is None:
+        return "Nothing was given."
+    if recorded is None:
+        return f"Not stored: {decision.reason}."
+    pending = recorded.pending_erasure
+    if pending is not None:
+        named = "; ".join(quotation(fact) for fact in pending.facts)
+        return (
+            f"Nothing is forgotten yet. That would forget {len(pending.facts)} memories ({named}); "
+            "they are withdrawn: ask the user to confirm that they are to be erased for good."
+        )
+    said = [f"Stored: {quotation(fact)}." for fact in recorded.added]
+    said += [f"Known already: {quotation(fact)}." for fact in recorded.confirmed]
+    said += [f"Forgotten: {quotation(ended.fact)}." for ended in recorded.ended]
+    if not said and "forget" in decision.signals:
+        return "Nothing that is remembered matches that, so nothing was forgotten."
+    return " ".join(said) or f"Nothing changed: {decision.reason}."
+
+
 def _explained(ledger: Ledger, user_id: str, text: str, agent_id: str) -> list[str]:
     """Where the memories that fit a text come from, a few sentences each."""
     found = [fact for fact, _ in ledger.search_words(user_id, text, EXPLAINED)]
     hidden = withheld(found, ledger.live_facts(user_id, rules=(WITHHOLD_RULE,)), text)
-    said = []
+    said: list[str] = []
+    kept_back: list[str] = []
     for fact in found:
         why = ledger.why(user_id, fact.id)
-        if why is None or not fact.is_for(agent_id) or fact.id in hidden:
+        if why is None or not fact.is_for(agent_id):
+            continue
+        if fact.id in hidden:
+            kept_back = ["What is stored about that is never to be brought up, as the user asked."]
             continue
         sentence = f"{quotation(fact)}:"
         for turn in why.said:
-            sentence += f" you said {turn.text!r} on {turn.at:%d %B %Y}"
+            words = "so" if turn.text == fact.text else repr(turn.text)
+            sentence += f" you said {words} on {turn.at:%d %B %Y}"
             sentence += f" ({turn.reason}; rule {turn.rule_id})." if turn.rule_id else "."
         if not why.said:
             sentence += f" known since {fact.valid_from:%d %B %Y} from {fact.source_type}."
         if why.replaced:
             sentence += f" It replaced {', '.join(quotation(old) for old in why.replaced)}."
         said.append(sentence)
-    return said
+    return said or kept_back

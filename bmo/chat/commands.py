@@ -9,6 +9,11 @@ from dataclasses import dataclass
 from bmo.agent import ConversationMemory
 from bmo.agent.tools import MemoryActs
 from bmo.chat.screen import Screen
+from bmo.quotation import quotation
+from bmo.turn import WITHHOLD_RULE
+
+_BESIDE = {"period": "every other word of these days", "all": "every other word of yours"}
+"""What goes with the memories of a request to forget, by its scope."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,27 @@ class Commands:
         if not rest:
             self._screen.note("Say what: /forget my brother")
             return True
-        self._screen.note(await self._acts.forget(rest))
+        decision, recorded = await self._acts.ordered_to_forget(rest)
+        if recorded is None or not (recorded.ended or recorded.pending_erasure):
+            asked = decision is not None and "forget" in decision.signals
+            why = "" if asked or decision is None else f" ({decision.reason})"
+            self._screen.note(f"Nothing that is remembered matches {rest!r}{why}.")
+            return True
+        pending = recorded.pending_erasure
+        if pending is None:
+            for ended in recorded.ended:
+                self._screen.note(f"Forgotten: {quotation(ended.fact)}.")
+            return True
+        self._screen.note(f"That would forget {len(pending.facts)}:")
+        for fact in pending.facts:
+            wish = " (your wish: it goes too)" if fact.rule_id == WITHHOLD_RULE else ""
+            self._screen.note(f"- {quotation(fact)}{wish}")
+        if pending.scope in _BESIDE:
+            self._screen.note(f"- {_BESIDE[pending.scope]}")
+        self._screen.note(
+            "They are out of recall, and not erased yet. Shall I erase them for good? (yes or no; "
+            "bmo memories pending shows what nobody answered)"
+        )
         return True
 
     async def _quiet(self, rest: str) -> bool:

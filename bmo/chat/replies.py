@@ -17,9 +17,10 @@ from textwrap import shorten
 from typing import Any
 
 from bmo.chat.outcome import Outcome
+from bmo.gate.orders import read_order
 from bmo.gate.small_talk import small_talk
 from bmo.language import LanguageCode, spoken
-from bmo.quotation import answered, is_words, one_line
+from bmo.quotation import answered, is_words, one_line, quotation
 from bmo.recall.people import ANYBODY
 from bmo.turn import WITHHOLD_RULE, RecalledMemory, RecallPlan, StoredFact
 
@@ -33,6 +34,9 @@ one, a quotation cannot."""
 CLOSE = 0.08
 """How far below the best one another memory may be to be quoted too."""
 
+MOST_NAMED = 4
+"""Memories named that a request to forget is about."""
+
 LONGEST_QUOTE = 240
 """Characters of a quotation; of longer words the rest is left out."""
 
@@ -43,7 +47,20 @@ _NOT_KEPT = {
     "injection": "steering",
 }
 _HELD = {"language": "language"}
-_PLEASANTRIES = {"greeting": "hello", "goodbye": "goodbye", "thanks": "welcome"}
+_PLEASANTRIES = {
+    "greeting": "hello",
+    "goodbye": "goodbye",
+    "thanks": "welcome",
+    "channel_check": "again",
+}
+_OWN_WORDS = {
+    "off record": "off_record",
+    "on record": "on_record",
+    "erasure confirmed": "erased",
+    "erasure cancelled": "not_erased",
+    "off the record, this turn": "unkept",
+}
+"""Why memory itself decided on an utterance -> what is said to it."""
 _ASKING = frozenset({"own_fact_question", "explicit_prompt", "follow_up"})
 _IDENTIFIER = re.compile(r"\[(?!secret)[a-z -]+\]")
 _NAME = re.compile(
@@ -58,6 +75,7 @@ def reply(
     outcome: Outcome | None,
     language: LanguageCode,
     now: datetime,
+    asked: str = "",
 ) -> str:
     """What is said to a turn.
 
@@ -68,16 +86,18 @@ def reply(
             block are read out, and nothing is claimed.
         language: Of the phrases; memories stay in the language they were said in.
         now: The present moment.
+        asked: The assistant's words before.
     """
+    says = _phrases(language)
+    about_memory = _about_memory(outcome, says) if outcome is not None else ""
     notices = [_as_speech(text) for block in blocks for text in _NOTICE.findall(block)]
-    if notices:
-        return " ".join(notices)
+    if about_memory or notices:
+        return about_memory or " ".join(notices)
     about_itself = _about_itself().get(spoken(words))
     if about_itself is not None:
         return about_itself
-    says = _phrases(language)
     if outcome is None:
-        return " ".join(_recalled_lines(blocks)) or _heard(words, blocks, says)
+        return " ".join(_recalled_lines(blocks)) or _heard(words, blocks, says, asked)
     refused = _about_a_request(words, outcome, says)
     if refused:
         return refused
@@ -92,32 +112,71 @@ def reply(
             return " ".join([*quoted, *([] if asks or not wants else [says["more_needs_model"]])])
     if changed:
         return changed
-    if wants:
+    talk = small_talk(words)
+    if wants and not (talk is not None and talk.kind in _PLEASANTRIES):
+        if _is_withheld(outcome):
+            return says["withheld"]
         of_memory = asks and plan is not None and plan.recall
         return says["not_known" if of_memory else "no_model"]
     if held and outcome.decision is not None:
         return says[_HELD.get(outcome.decision.reason, "heard")]
-    return _heard(words, blocks, says)
+    return _heard(words, blocks, says, asked)
+
+
+def _about_memory(outcome: Outcome, says: Mapping[str, str]) -> str:
+    """What is said to words that were meant for memory itself; "" elsewhere."""
+    decision, recorded = outcome.decision, outcome.recorded
+    if decision is not None and decision.extraction_method == "session":
+        if decision.reason == "record state":
+            return says["still_on"] if outcome.kept else f"{says['still_off']} {says['until']}"
+        return says.get(_OWN_WORDS.get(decision.reason, ""), "")
+    if recorded is None or recorded.pending_erasure is None:
+        return ""
+    pending = recorded.pending_erasure
+    told = [fact for fact in pending.facts if fact.rule_id != WITHHOLD_RULE] or pending.facts
+    wish = [says["and_wish"]] if len(told) < len(pending.facts) else []
+    days = [says["and_days"]] if pending.scope == "period" else []
+    asked = says["would_forget"].format(count=len(told), what=_named(told, says))
+    return " ".join([asked, *wish, *days, says["shall_erase"]])
+
+
+def _named(facts: Sequence[StoredFact], says: Mapping[str, str]) -> str:
+    """Some memories as they are shown, the first few of them."""
+    named = "; ".join(quotation(fact) for fact in facts[:MOST_NAMED])
+    more = says["and_more"].format(count=len(facts) - MOST_NAMED)
+    return f"{named} {more}" if len(facts) > MOST_NAMED else named
+
+
+def _is_withheld(outcome: Outcome) -> bool:
+    """Whether what would answer is never to be brought up."""
+    left = outcome.recall.left_out if outcome.recall is not None else ()
+    return any(memory.why == "withheld" and (memory.answers or 0.0) >= SURE for memory in left)
 
 
 def _about_a_request(words: str, outcome: Outcome, says: Mapping[str, str]) -> str:
     """What is said where nothing is kept, or something is to be forgotten; "" elsewhere."""
     decision, recorded = outcome.decision, outcome.recorded
-    if not outcome.kept and not words.rstrip().endswith("?"):
-        return says["unkept"]
+    forgets = decision is not None and "forget" in decision.signals
+    if not outcome.kept and not forgets and not words.rstrip().endswith("?"):
+        return f"{says['unkept']} {says['until']}"
     if decision is None:
         return ""
     if decision.rule_id == "order.lift":
         return says["brought_up_again"]
-    if "forget" in decision.signals and not (recorded is not None and recorded.added):
+    if forgets and not (recorded is not None and recorded.added):
         receipt = recorded.receipt if recorded is not None else None
-        erased = receipt is not None and any(receipt.places.values())
-        gone = erased or (recorded is not None and bool(recorded.ended))
-        return says["forgotten" if gone else "nothing_to_forget"]
+        gone = [ended.fact for ended in recorded.ended] if recorded is not None else []
+        if gone or (receipt is not None and any(receipt.places.values())):
+            return f"{says['forgotten']} {_named(gone, says)}." if gone else says["gone"]
+        order = read_order(words)
+        looked = [says["looked_for"].format(what=order.what)] if order and order.what else []
+        return " ".join([says["nothing_to_forget"], *looked])
     if decision.verdict == "allow":
         return ""
     if decision.reason in _NOT_KEPT:
         return says[_NOT_KEPT[decision.reason]]
+    if "[secret]" in decision.text:
+        return says["secret"]
     if decision.verdict == "hold":
         return ""
     return says["identifier"] if _IDENTIFIER.search(decision.text) else ""
@@ -230,15 +289,16 @@ def _is_command(outcome: Outcome, plan: RecallPlan | None) -> bool:
     return told or (plan is not None and plan.intent == "generation")
 
 
-def _heard(words: str, blocks: Sequence[str], says: Mapping[str, str]) -> str:
+def _heard(words: str, blocks: Sequence[str], says: Mapping[str, str], asked: str) -> str:
     """What is said to small talk, with the name where it is known, and to all that is left."""
     if not any(char.isalnum() for char in words):
         return says["no_words" if words.strip() else "heard"]
     talk = small_talk(words)
     found = next((hit for block in blocks for hit in _NAME.finditer(block)), None)
     name = f", {found[1].strip()}" if found else ""
-    phrase = says[_PLEASANTRIES.get(talk.kind, "heard") if talk else "heard"]
-    return phrase.format(name=name)
+    kind = _PLEASANTRIES.get(talk.kind, "heard") if talk else "heard"
+    kind = "heard" if kind == "again" and not asked else kind
+    return says[kind].format(name=name, asked=one_line(asked))
 
 
 def _recalled_lines(blocks: Sequence[str]) -> list[str]:

@@ -22,12 +22,18 @@ from livekit.agents import (
 from bmo.agent.placement import last_user_message, memory_blocks, words_of_assistant_before
 from bmo.chat.outcome import Outcome
 from bmo.chat.replies import reply
-from bmo.language import clean, identify
+from bmo.language import LanguageCode, clean, identify
 from bmo.settings import Settings, load_settings
 from bmo.turn import utc_now
 
 NAME = "offline responder"
 """How it is named on the screen."""
+
+LOOKED_BACK = 4
+"""The user's turns, this one among them, that tell the language of a few words."""
+
+FEW_WORDS = 2
+"""So few words may be of any language."""
 
 
 class OfflineResponder(llm.LLM[Any]):
@@ -94,12 +100,20 @@ class _Reply(llm.LLMStream):
             words,
             memory_blocks(self._chat_ctx),
             None if tell is None else await tell(words),
-            identify(clean(words), setting=self._responder.settings.bmo_language, previous=asked)
-            or "en",
+            self._language(words, asked),
             utc_now(),
+            asked,
         )
         self._event_ch.send_nowait(
             llm.ChatChunk(
                 id=utils.shortuuid(), delta=llm.ChoiceDelta(role="assistant", content=said)
             )
         )
+
+    def _language(self, words: str, asked: str) -> LanguageCode:
+        """The language of the conversation: a word or two say little of theirs ("ta", "no")."""
+        said = [m.text_content or "" for m in self._chat_ctx.messages() if m.role == "user"]
+        before = " ".join(said[-LOOKED_BACK:-1])
+        told = f"{before} {words}" if len(words.split()) <= FEW_WORDS else words
+        setting = self._responder.settings.bmo_language
+        return identify(clean(told), setting=setting, previous=f"{before} {asked}") or "en"

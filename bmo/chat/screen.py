@@ -101,8 +101,9 @@ class Screen:
                 line.append(f" · + {safe(quotation(fact))}", "green")
             for fact in recorded.confirmed:
                 line.append(f" · = {safe(quotation(fact))}", "bright_black")
+            asks = recorded.pending_erasure is not None  # then nothing is gone yet
             for text in sorted({quotation(ended.fact) for ended in recorded.ended}):
-                line.append(f" · - {safe(text)}", "red")
+                line.append(f" · {'withdrawn:' if asks else '-'} {safe(text)}", "red")
         if recall is not None:
             line.append(f" · {_recalled(recall)}")
         if trouble:

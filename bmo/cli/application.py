@@ -82,7 +82,8 @@ def main() -> None:
     except CommandError as error:
         _fail(str(error), error.code)
     except MemoryUnavailable as error:
-        _fail(str(error), 1)
+        # A BMO_HOME that cannot be made is a wrong value; all else is a fault.
+        _fail(str(error), 2 if isinstance(error.__cause__, OSError) else 1)
     except BrokenPipeError:
         # The reader of our output left (``bmo ... | head``): nothing more to say to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -44,6 +44,11 @@ class _Names(NamedTuple):
     pattern: Any
 
 
+def _as_said(phrase: str) -> set[str]:
+    """A phrase, and with "me" for "my", as many say it."""
+    return {phrase, " ".join("me" if word == "my" else word for word in phrase.split(" "))}
+
+
 @cache
 def _names() -> _Names:
     rows: dict[str, list[CredentialName]] = {}
@@ -52,7 +57,7 @@ def _names() -> _Names:
     for row in read_table("secrets.toml")["name"]:
         beside = tuple(row.get("beside", ()))
         name = CredentialName(row["kind"], row["value"], row.get("least", 4), beside)
-        for phrase in row["words"]:
+        for phrase in (said for word in row["words"] for said in _as_said(word)):
             parts = _WORD.findall(phrase)
             key = "".join(parts)
             same = rows.setdefault(key, [])

@@ -19,8 +19,8 @@ _WORD = re.compile(r"[^\W_]+")
 _LINK = re.compile(r"(?:['’]s\b)?\s*(?:[:=]|->|[-–](?=\s))?\s*")
 _OF = re.compile(
     r"\b(?:for|of|on|from|von|für|vom|zur|de|du|del|para|pour)"
-    r"(?: (?:my|the|that|this|our|your|his|her|their|der|die|den|dem|(?:m|d|s)eine[rnm]?|ihre[rnm]?"
-    r"|la|le|mon|ma|ton|ta|son|sa|mi|tu|su|el))?\s+$"
+    r"(?: (?:my|me|the|that|this|our|your|his|her|their|der|die|den|dem|(?:m|d|s)eine[rnm]?"
+    r"|ihre[rnm]?|la|le|mon|ma|ton|ta|son|sa|mi|tu|su|el))?\s+$"
 )
 """Before a name that only says what the name before it is for: "the pin of my card is"."""
 _LEAST_MIXED = 6

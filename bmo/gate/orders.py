@@ -39,8 +39,9 @@ OrderKind = Literal[_Whole, "forget_last", "unkept"]
 WIDE: tuple[OrderKind, ...] = ("forget", "forget_told", "forget_all", "forget_subject")
 """Requests to forget that may mean any memory, and may have to be asked back."""
 
-MAX_AT_ONCE = 3
-"""A request to forget that concerns more memories is asked back first."""
+MAX_AT_ONCE = 1
+"""A request to forget that concerns what was told in more turns is asked back first: a word that is
+said of several things ("my back", "back in Leeds") erases none of them unasked."""
 
 _LATEST = 32
 """Turns whose orders that refer back are kept: each is asked about by every reader of orders."""
@@ -48,7 +49,7 @@ _LATEST = 32
 NAMED_COSINE = 0.55
 """From this similarity the nearest memory is what a request to forget means, if no word says it."""
 
-_OWN = r"(?:my|our|mein\w*|unser\w*|mon|ma|mes|notre|nos|mi|mis|nuestr\w*)"
+_OWN = r"(?:my|me|our|mein\w*|unser\w*|mon|ma|mes|notre|nos|mi|mis|nuestr\w*)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,8 @@ def taken_back(text: str) -> TakenBack | None:
     before = "" if small_talk(before) else before
     if found["corrects"]:
         after = rules.instead.sub("", after)
+    elif after and not before and rules.reason.match(f", {after}"):
+        after = ""  # "forget that, it's better now"
     elif (after and not before) or (found["unkept"] and (after or not before)):
         return None
     more = taken_back(after) if after else None
@@ -136,13 +139,17 @@ def read_order(text: str) -> Order | None:
     plain = text.replace("’", "'").rstrip(" .!?,;")
     asks = "?" if text.rstrip().endswith("?") else ""
     said = rules.opening.sub("", plain, count=1)
-    if not rules.any.Match(said.lower().encode("utf-8", "replace")):
+    order = rules.reason.sub("", said)
+    if not any(rules.any.Match(one.lower().encode("utf-8", "replace")) for one in {said, order}):
         return None
     for kind in get_args(_Whole):
         if any(pattern.fullmatch(said) for pattern in rules.excluded.get(kind, ())):
             continue
+        if kind in WIDE and order != said and not rules.named.fullmatch(order):
+            continue
+        told = order if kind in WIDE else f"{said}{asks}" if kind == "show" else said
         for pattern in rules.patterns[kind]:
-            found = pattern.fullmatch(f"{said}{asks}" if kind == "show" else said)
+            found = pattern.fullmatch(told)
             if found:
                 what = found.groupdict().get("what") or ""
                 what = rules.closing.sub("", what) if kind in WIDE else what
@@ -186,7 +193,8 @@ def meant(order: Order, context: DialogueContext) -> tuple[RetractScope, tuple[s
     if not ids and wanted:
         ranked = sorted(context.near.items(), key=lambda item: -item[1])
         ids = tuple(memory_id for memory_id, score in ranked[:1] if score >= NAMED_COSINE)
-    return ("memory" if len(ids) <= MAX_AT_ONCE else "subject"), ids
+    turns = {memory.turn_id or memory.id for memory in live if memory.id in ids}
+    return ("memory" if len(turns) <= MAX_AT_ONCE else "subject"), ids
 
 
 def _named(what: str, wanted: frozenset[str], live: Sequence[StoredFact]) -> Sequence[StoredFact]:
@@ -229,6 +237,8 @@ def may_ask_to_forget(text: str) -> bool:
 @dataclass(frozen=True, slots=True)
 class _Rules:
     opening: re.Pattern[str]
+    reason: re.Pattern[str]
+    named: Any
     closing: re.Pattern[str]
     patterns: dict[OrderKind, tuple[Any, ...]]
     excluded: dict[OrderKind, tuple[Any, ...]]
@@ -262,6 +272,8 @@ def _rules() -> _Rules:
     opening = rf"(?:{table['opening']})*"
     return _Rules(
         opening=re.compile(f"^{opening}", re.IGNORECASE),
+        reason=re.compile(table["reason"], re.IGNORECASE),
+        named=re2.compile(table["named"], options),
         closing=re.compile(table["closing"], re.IGNORECASE),
         patterns={kind: compiled(table[kind]) for kind in get_args(_Whole)},
         excluded={

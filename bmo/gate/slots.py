@@ -65,17 +65,18 @@ class SlotReading:
     covers: bool = False
 
 
-def read_slots(text: str, language: LanguageCode) -> SlotReading:
+def read_slots(text: str, language: LanguageCode, asked: str = "") -> SlotReading:
     """Canonical memories of the plain clauses of a turn.
 
     Args:
         text: The user's words without fillers.
         language: Whose patterns apply; the English ones apply too.
+        asked: The assistant's words before: what "it's" means their question says.
     """
     if "?" in text or len(text.split()) > MAX_WORDS:
         return SlotReading()
     clauses = [part.strip() for part in _clauses(text, language)]
-    read = [(clause, _read_clause(clause, language)) for clause in clauses if clause]
+    read = [(clause, _read_clause(clause, language, asked)) for clause in clauses if clause]
     facts = tuple(fact for _, found in read for fact in found)
     covers = bool(facts) and all(
         found or small_talk(clause) or only_corrects(clause) for clause, found in read
@@ -125,7 +126,7 @@ def canonical_texts() -> list[tuple[str, str]]:
     return [(rule.slot, rule.text) for rule in _rules_of("en") if "{choice}" not in rule.text]
 
 
-def _read_clause(clause: str, language: LanguageCode) -> tuple[Fact, ...]:
+def _read_clause(clause: str, language: LanguageCode, asked: str = "") -> tuple[Fact, ...]:
     clause = clause.replace("’", "'")
     if _screen(language).fullmatch(clause) is None:
         return ()  # most clauses
@@ -133,7 +134,7 @@ def _read_clause(clause: str, language: LanguageCode) -> tuple[Fact, ...]:
     short = _pattern("trailing").sub("", plain)
     for rule in _rules(language):
         for said in dict.fromkeys((short, plain)):
-            for pattern in rule.patterns:
+            for pattern in (*rule.patterns, *(rule.answers if rule.asks.search(asked) else ())):
                 found = pattern.fullmatch(said)
                 facts = rule.facts(found.groupdict()) if found else ()
                 if facts:
@@ -155,6 +156,8 @@ class _SlotRule:
     choices: dict[str, str]
     kin: Mapping[str, str]
     patterns: tuple[re.Pattern[str], ...]
+    answers: tuple[re.Pattern[str], ...]
+    asks: re.Pattern[str]
     canonical: re.Pattern[str]
 
     def facts(self, groups: dict[str, str | None]) -> tuple[Fact, ...]:
@@ -310,7 +313,8 @@ def _rules(language: LanguageCode) -> tuple[_SlotRule, ...]:
 @cache
 def _screen(language: LanguageCode) -> re.Pattern[str]:
     """One pattern for a clause that any rule's pattern may cover, with what is taken off."""
-    patterns = (pattern.pattern for rule in _rules(language) for pattern in rule.patterns)
+    rules = _rules(language)
+    patterns = (one.pattern for rule in rules for one in (*rule.patterns, *rule.answers))
     plain = "|".join(_CAPTURE.sub("(?:", p) for p in patterns)
     opening, trailing = (_pattern(name).pattern.strip("^$") for name in ("opening", "trailing"))
     return re.compile(f"(?:{opening})?(?:{plain})(?:{trailing})?", re.IGNORECASE)
@@ -330,11 +334,12 @@ def _rule(item: dict[str, Any], language: str) -> _SlotRule:
         "choice": f"(?P<choice>{_any_of(choices)})",
         "date": _CAPTURES["date"].replace("{month}", _months()),
     }
-    patterns = []
-    for pattern in item.get(language, ()):
+
+    def compiled(patterns: list[str]) -> tuple[re.Pattern[str], ...]:
         for name, capture in captures.items():
-            pattern = pattern.replace(f"{{{name}}}", capture)
-        patterns.append(re.compile(pattern, re.IGNORECASE))
+            patterns = [pattern.replace(f"{{{name}}}", capture) for pattern in patterns]
+        return tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
+
     return _SlotRule(
         slot=item["slot"],
         cardinality=item["cardinality"],
@@ -345,7 +350,10 @@ def _rule(item: dict[str, Any], language: str) -> _SlotRule:
         text=item["text"],
         choices=choices,
         kin=kin,
-        patterns=tuple(patterns),
+        patterns=compiled(item[language]),
+        answers=compiled(item.get("answers", {}).get(language, [])),
+        # In the last question.
+        asks=re.compile(rf"(?:{item.get('asks', '(?!)')})[^.!?]*\?\s*$", re.IGNORECASE),
         canonical=re.compile(
             item["text"].replace("Has a ", "Has an? ").format(**captures, of=r"(?P<of>[\w ]+)")
         ),

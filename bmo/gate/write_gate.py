@@ -159,7 +159,8 @@ class WriteGate:
         guarded = guard(turn, context, self.settings, self.custom_rules)
         slots = SlotReading()
         if guarded.ruling is None and guarded.language is not None:
-            slots = read_slots(guarded.turn.text, guarded.language)
+            turn = guarded.turn
+            slots = read_slots(turn.text, guarded.language, turn.assistant_before)
         decision = guarded.ruling or self._without_encoder(guarded, slots)
         if decision.rule_id == "order.remember":  # the encoder adds its category and edits
             decision = replace(decision, open=open_mode(self.settings.effective_mode))

@@ -63,7 +63,7 @@ def identify(
         return None
     said = words(text)[:_MAX_WORDS]
     leader, share, own = _by_function_words(said)
-    if leader is not None and share >= (MIN_SHARE if own < 2 else MIN_SHARE_OF_TWO):
+    if leader is not None and _settles(share, own):
         return leader
     answers = previous.rstrip().endswith("?") and len(said) < LONGER_THAN_A_NAME
     least = MAX_FOREIGN if leader is None else MAX_FOREIGN_BESIDE
@@ -80,8 +80,13 @@ def _primary_code(tag: str | None) -> str:
 
 
 def _of_conversation(previous: str) -> LanguageCode:
-    leader, share, _ = _by_function_words(words(previous)[:_MAX_WORDS])
-    return leader if leader is not None and share >= MIN_SHARE else "en"
+    leader, share, own = _by_function_words(words(previous)[:_MAX_WORDS])
+    return leader if leader is not None and _settles(share, own) else "en"
+
+
+def _settles(share: float, own: float) -> bool:
+    """Whether function words of a language say that a text is in it."""
+    return share >= (MIN_SHARE if own < 2 else MIN_SHARE_OF_TWO)
 
 
 def _by_function_words(said: list[str]) -> tuple[LanguageCode | None, float, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bmo.gate.orders import WIDE, read_order
@@ -31,7 +32,9 @@ def find_candidates(
         Live memories, nearest first, and the similarity of those where it is known.
     """
     order = read_order(turn.text)
-    near = _near(index, turn)
+    # What is to be forgotten is looked for by what it is, not by the words of the order.
+    topic = order.what if order is not None and order.kind in WIDE else ""
+    near = _near(index, replace(turn, text=topic or turn.text))
     wanted: Sequence[StoredFact] = ()
     if order is not None and order.kind == "lift":
         wanted = ledger.live_facts(turn.user_id, rules=(WITHHOLD_RULE,))

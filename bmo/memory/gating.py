@@ -13,7 +13,7 @@ from bmo.memory.deciding import decide
 from bmo.memory.requests import Requests, own_word
 from bmo.memory.visit import Visit
 from bmo.memory.wishes import keeps_nothing, wish_of
-from bmo.turn import Decision, Recall, Turn
+from bmo.turn import FORGET_LAST_RULE, Decision, Recall, Turn
 
 if TYPE_CHECKING:
     from bmo.ledger import Recorded
@@ -87,18 +87,22 @@ class Gating:
                     # It answered words that are not kept, and may repeat them.
                     turn = replace(turn, assistant_before="")
                 decision, kept = await self._decided(turn, switched, on_record)
-                much = self._requests.decided(turn.id, decision)
+                self._requests.decided(turn.id, decision)
                 shown = decision if kept else replace(decision, text="", facts=())
                 telemetry.describe_decision(span, turn, shown)
                 telemetry.note_decision(
                     turn, shown, debug=self._visit.service.settings.gatekeeper_debug
                 )
-                # A reply that asks back names what may be erased after the next turn.
-                self._hides_reply = much or not kept
+                # A reply may name what is erased now, or after the next turn.
+                self._hides_reply = not kept or "forget" in decision.signals
                 if kept:
                     self._record(turn, decision)
                     self._note_wrong(turn, decision)
                     self._visit.dialogue.note_turn(turn, decision)
+                elif _only_takes_back(decision):
+                    # What was told on the record is forgotten off it too; no word is written.
+                    wordless = replace(turn, text="", assistant_before="", assistant_after="")
+                    self._record(wordless, replace(decision, text=""))
             return decision
 
     async def _decided(self, turn: Turn, switched: bool, on_record: bool) -> tuple[Decision, bool]:
@@ -156,3 +160,13 @@ class Gating:
             self._visit.service.wrote(self._visit.user_id, gone)
             self._visit.start(self._visit.refresh_dialogue())
         return recorded
+
+
+def _only_takes_back(decision: Decision) -> bool:
+    """Whether a turn asks to forget what was told before its visit's last words, and no more.
+
+    "Forget that" means the turn before, which is not kept off the record.
+    """
+    return bool(decision.facts) and all(
+        fact.op == "retract" and fact.rule_id != FORGET_LAST_RULE for fact in decision.facts
+    )

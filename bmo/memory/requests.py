@@ -12,7 +12,7 @@ from bmo.gate import may_ask_to_forget
 from bmo.memory.visit import Visit
 from bmo.memory.wishes import Wish, wish_of
 from bmo.quotation import flat
-from bmo.turn import Decision, Signal, Turn
+from bmo.turn import WITHHOLD_RULE, Decision, Signal, Turn
 
 if TYPE_CHECKING:
     from bmo.ledger import PendingErasure
@@ -56,6 +56,8 @@ class Requests:
 
         ``switched``: whether it went off the record or back on it when it was submitted.
         """
+        if wish == "record_state":
+            return own_word(turn, "question", "record state")
         pending, self.pending = self.pending, None
         if wish is not None and switched:
             return own_word(turn, "command", wish.replace("_", " "))
@@ -67,12 +69,10 @@ class Requests:
         self._visit.start(self._after_answer(carried_out, pending, gone=wish == "yes"))
         return own_word(turn, "forget", f"erasure {'confirmed' if wish == 'yes' else 'cancelled'}")
 
-    def decided(self, turn_id: str, decision: Decision) -> bool:
-        """Whether a turn is to forget much, by its decision; told before it is written."""
-        much = _forgets_much(decision)
-        if much:
+    def decided(self, turn_id: str, decision: Decision) -> None:
+        """A turn is decided, but not written yet: it may be to forget much."""
+        if _forgets_much(decision):
             self._wide.append(turn_id)
-        return much
 
     def recorded(self, turn_id: str, pending: PendingErasure | None) -> None:
         """A turn is in the ledger, or could not be written."""
@@ -92,14 +92,15 @@ class Requests:
         wish = wish_of(turn.text)
         if wish in ("off_record", "on_record"):
             return OFF_THE_RECORD if wish == "off_record" else ON_THE_RECORD
+        if wish == "record_state":
+            return STILL_OFF if self._visit.off_record else STILL_ON
         if pending is not None and wish in ("yes", "no"):
             return answered(pending, yes=wish == "yes")
         return await self._ask_back(turn) if self.may_ask_back(turn) else ""
 
     def may_ask_back(self, turn: Turn) -> bool:
         """Whether a turn could be a wish to forget much: the words decide, in microseconds."""
-        kept = self._visit.service.is_gated and not self._visit.off_record
-        return kept and may_ask_to_forget(turn.text)
+        return self._visit.service.is_gated and may_ask_to_forget(turn.text)
 
     async def _ask_back(self, turn: Turn) -> str:
         """The question to ask when a turn wants much forgotten; "" when it does not."""
@@ -178,6 +179,10 @@ OFF_THE_RECORD = _line(
     'Off the record: nothing that is said now is kept, until "back on the record". Say so.'
 )
 ON_THE_RECORD = _line("On the record again. Say so.")
+STILL_OFF = _line(
+    'Off the record still: nothing that is said is kept, until "back on the record". Say so.'
+)
+STILL_ON = _line("On the record: what matters of what is said is remembered. Say so.")
 
 
 def ask_to_erase(pending: PendingErasure) -> str:
@@ -199,12 +204,14 @@ def answered(pending: PendingErasure, *, yes: bool) -> str:
 def _told(pending: PendingErasure) -> list[StoredFact]:
     """What is told of a request: what was known till now; what had ended goes with it unnamed."""
     live = [fact for fact in pending.facts if fact.valid_until is None]
-    return live or list(pending.facts)
+    return [fact for fact in live if fact.rule_id != WITHHOLD_RULE] or live or list(pending.facts)
 
 
 def _beside(pending: PendingErasure) -> str:
     """What goes beside the memories."""
-    return ", with every other word of these days" if pending.scope == "period" else ""
+    days = ", with every other word of these days" if pending.scope == "period" else ""
+    wish = any(fact.rule_id == WITHHOLD_RULE for fact in pending.facts)
+    return f"{days}, with the wish never to bring it up" if wish else days
 
 
 def _count(pending: PendingErasure) -> str:

@@ -6,15 +6,18 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from importlib import resources
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
+
+import re2
 
 from bmo.gate.orders import read_order
 from bmo.language import clean, spoken
 
-Wish = Literal["yes", "no", "off_record", "on_record"]
+Wish = Literal["yes", "no", "off_record", "on_record", "record_state"]
 
 _ASIDES = frozenset(
-    {"bmo", "hey", "um", "uh", "please", "now", "oh", "well", "so", "just", "ok", "okay", "right"}
+    "bmo hey um uh please now oh well so just ok okay right then love duck pet mate thanks bitte "
+    "danke also gut bon alors merci bueno vale gracias".split()
 )
 
 
@@ -23,23 +26,33 @@ _LATEST = 32
 
 
 @cache
-def _phrases() -> Mapping[str, tuple[str, ...]]:
-    """The phrases of ``answers.toml`` by kind, as they are compared."""
+def _table() -> Mapping[str, Any]:
     source = resources.files("bmo.memory") / "answers.toml"
-    raw: dict[str, list[str]] = tomllib.loads(source.read_text("utf-8"))
-    return {kind: tuple(map(spoken, phrases)) for kind, phrases in raw.items()}
+    return tomllib.loads(source.read_text("utf-8"))
+
+
+@cache
+def _phrases(kind: str) -> tuple[str, ...]:
+    """The phrases of a kind, as they are compared."""
+    return tuple(map(spoken, _table().get(kind, ())))
+
+
+@cache
+def _patterns() -> Mapping[Wish, Any]:
+    """What is said in more ways than a list can hold, by what it asks for."""
+    return {wish: re2.compile("|".join(said)) for wish, said in _table()["patterns"].items()}
 
 
 @cache
 def _lasting() -> tuple[tuple[str, str], ...]:
     """How long something is to last: as it is said, and without asides."""
-    return tuple((f" {s}", f" {_without_asides(s)}") for s in _phrases()["for_a_while"])
+    return tuple((f" {s}", f" {_without(_ASIDES, s)}") for s in _phrases("for_a_while"))
 
 
 @cache
 def _wishes() -> Mapping[str, Wish]:
     """Whole utterance -> what it asks for."""
-    return {phrase: wish for wish in get_args(Wish) for phrase in _phrases()[wish]}
+    return {phrase: wish for wish in get_args(Wish) for phrase in _phrases(wish)}
 
 
 @lru_cache(maxsize=_LATEST)
@@ -51,8 +64,8 @@ def keeps_nothing(text: str) -> bool:
     """
     if wish_of(text) is not None:
         return False  # "off the record for a minute" is about what comes
-    first = _without_asides(spoken(text[:200]))
-    if any(first.startswith(f"{phrase} ") for phrase in _phrases()["unkept_before"]):
+    first = _without(_ASIDES, spoken(text[:200]))
+    if any(first.startswith(f"{phrase} ") for phrase in _phrases("unkept_before")):
         return True
     order = read_order(clean(text))
     return order is not None and order.kind == "unkept"
@@ -67,8 +80,10 @@ def wish_of(text: str) -> Wish | None:
     if len(text) > 120:
         return None
     words = spoken(text)
-    bare = _without_asides(words)
-    return _wishes().get(words) or _wishes().get(bare) or _off_record_for_a_while(words, bare)
+    bare = _without(_ASIDES, words)
+    listed = _wishes().get(words) or _wishes().get(bare) or _off_record_for_a_while(words, bare)
+    patterns = _patterns().items()
+    return listed or next((wish for wish, said in patterns if said.fullmatch(bare)), None)
 
 
 def _off_record_for_a_while(words: str, bare: str) -> Wish | None:

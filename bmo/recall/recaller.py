@@ -174,11 +174,11 @@ class Recaller:
             if chances is not None:
                 shown, unlikely = _weighed(shown, chances, weights)
             shown, past = _of_now(shown, plan)
-            kept_back = [
-                RecalledMemory(fact, 0.0, ScoreParts(), "withheld")
-                for fact in facts
-                if fact.id in hidden
-            ]
+            secret = [c for c in found if c.fact.id in hidden]
+            kept_back = self._kept_back(secret, plan, weigh=chances is not None)
+            if chances is not None:  # that it answers says that memory is asked for
+                told = {m.fact.id: m.answers for m in kept_back if m.answers is not None}
+                chances = {**chances, **told}
         return Looked(shown, [*unlikely, *past, *kept_back], chances, failure)
 
     def profile(self, user_id: str, now: datetime) -> Recall:
@@ -232,6 +232,22 @@ class Recaller:
         if live > WHOLE:
             facts = self._ledger.live_facts(user_id, rules=(WITHHOLD_RULE,), at=now)
         return _orders_of(facts)
+
+    def _kept_back(
+        self, secret: Sequence[Candidate], plan: RecallPlan, *, weigh: bool
+    ) -> list[RecalledMemory]:
+        """What is never to be brought up, the nearest of it with P(answers).
+
+        Nobody is shown it, but who is asked must not say that he was never told.
+        """
+        left = [RecalledMemory(one.fact, 0.0, ScoreParts(), "withheld") for one in secret]
+        told = [one for one in secret if one.fact.rule_id != WITHHOLD_RULE]
+        if not weigh or not told or self._encoder is None:
+            return left
+        nearest = max(told, key=lambda one: one.similarity).fact
+        chances, _ = _answers(self._encoder, [m for m in left if m.fact.id == nearest.id], plan)
+        answers = (chances or {}).get(nearest.id)
+        return [replace(m, answers=answers) if m.fact.id == nearest.id else m for m in left]
 
     def _live(self, user_id: str) -> int:
         """Number of live facts; a large one is only a scale and is not counted anew each turn."""

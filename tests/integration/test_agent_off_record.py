@@ -102,6 +102,33 @@ async def test_by_tool_nothing_is_written_until_it_is_back_on(mode: str, tmp_pat
     assert files_with(tmp_path, SECRET) == []
 
 
+async def test_what_was_told_before_is_forgotten_off_the_record_too(tmp_path: Path) -> None:
+    async with memory_at(tmp_path, "GATED") as memory:
+        model, ears = RuleLLM(_echo), ScriptedRecogniser("en")
+        async with running(
+            attach(Agent(instructions="You are BMO."), memory), model, ears
+        ) as session:
+            await speak(session, ears, "my son keith is a plumber in halifax")
+            await speak(session, ears, "my daughter nell is allergic to nuts")
+            await speak(session, ears, "stop remembering for a bit")
+            await speak(session, ears, "forget that about nell, it weren't true")
+            await speak(session, ears, "are we still off the record")
+            assert "Off the record still" in notices(model)
+            await speak(session, ears, "forget everything about keith")
+            assert "Ask whether to erase them for good" in notices(model)
+            await speak(session, ears, "yes please")
+            assert "erased for good" in notices(model)
+            await speak(session, ears, "right you can start again")
+            assert "On the record again" in notices(model)
+            await speak(session, ears, "i live in leeds")
+        await memory.flush()
+        assert [fact.text for fact in memory.service.ledger.live_facts("glenn")] == [
+            "Lives in Leeds"
+        ]
+    for word in ("nell", "keith", "plumber"):
+        assert files_with(tmp_path, word) == []
+
+
 def _echo(context: llm.ChatContext) -> str:
     return "You said: " + [m.text_content or "" for m in context.messages() if m.role == "user"][-1]
 

@@ -109,6 +109,207 @@ def test_a_ban_is_never_given_itself_and_is_lifted_by_a_word(tmp_path: Path) -> 
     assert "Karl" in wide and "never talk" not in wide
 
 
+def replies_to(home: Path, *lines: str) -> list[str]:
+    """What is printed under each line of a conversation."""
+    parts = shown(chat(home, "".join(f"{line}\n" for line in lines).encode())).split("you> ")[1:]
+    return [part.removeprefix(line) for part, line in zip(parts, lines, strict=True)]
+
+
+def test_forgetting_somebody_lists_what_would_go_and_takes_the_answer(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    told = ("my son Keith is a plumber in Halifax", "our Keith's allergic to nuts")
+    no, kept, known, *_ = replies_to(home, *told, "/forget Keith", "no", "/memories")[2:]
+    assert "Forgotten" not in no
+    assert 'That would forget 2: - "my son Keith is a plumber in Halifax"' in no
+    assert "Shall I erase them for good? (yes or no" in no
+    assert "All right, I keep it after all." in kept
+    assert "plumber" in known and "nuts" in known
+    asked, yes, empty = replies_to(home, "forget everything about keith", "yes", "/memories")
+    assert 'That would forget 2: "my son Keith' in asked and "Forgotten" not in asked
+    assert "Done. It is erased for good." in yes
+    assert "Nothing is stored yet." in empty
+    assert files_with(home, "plumber") == []
+
+
+def test_a_wish_never_to_mention_somebody_goes_with_him_and_is_named(tmp_path: Path) -> None:
+    ken = "my sister Pauline is going out with Ken from the bowls club"
+    asked, wish, pauline, listed, yes, shown_then = replies_to(
+        tmp_path / "home",
+        *(ken, "never mention Ken", "who is my sister Pauline going out with", "/forget Ken"),
+        *("yes", "/memories"),
+    )
+    assert "I'll remember that." in asked and "I won't bring it up." in wish
+    assert "You asked me not to bring that up." in pauline
+    assert 'Ken from the bowls club" - "never mention Ken" (your wish: it goes too)' in listed
+    assert "erased for good" in yes
+    assert "Nothing is stored yet." in shown_then
+
+
+@pytest.mark.parametrize(
+    ("told", "order", "done"),
+    [
+        (
+            "i've had a bad back since i fell",
+            "forget that about me back, it's better now",
+            'Done. That is forgotten: "i\'ve had a bad back since i fell".',
+        ),
+        (
+            "I go to Slimming World on a Tuesday",
+            "forget that I go to Slimming World, I've packed it in",
+            'Done. That is forgotten: "I go to Slimming World on a Tuesday".',
+        ),
+        (
+            "ich bin allergisch gegen Nüsse",
+            "vergiss das mit den Nüssen, das war ein Irrtum",
+            "Erledigt. Das ist vergessen: Is allergic to Nüsse.",
+        ),
+        (
+            "j'habite à Lille depuis mars",
+            "oublie ce que j'ai dit sur Lille, je plaisantais",
+            "C'est fait. C'est oublié : \"j'habite à Lille depuis mars\".",
+        ),
+        (
+            "mi hermano se llama Jorge",
+            "olvida lo de mi hermano, era broma",
+            "Hecho. Está olvidado: Has a brother named Jorge.",
+        ),
+    ],
+)
+def test_an_order_to_forget_may_have_a_reason_behind_it(
+    told: str, order: str, done: str, tmp_path: Path
+) -> None:
+    mine = "my name is Maureen"
+    *_, forgot, left = replies_to(tmp_path / "home", mine, told, order, "/memories")
+    assert done in forgot
+    assert left.split("Is named Maureen")[1].count(" - ") == 0, "what was not named stays, alone"
+
+
+def test_an_order_that_names_what_nobody_told_stores_nothing_and_says_what_it_looked_for(
+    tmp_path: Path,
+) -> None:
+    mine = ("my name is Maureen", "i'm allergic to nuts")
+    joke, vegan, left = replies_to(
+        tmp_path / "home",
+        *mine,
+        *("forget what I said about marathons, I were joking", "forget pizza, i'm vegan now"),
+        "/memories",
+    )[2:]
+    assert "I have nothing like that to forget. I looked for: marathons." in joke
+    assert "I'll remember that." in vegan, "no order: nothing of the user's own is named"
+    assert "Is named Maureen" in left and "nuts" in left and "vegan" in left
+    assert "marathons" not in left
+
+
+STAYS_ON = "On the record: I remember what matters of what you say."
+
+
+@pytest.mark.parametrize(
+    ("told", "off", "asks", "still_off", "forget", "forgot", "back", "on"),
+    [
+        (
+            *(
+                "my name is Luc",
+                "stop remembering for a bit",
+                "are we still off the record",
+                "Off the record still:",
+            ),
+            *("forget that my name is Luc", "That is forgotten: Is named Luc."),
+            *("right you can start again", "On the record again."),
+        ),
+        (
+            *(
+                "ich heiße Luc",
+                "merk dir jetzt nichts",
+                "sind wir noch unter uns?",
+                "Noch bleibt es unter uns:",
+            ),
+            *("vergiss, dass ich Luc heiße", "Das ist vergessen: Is named Luc."),
+            *("du kannst jetzt wieder anfangen", "Ab jetzt merke ich mir wieder etwas."),
+        ),
+        (
+            *(
+                "je m'appelle Luc",
+                "ne retiens rien",
+                "est-ce que tu enregistres encore ?",
+                "Ça reste toujours entre",
+            ),
+            *("oublie que je m'appelle Luc", "C'est oublié : Is named Luc."),
+            *("tu peux recommencer", "Je retiens à nouveau."),
+        ),
+        (
+            *("me llamo Luc", "no guardes esto", "¿sigues grabando?", "Sigue entre nosotros:"),
+            *("olvida que me llamo Luc", "Está olvidado: Is named Luc."),
+            *("puedes empezar de nuevo", "Vuelvo a recordar."),
+        ),
+    ],
+)
+def test_off_the_record_and_back_in_a_users_words(
+    told: str,
+    off: str,
+    asks: str,
+    still_off: str,
+    forget: str,
+    forgot: str,
+    back: str,
+    on: str,
+    tmp_path: Path,
+) -> None:
+    home = tmp_path / "home"
+    name, went, said, state, forgotten, again, kept, memories = replies_to(
+        home, told, off, "zacharias", asks, forget, back, "my brother is Sam", "/memories"
+    )
+    assert "Is named Luc" in name
+    assert "off the record: not kept" in went and "off the record: not kept" in said
+    assert still_off in state
+    assert forgot in forgotten
+    assert on in again
+    assert "+ Has a brother named Sam" in kept
+    assert "Luc" not in memories
+    for word in ("zacharias", "Luc"):
+        assert files_with(home, word) == []
+
+
+def test_everything_is_wiped_off_the_record_too_and_what_else_is_said_switches_nothing(
+    tmp_path: Path,
+) -> None:
+    home = tmp_path / "home"
+    lines = ("my brother is Sam", "you can start again", "are we off the record?")
+    _, _, on, _, hint, washing, asked, yes, empty = replies_to(
+        home,
+        *lines,
+        *("off the record", "i voted labour", "you can start the washing again"),
+        *("wipe everything", "yes", "/memories"),
+    )
+    assert STAYS_ON in on
+    assert 'Say "back on the record"' in hint
+    assert "off the record: not kept" in washing
+    assert "That would forget 1: Has a brother named Sam." in asked and "withdrawn:" in asked
+    assert "It is erased for good." in yes
+    assert "Nothing is stored yet." in empty
+    assert files_with(home, "labour") == []
+
+
+def test_a_reply_is_in_the_language_of_the_conversation_and_knows_a_secret(tmp_path: Path) -> None:
+    lines = (
+        *("i live in Leeds with my husband", "ta", "you what", "gracias"),
+        *("me pin's four four one nine, no i shouldn't have said that", "it's 4420 on me card"),
+        *("me password's Clement99 by the way", "i put 1200 on me card", "me name's Maureen"),
+        *("they've stopped the metformin, it's Jardiance now", "what's my name", "/why jardiance"),
+    )
+    told, *rest = replies_to(tmp_path / "home", *lines)
+    ta, what, thanks, pin, card, password, amount, name, drug, named, why = rest
+    assert "I'll remember that." in told
+    assert "You're welcome." in ta and "You're welcome." in thanks
+    assert 'I hear you. I said: "You\'re welcome."' in what
+    for secret in (pin, card, password):
+        assert "That sounds like a secret. I keep it nowhere." in secret
+    assert "secret" not in amount
+    assert "+ Is named Maureen" in name
+    assert "Is named" not in drug
+    assert 'You told me today: "me name\'s Maureen".' in named
+    assert why.count("metformin") == 1
+
+
 STRANGE = {
     "empty": b"",
     "blank": b"   \t ",
@@ -197,7 +398,7 @@ def test_it_quotes_what_it_was_told_and_shows_where_it_knows_it_from(tmp_path: P
     assert '+ "my sister hanna has a dog called pickle"' in replies[0]
     assert replies[1].startswith(told)
     assert replies[2].startswith("You told me. Type /why")
-    assert "you said 'my sister hanna has a dog called pickle' on" in text
+    assert '"my sister hanna has a dog called pickle": you said so on' in text
 
 
 def test_what_is_said_not_to_be_kept_is_not(tmp_path: Path) -> None:
@@ -224,7 +425,7 @@ def test_requests_get_honest_answers(tmp_path: Path) -> None:
     lines = b"i like jazz\nwrite me a poem about milk\nforget that i like jazz\nwhat can you do\n"
     text = shown(chat(tmp_path / "home", lines))
     assert "bmo> For that I need a language model." in text
-    assert "bmo> Done. That is forgotten." in text
+    assert "bmo> Done. That is forgotten: Likes jazz." in text
     assert "put a GOOGLE_API_KEY into .env" in text
 
 

@@ -303,6 +303,7 @@ def test_no_password_of_a_wrong_url_is_shown(
     ("name", "value", "says"),
     [
         ("BMO_USER_ID", " ", "it is empty"),
+        ("BMO_HOME", "  ", "it is empty: name a folder"),
         ("BMO_HOME", __file__, "is a file: name a folder"),
         ("BMO_HOME", f"{__file__}/below", "is a file: name a folder"),
     ],
@@ -312,3 +313,15 @@ def test_a_setting_that_nobody_can_have(
 ) -> None:
     monkeypatch.setenv(name, value)
     check(bmo("memories", "list"), says=[name, says])
+
+
+def test_a_blank_user_and_a_home_that_cannot_be_made_are_wrong_values(
+    bmo: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blank = bmo("memories", "list", "--user", "   ")
+    assert blank.code == 2
+    assert "name somebody" in blank.err
+    monkeypatch.setenv("BMO_HOME", "/proc/nope")
+    nowhere = bmo("memories", "list")
+    assert nowhere.code == 2
+    assert "BMO_HOME='/proc/nope' cannot be written" in nowhere.err

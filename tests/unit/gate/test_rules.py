@@ -68,6 +68,26 @@ def test_the_slot_table_holds() -> None:
     assert wrong == []
 
 
+@pytest.mark.parametrize(
+    ("text", "asked", "name"),
+    [
+        ("it's maureen, love", "And what's your name?", "Is named Maureen"),
+        ("das ist Anna", "Wie heißt du denn?", "Is named Anna"),
+        ("c'est Luc", "Tu t'appelles comment ?", "Is named Luc"),
+        ("es Inés", "¿Cómo te llamas?", "Is named Inés"),
+        ("it's Pickle", "What's your dog's name?", None),
+        ("it's Jardiance now", "What do you take for it?", None),
+        ("it's Tom", "What's your name? I like names. How was your day?", None),
+        ("es Karl", "Wie heißt deine Katze?", None),
+    ],
+)
+def test_a_pronoun_is_a_name_where_the_question_asks_for_one(
+    text: str, asked: str, name: str | None
+) -> None:
+    found = {fact.text for code in LANGUAGES for fact in read_slots(text, code, asked).facts}
+    assert found == ({name} if name else set())
+
+
 def test_slots_cover_or_leave_the_words() -> None:
     assert read_slots("my brother is sam", "en").covers
     beside = read_slots("hi, im lena, i teach maths in bremen", "en")
@@ -160,11 +180,32 @@ def test_one_word_more_is_no_small_talk(text: str) -> None:
         ("my ex is off limits", "withhold", "my ex"),
         ("can you forget the whole thing with my landlord", "forget", "my landlord"),
         ("you don't need to remember that i smoke", "forget", "i smoke"),
+        ("forget the cake business, i dont want it kept", "forget", "the cake business"),
+        ("forget that about me back, it's better now", "forget", "me back"),
         (
-            "forget the cake business, i dont want it kept",
+            "forget that I go to Slimming World, I've packed it in",
             "forget",
-            "the cake business, i dont want it kept",
+            "I go to Slimming World",
         ),
+        ("forget that about Denise next door, that weren't kind", "forget", "Denise next door"),
+        ("forget what I said about marathons, I were joking", "forget", "marathons"),
+        ("please forget me saying I'd voted anything", "forget", "I'd voted anything"),
+        ("would you mind forgetting that bit about my sister", "forget", "my sister"),
+        ("you'd best forget what I said about Keith, love", "forget", "Keith"),
+        ("take Denise off your list", "forget", "Denise"),
+        ("get shot of that about me hip", "forget", "me hip"),
+        ("forget that I'm diabetic because I'm not", "forget", "I'm diabetic"),
+        ("forget all that about me hair", "forget_subject", "me hair"),
+        ("forget everything about keith, he's a wrong un", "forget_subject", "keith"),
+        ("forget that, it's better now", "forget_last", ""),
+        ("i'd like that forgotten", "forget_last", ""),
+        ("vergiss das mit meinem Rücken, das ist wieder gut", "forget", "meinem Rücken"),
+        ("vergiss, was ich über Rom gesagt habe, das war ein Witz", "forget", "Rom"),
+        ("oublie ce que j'ai dit sur Rome, je plaisantais", "forget", "Rome"),
+        ("oublie ça sur mon dos, ça va mieux", "forget", "mon dos"),
+        ("olvida lo de mi espalda, ya está mejor", "forget", "mi espalda"),
+        ("olvida que voy al gimnasio, lo he dejado", "forget", "voy al gimnasio"),
+        ("forget my brother, my sister and my dad", "forget", "my brother, my sister and my dad"),
         ("i don't want you holding on to my address", "forget", "my address"),
         ("vergiss, dass ich in mainz wohne", "forget", "ich in mainz wohne"),
         ("du kannst das mit dem umzug vergessen", "forget", "dem umzug"),
@@ -198,6 +239,15 @@ def test_orders_are_read(text: str, kind: str, what: str) -> None:
         "i never forget a face",
         "forget pizza, i'm vegan now",
         "forget the second shop, weve put it off till spring",
+        "forget about dinner, i'm not hungry",
+        "forget my diet, i want chips",
+        "forget what's on telly, it's rubbish",
+        "forget the bus, i'll walk",
+        "vergiss die pizza, ich bin jetzt vegan",
+        "vergiss das auto, wir nehmen den zug",
+        "oublie la pizza, je suis végane maintenant",
+        "olvida la pizza, soy vegana",
+        "i'll never forget what denise said, she were right",
         "forget me nots are my favourite flowers",
         "vergiss es",
         "vergiss bloß nicht die milch",
@@ -221,7 +271,7 @@ def test_a_request_to_forget_names_what_it_means() -> None:
         return meant(order, DialogueContext(candidates=KNOWN))
 
     assert ids("forget that i work at the bakery") == ("memory", ("2",))
-    assert ids("forget what i said about ines") == ("memory", ("0", "1"))
+    assert ids("forget what i said about ines") == ("subject", ("0", "1")), "of two turns: asked"
     assert ids("forget everything about ines") == ("subject", ("0", "1"))
     assert ids("forget that i own a castle") == ("memory", ())
     assert ids("forget about me") == ("memory", ())
