@@ -6,6 +6,7 @@ Each is imported when it is first used: ``import bmo`` itself takes a few millis
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     from bmo.recall import ReadGate
     from bmo.settings import Settings, SettingsError, load_settings
     from bmo.turn import Decision, Fact, Recall, RecallPlan, StoredFact, Turn
+
+# onnxruntime sends who runs it to Microsoft and leaves an id of the machine in the home directory,
+# from its import on. Set here, before anything of BMO imports it; processes inherit it.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 __version__ = "0.1.0"
 

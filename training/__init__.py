@@ -6,6 +6,8 @@ sentence vector anew and leaves all else as it is.
 
 import os
 
+import bmo  # noqa: F401 - it keeps onnxruntime from sending anything
+
 # Threads that spin while they wait cost more than they win on a busy machine; read by torch's
 # OpenMP when it is first imported.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

@@ -145,8 +145,8 @@ class LateSession:
         return Decision("discard", ("other",), "no memory", confidence=1.0, fallback=True)
 
     async def on_turn(self, turn: Turn) -> Decision:
-        """Gates a turn, as soon as memory is open."""
-        return await self.submit_turn(turn)
+        """Gates a turn, as soon as memory is open; see ``MemorySession.on_turn``."""
+        return await asyncio.shield(self.submit_turn(turn))
 
     async def recorded(self, turn_id: str) -> Recorded | None:
         """Waits until a turn of this session is in the ledger; None without memory."""

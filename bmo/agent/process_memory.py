@@ -94,8 +94,5 @@ def _open(promise: Future[MemoryService], settings: Settings | None) -> None:
     if service.settings.gatekeeper_debug:
         debug_to_stderr()
     export_traces()
-    for notice in service.notices:
-        extra = {"part": notice.part, "notice": notice.message}
-        logger.warning("memory was opened with a limitation", extra=extra)
     logger.info("memory is open", extra={"mode": service.settings.effective_mode})
     promise.set_result(service)

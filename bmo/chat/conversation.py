@@ -90,6 +90,7 @@ async def run_chat(
             if isinstance(model, OfflineResponder):
                 model.outcome = Outcomes(agent.conversation)
             _welcome(screen, service, model)
+            known = len(service.notices)
             session = _typed_session(model)
             await session.start(agent, record=False)
             await warm
@@ -101,11 +102,9 @@ async def run_chat(
         finally:
             await service.aclose()
             await model.aclose()
-        if lost := service.recorder.lost:
-            screen.note(
-                f"The ledger took none of the last {lost} writes: what you said then is lost. "
-                "Make room on its disk, or check that its folder may be written (bmo doctor)."
-            )
+        if wrong := service.notices[known:]:
+            for notice in wrong:
+                screen.note(notice.message)
             return 1
     if stdin is None:
         # At exit Python looks at every object once more for cycles, about a second with all these

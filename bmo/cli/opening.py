@@ -131,10 +131,13 @@ def opened_service(settings: Settings) -> Iterator[MemoryService]:
     """Everything, with gates and encoder: for commands that ask them."""
     with _sentences_only(settings):
         service = MemoryService.open_blocking(settings)
+        known = len(service.notices)
         try:
             yield service
         finally:
             service.close_blocking()
+        if wrong := service.notices[known:]:
+            raise MemoryUnavailable(" ".join(notice.message for notice in wrong))
 
 
 def the_fact(ledger: Ledger, user_id: str, prefix: str) -> StoredFact:
@@ -183,9 +186,13 @@ def _sentences_only(settings: Settings) -> Iterator[None]:
     """Turns what the database raises into a sentence, and keeps log lines off the terminal."""
     from sqlalchemy.exc import DBAPIError
 
+    from bmo.index import IndexUnavailable
+
     try:
         with quiet_logs():
             yield
+    except IndexUnavailable as error:
+        raise MemoryUnavailable(str(error)) from error
     except DBAPIError as error:
         first_line = (str(error.orig).strip() or repr(error.orig)).splitlines()[0]
         place = (settings.bmo_ledger_url and "of BMO_LEDGER_URL") or f"in {settings.bmo_home}"

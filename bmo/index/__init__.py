@@ -18,6 +18,7 @@ from bmo.index.errors import (
     IndexUnavailable,
     InferenceFailed,
     StoreInUse,
+    first_line,
     meaning_of,
 )
 from bmo.index.mem0_collection import Mem0Memory, read_mem0_collection
@@ -39,6 +40,7 @@ __all__ = [
     "StoreInUse",
     "UnopenedEmbedder",
     "collection_name",
+    "first_line",
     "gemini_service_errors",
     "meaning_of",
     "open_embedder",

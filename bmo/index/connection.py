@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from bmo import telemetry
@@ -222,8 +222,9 @@ class IndexAccess:
                 return
             self._closed = True
             mem0, self._mem0 = self._mem0, None
-            for memory in mem0[:2] if mem0 is not None else ():
-                memory.close()
-                memory.llm.close()
-            if self._store is not None:
-                self._store.close()
+            with ExitStack() as rest:
+                if self._store is not None:
+                    rest.callback(self._store.close)
+                for memory in mem0[:2] if mem0 is not None else ():
+                    rest.callback(memory.llm.close)
+                    rest.callback(memory.close)

@@ -253,8 +253,10 @@ class EdgeStore:
         with self._compacting, self._swap, edge_failures():
             if not self._closed:
                 self._closed = True
-                self._shard.flush()
-                self._shard.close()
+                try:
+                    self._shard.flush()
+                finally:
+                    self._shard.close()
 
     def _update(self, operation: Any, ids: Sequence[str]) -> None:
         check_room(self._directory)

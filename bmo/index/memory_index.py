@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from types import MappingProxyType
 from typing import Final
 
@@ -15,7 +15,7 @@ from bmo.index.backends import backend_of
 from bmo.index.embedded_files import StoreLock, drop_stale_stores, remove_history_files
 from bmo.index.embedders import Embedder, EmbedderUnavailable, UnopenedEmbedder, open_embedder
 from bmo.index.entries import IndexHit, Metadata, agrees, fact_metadata, hit_of, point_of
-from bmo.index.errors import IndexDamaged, IndexUnavailable
+from bmo.index.errors import IndexDamaged, IndexUnavailable, first_line
 from bmo.index.fact_search import FactSearch
 from bmo.index.ownership import IndexOwner, is_owner
 from bmo.index.raw_turns import RawTurns
@@ -267,10 +267,20 @@ class MemoryIndex(FactSearch, RawTurns):
             return drop_stale_stores(self._settings.bmo_home, self.backend, self.collection)
 
     def close(self) -> None:
-        """Closes Mem0, the store and its own embedder, and gives the lock back; safe twice."""
-        with self._writer:
-            super().close()
-            if self._own_embedder is not None:
-                self._own_embedder.close()
+        """Closes Mem0, the store and its own embedder, and gives the lock back; safe twice.
+
+        Raises:
+            IndexUnavailable: The store could not write its last; all is closed nevertheless.
+        """
+        with self._writer, ExitStack() as rest:
             if self._store_lock is not None:
-                self._store_lock.close()
+                rest.callback(self._store_lock.close)
+            if self._own_embedder is not None:
+                rest.callback(self._own_embedder.close)
+            try:
+                super().close()
+            except OSError as error:
+                raise IndexUnavailable(
+                    f"The index could not write its last entries ({first_line(error)}): see to its "
+                    "disk; the next start compares it with the ledger."
+                ) from error

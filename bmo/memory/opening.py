@@ -33,10 +33,11 @@ class MemoryUnavailable(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class ServiceNotice:
-    """Something a person should know about how memory was opened.
+    """Something a person should know about how memory was opened or closed.
 
     Attributes:
-        part: "index", "judge", "embedder", "model", "rules", "mode" or "clock".
+        part: "index", "judge", "embedder", "model", "rules", "mode" or "clock"; of what could not
+            be closed its name ("ledger").
         message: One sentence.
     """
 

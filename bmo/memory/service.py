@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import logging
 import sys
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
+from bmo import telemetry
 from bmo.ids import as_user_id, new_id
 from bmo.memory.opening import (
     ServiceNotice,
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
     from bmo.ledger import Ledger
     from bmo.turn import StoredFact, Turn
 
+logger = logging.getLogger("bmo.memory")
+
 SWITCH_INTERVAL_S = 0.001
 """Longest a thread keeps the interpreter while another waits for it, in seconds. Python's own 5 ms
 add up: recall, encoder and the index's threads may each keep it once before the event loop's turn
@@ -47,7 +52,7 @@ class MemoryService(MemoryParts):
     outbox and recall reads the ledger.
 
     Attributes:
-        notices: What a person should know about how it was opened.
+        notices: What a person should know about how it was opened, and later how it was closed.
     """
 
     def __init__(
@@ -100,6 +105,9 @@ class MemoryService(MemoryParts):
         if service.is_gated and settings.effective_mode in AIMS:
             service.settling().start()
             service.notices += service._model_notices()
+        for notice in service.notices:
+            extra = {"part": notice.part, "notice": notice.message}
+            logger.warning("memory was opened with a limitation", extra=extra)
         _freeze_what_stays()
         sys.setswitchinterval(min(sys.getswitchinterval(), SWITCH_INTERVAL_S))
         return service
@@ -161,9 +169,16 @@ class MemoryService(MemoryParts):
         _freeze_what_stays()
 
     async def aclose(self) -> None:
-        """Flushes and closes sessions, recorder, index, ledger and encoder. Safe to call twice."""
+        """Flushes and closes sessions, recorder, index, ledger and encoder. Safe to call twice.
+
+        Each is closed whatever another's closing does. What could not be done, and how much of
+        what was said the ledger did not take, is logged and added to ``notices``.
+        """
         for visit in tuple(self.visits):
-            await visit.aclose()
+            try:
+                await visit.aclose()
+            except Exception as error:
+                self._not_closed("session", error)
         await asyncio.to_thread(self.close_blocking)
 
     def close_blocking(self) -> None:
@@ -171,20 +186,40 @@ class MemoryService(MemoryParts):
         if self._closed:
             return
         self._closed = True
-        if self.settler is not None:
-            self.settler.close()
-        self.gate_pool.shutdown(wait=True)
-        self.recall_pool.shutdown(wait=True, cancel_futures=True)
-        self.dialogue_pool.shutdown(wait=True, cancel_futures=True)
-        self.recaller.close()
-        self.recorder.close()
-        if self.index is not None:
-            self.index.close()
-        self.recorder.join()
-        self.ledger.close()
-        if self.encoder is not None:
-            self.encoder.close()
+        parts: dict[str, Callable[[], None] | None] = {
+            "model": self.settler.close if self.settler is not None else None,
+            "gate": self.gate_pool.shutdown,
+            "recall": partial(self.recall_pool.shutdown, cancel_futures=True),
+            "dialogue": partial(self.dialogue_pool.shutdown, cancel_futures=True),
+            "recaller": self.recaller.close,
+            "recorder": self.recorder.close,
+            "index": self.index.close if self.index is not None else None,
+            "erasing": self.recorder.join,
+            "ledger": self.ledger.close,
+            "encoder": self.encoder.close if self.encoder is not None else None,
+        }
+        for part, close in parts.items():
+            try:
+                if close is not None:
+                    close()
+            except Exception as error:
+                self._not_closed(part, error)
         gc.unfreeze()
+        if lost := self.recorder.lost:  # the recorder logs it
+            said = (
+                f"The ledger took none of the last {lost} writes: what was said then is lost. "
+                "Make room on its disk, or check that its folder may be written (bmo doctor)."
+            )
+            self.notices += (ServiceNotice("ledger", said),)
+
+    def _not_closed(self, part: str, error: Exception) -> None:
+        from bmo.index import IndexUnavailable, first_line
+
+        why = first_line(error)
+        logger.error("part of memory not closed", extra={"part": part, "error": why})
+        telemetry.note_fault(part)
+        said = why if isinstance(error, IndexUnavailable) else f"Closing {part} failed ({why})."
+        self.notices += (ServiceNotice(part, said),)
 
 
 def _freeze_what_stays() -> None:

@@ -78,12 +78,16 @@ class MemorySession(Visit):
     async def on_turn(self, turn: Turn) -> Decision:
         """Gates a turn, as this session's user's, and hands it to the recorder.
 
-        The disk is not waited for; see ``recorded``.
+        The disk is not waited for; see ``recorded``. Whoever gives up waiting gives up the wait and
+        not the turn: it is kept as if he had waited, and the end of the visit waits for it.
         """
-        return await self.submit_turn(turn)
+        return await asyncio.shield(self.submit_turn(turn))
 
     def submit_turn(self, turn: Turn) -> asyncio.Task[Decision]:
-        """Starts gating a turn and returns at once; the task ends with the decision."""
+        """Starts gating a turn and returns at once; the task ends with the decision.
+
+        Cancelling the task before it ends takes the turn back: nothing of it is kept.
+        """
         if self.service.shares_ledger:
             # A model that is told the profile once, and asks for nothing, must learn of it too.
             self.start(self._reading.look_elsewhere())

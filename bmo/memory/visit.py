@@ -30,6 +30,9 @@ logger = logging.getLogger("bmo.memory")
 RECALL_THREADS = 2
 """Threads of the recall pool: what one waits for (the index, the encoder) holds up no other."""
 
+FLUSH_S = 30.0
+"""Longest wait until what was said is written, in seconds."""
+
 DIALOGUE_DEADLINE_S = 2.0
 """Longest wait for the ledger before a turn is gated without what it knows of the user."""
 
@@ -182,14 +185,16 @@ class Visit:
         """Waits until everything said so far is in the ledger, and in the index if it is up."""
         while pending := [task for task in self._tasks if not task.done()]:
             await asyncio.gather(*pending, return_exceptions=True)
-        await asyncio.to_thread(self.service.recorder.flush, 30.0)
+        await asyncio.to_thread(self.service.recorder.flush, FLUSH_S)
         self.reads.clear()
 
     async def aclose(self) -> None:
         """Flushes and ends the visit. Safe to call twice."""
         if not self.ended:
-            await self.flush()
-            self.service.visits.discard(self)
+            try:
+                await self.flush()
+            finally:
+                self.service.visits.discard(self)
             if self.service.settler is not None:
                 self.service.settler.visit_ended(self.user_id)
 

@@ -46,7 +46,7 @@ def _patterns() -> Mapping[Wish, Any]:
 @cache
 def _lasting() -> tuple[tuple[str, str], ...]:
     """How long something is to last: as it is said, and without asides."""
-    return tuple((f" {s}", f" {_without(_ASIDES, s)}") for s in _phrases("for_a_while"))
+    return tuple((f" {s}", f" {_without_asides(s)}") for s in _phrases("for_a_while"))
 
 
 @cache
@@ -64,7 +64,7 @@ def keeps_nothing(text: str) -> bool:
     """
     if wish_of(text) is not None:
         return False  # "off the record for a minute" is about what comes
-    first = _without(_ASIDES, spoken(text[:200]))
+    first = _without_asides(spoken(text[:200]))
     if any(first.startswith(f"{phrase} ") for phrase in _phrases("unkept_before")):
         return True
     order = read_order(clean(text))
@@ -80,7 +80,7 @@ def wish_of(text: str) -> Wish | None:
     if len(text) > 120:
         return None
     words = spoken(text)
-    bare = _without(_ASIDES, words)
+    bare = _without_asides(words)
     listed = _wishes().get(words) or _wishes().get(bare) or _off_record_for_a_while(words, bare)
     patterns = _patterns().items()
     return listed or next((wish for wish, said in patterns if said.fullmatch(bare)), None)

@@ -9,9 +9,17 @@ from collections.abc import Callable, Collection
 from functools import partial
 from typing import TypeVar
 
+from sqlalchemy.exc import DBAPIError
+
 from bmo import telemetry
 from bmo.ids import new_id
-from bmo.index import EmbedderUnavailable, IndexUnavailable, InferenceFailed, MemoryIndex
+from bmo.index import (
+    EmbedderUnavailable,
+    IndexUnavailable,
+    InferenceFailed,
+    MemoryIndex,
+    first_line,
+)
 from bmo.ledger import Ledger, OutboxItem, OutboxOp, Written
 from bmo.recorder.bounded import BoundedCalls
 from bmo.recorder.entry_writing import write_entries
@@ -103,6 +111,13 @@ class OutboxWorker:
             except InferenceFailed as error:
                 logger.warning("the turn waits in the outbox", extra={"error": str(error)})
                 self._ledger.put_off(item, str(error))
+            except (OSError, DBAPIError) as error:
+                # A disk that is full, say: no traceback says more.
+                logger.warning(
+                    "an outbox entry failed", extra={"entry": item.id, "error": first_line(error)}
+                )
+                telemetry.note_write("index", time.perf_counter() - began, failed=True)
+                self._ledger.put_off(item, type(error).__name__)
             except Exception as error:  # one bad entry must not hold up the others
                 logger.exception("an outbox entry failed", extra={"entry": item.id, "op": item.op})
                 telemetry.note_write("index", time.perf_counter() - began, failed=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import resource
 import shutil
 import sqlite3
 import subprocess
@@ -563,3 +565,47 @@ async def test_what_an_erasure_named_is_in_no_turn_afterwards(service: MemorySer
     assert service.ledger.live_facts("ana") == []
     for turn in service.ledger.turns("ana"):
         assert "sam" not in f"{turn.text} {turn.assistant_before} {turn.assistant_after}".lower()
+
+
+async def test_a_cancelled_wait_for_a_decision_keeps_the_turn(service: MemoryService) -> None:
+    memory = service.session(user_id="ana")
+    for _ in range(2):  # the second finds everything loaded
+        turn = Turn("i live in bristol")
+        waiting = asyncio.ensure_future(memory.on_turn(turn))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        await memory.flush()
+        assert [one.text for one in service.ledger.turns("ana", turn_ids=[turn.id])] == [turn.text]
+    await memory.aclose()
+    assert [fact.text for fact in service.ledger.live_facts("ana")] == ["Lives in Bristol"]
+
+
+async def test_a_full_disk_at_the_end_is_told_and_leaves_nothing_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """No file may grow, in ledger and index: all is closed, and what was lost is said."""
+    for patience in ("recorder.writer_thread.LAST_DRAIN_S", "memory.visit.FLUSH_S"):
+        monkeypatch.setattr(f"bmo.{patience}", 0.2)
+    settings = load_settings(bmo_home=tmp_path / "home", gatekeeper_mode="pattern")
+    service = await MemoryService.open(settings)
+    memory = service.session(user_id="ana")
+    await memory.on_turn(Turn("my brother is sam"))
+    await memory.flush()
+    unlimited = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1, unlimited[1]))
+    try:
+        await memory.on_turn(Turn("my sister is anna"))
+        await service.aclose()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, unlimited)
+    assert "The ledger took none of the last" in " ".join(one.message for one in service.notices)
+    assert {one.part for one in service.notices} >= {"index", "ledger"}
+    assert not [record for record in caplog.records if record.exc_info]
+    with pytest.raises(RuntimeError, match="closed"):
+        service.recorder.call(print)
+    again = await MemoryService.open(settings)  # its store belongs to nobody
+    assert [fact.text for fact in again.ledger.live_facts("ana")] == ["Has a brother named Sam"]
+    await again.aclose()
+    assert again.notices == ()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -160,6 +161,25 @@ def test_a_manifest_without_thresholds_is_refused(tmp_path: Path) -> None:
     (folder / "model.json").write_text(json.dumps(manifest))
     with pytest.raises(EncoderUnavailable, match=r"does not describe an encoder.*thresholds"):
         Encoder.open(folder)
+
+
+@pytest.mark.parametrize("own", [None, "0"])
+def test_onnxruntime_leaves_no_id_of_the_machine_unless_the_user_says_so(
+    tmp_path: Path, own: str | None
+) -> None:
+    """It makes the file that holds the id when it is imported and may send."""
+    kept = {k: v for k, v in os.environ.items() if k not in ("ORT_DISABLE_TELEMETRY", "HOME")}
+    env = kept | {"HOME": str(tmp_path)} | ({} if own is None else {"ORT_DISABLE_TELEMETRY": own})
+    code = (
+        "import os; from bmo.encoder import Encoder; Encoder.open().close();"
+        "print(os.environ['ORT_DISABLE_TELEMETRY'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == (own or "1")
+    if own is None:
+        assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
 def test_importing_does_not_import_onnxruntime() -> None:
