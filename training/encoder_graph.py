@@ -377,7 +377,7 @@ def read_encoder_graph(
 
 
 def add_over(path: Path, over: Head, target: Path) -> None:
-    """Gives a file that ``write_encoder_graph`` wrote the output ``over``; the rest stays bit by bit.
+    """Gives a file that ``write_encoder_graph`` wrote the output ``over``; all else stays.
 
     Args:
         path: The file.
@@ -387,6 +387,7 @@ def add_over(path: Path, over: Head, target: Path) -> None:
     """
     model = onnx.load(str(path))
     graph = model.graph
+    kept: Any
     for kept in (graph.node, graph.initializer, graph.output):
         for one in [one for one in kept if one.name.startswith(OVER)]:
             kept.remove(one)

@@ -15,7 +15,6 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import torch
 from torch.nn import functional
 
@@ -78,7 +77,7 @@ def fit(features: torch.Tensor, truth: torch.Tensor) -> Head:
     head = torch.nn.Linear(features.shape[1], 1)
     optimiser = torch.optim.AdamW(head.parameters(), lr=RATE, weight_decay=DECAY)
     for _ in range(EPOCHS):
-        for chosen in torch.randperm(len(truth)).split(BATCH):
+        for chosen in torch.split(torch.randperm(len(truth)), BATCH):
             read = functional.dropout(features[chosen], DROPOUT)
             logits = head(read)[:, 0]
             loss = functional.binary_cross_entropy_with_logits(logits, truth[chosen])

@@ -28,10 +28,10 @@ encoder had read, of 78 second ends from the threshold of the first on 14 were r
 three of 12."""
 
 STAYS: Final = 0.55
-"""A clause stays whose pieces have less than this share of the mean P(over) of the surest clause. In
-conversations of other authors than those it learnt from, of memories that end in part, 40% of the
-clauses that are still true stay then and 8% of those that are over, and 6% of those of memories
-that end as a whole."""
+"""A clause stays if the mean P(over) of its pieces is under this share of the surest clause's. Of
+memories that end in part, in conversations of authors that the head did not learn from, 40% of the
+clauses that are still true stay then, and 8% of those that are over; of memories that end as a
+whole 6% of the clauses."""
 
 LEAST_REST: Final = 2
 """Words of the shortest rest that is worth keeping."""

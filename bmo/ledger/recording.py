@@ -16,8 +16,8 @@ from bmo.ledger.reconcile import Plan, plan_fact, statement_key
 from bmo.ledger.records import NearDuplicates, Outcome, Recorded
 from bmo.ledger.retracting import retract
 from bmo.ledger.schema import facts
-from bmo.settings import GatekeeperMode
 from bmo.ledger.values import text_key
+from bmo.settings import GatekeeperMode
 from bmo.turn import FORGET_LAST_RULE, Decision, Fact, StoredFact, Turn
 
 _CONFIRMED_CONFIDENCE = 0.1
