@@ -166,6 +166,7 @@ class Fact:
             ("user.brother:sam"), or ``team``.
         op: ``assert`` stores, ``retract`` only ends.
         ends: Ids of live memories that it ends; with ``assert`` it takes their place.
+        rests: Of ended memories of which a part is still true, the id and that part.
         cardinality: ``one`` when a new value of the slot supersedes the old one.
         polarity: ``negative`` for "Does not eat meat".
         kind: How it is used.
@@ -190,6 +191,7 @@ class Fact:
     subject: str = "user"
     op: FactOp = "assert"
     ends: tuple[str, ...] = ()
+    rests: tuple[tuple[str, str], ...] = ()
     cardinality: Cardinality = "many"
     polarity: Polarity = "positive"
     kind: Kind = "fact"

@@ -106,6 +106,42 @@ class PairExample:
     answers: bool | None
 
 
+@dataclass(frozen=True, slots=True)
+class EndedMemory:
+    """A memory that a turn ends, of which it is annotated what is still true.
+
+    Attributes:
+        group: As of a turn.
+        memory: The assistant's words before the memory's ("" for none), and the memory's words.
+        turn: The same two of the turn.
+        rest: The part of the memory's words that is still true, or "" where all is over.
+    """
+
+    group: str
+    memory: tuple[str, str]
+    turn: tuple[str, str]
+    rest: str
+
+
+def read_ended() -> list[EndedMemory]:
+    """Every ended memory of the files that say what is still true of them."""
+    found: list[EndedMemory] = []
+    for path in sorted(DATA.glob("*.jsonl")):
+        rows = _rows(path)
+        if not any("rest" in row for row in rows):
+            continue
+        for name, conversation in _conversations(rows):
+            for at, row in enumerate(conversation):
+                rest = {int(number): part for number, part in row.get("rest", {}).items()}
+                for number in row.get("ends", ()):
+                    known_as = _asked(conversation, number - 1)[1]
+                    memory = (known_as, conversation[number - 1]["user"])
+                    turn = (_asked(conversation, at)[1], row["user"])
+                    group = f"{path.stem} {name}"
+                    found.append(EndedMemory(group, memory, turn, rest.get(number, "")))
+    return found
+
+
 def read_data() -> tuple[list[TurnExample], list[PairExample]]:
     """Every example of the repository, in the order of names."""
     turns: list[TurnExample] = []

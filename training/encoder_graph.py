@@ -32,6 +32,7 @@ READ_LAYERS = (2, 4, 6, 8, 10)
 """Layers whose mean over the text the sentence vector is made of, beside what the heads read: the
 last layer has only what the heads need."""
 VECTOR = "vector"
+OVER = "over"
 FEATURES = "features"
 
 
@@ -325,7 +326,8 @@ def read_encoder_graph(
 ) -> tuple[dict[str, Array], list[Head]]:
     """The float weights and heads of a file that ``write_encoder_graph`` wrote, as its int8 are.
 
-    The head of the sentence vector is not among them: it is made anew for other weights.
+    The heads of the sentence vector and of what is over are not among them: they are made anew for
+    other weights.
 
     Args:
         path: The file.
@@ -362,7 +364,7 @@ def read_encoder_graph(
                 )
                 for part, weight, bias in both:
                     found |= {f"{part}.weight": weight.T.copy(), f"{part}.bias": bias}
-    named = [info for info in graph.output if info.name not in (VECTOR, FEATURES)]
+    named = [info for info in graph.output if info.name not in (VECTOR, FEATURES, OVER)]
     sizes = [info.type.tensor_type.shape.dim[1].dim_value for info in named]
     ends = np.cumsum(sizes)[:-1]
     heads = zip(
@@ -372,3 +374,37 @@ def read_encoder_graph(
         strict=True,
     )
     return found, [Head(output.name, weight, bias) for output, weight, bias in heads]
+
+
+def add_over(path: Path, over: Head, target: Path) -> None:
+    """Gives a file that ``write_encoder_graph`` wrote the output ``over``; all else stays.
+
+    Args:
+        path: The file.
+        over: Reads of each place whether its word is over, from ``READ_LAYERS`` side by side: the
+            output is (1, tokens) logits.
+        target: The file that gets it; may be the same.
+    """
+    model = onnx.load(str(path))
+    graph = model.graph
+    kept: Any
+    for kept in (graph.node, graph.initializer, graph.output):
+        for one in [one for one in kept if one.name.startswith(OVER)]:
+            kept.remove(one)
+    norms = {f"encoder.layer.{n - 1}.output.LayerNorm.weight": n for n in READ_LAYERS}
+    layers = {norms[i]: node.output[0] for node in graph.node for i in node.input if i in norms}
+    told = []
+    for part, number in zip(np.split(over.weight, len(READ_LAYERS)), READ_LAYERS, strict=True):
+        name = f"{OVER}.{number}"
+        graph.initializer.append(numpy_helper.from_array(part.astype(np.float32), f"{name}.weight"))
+        inputs = [layers[number], f"{name}.weight"]
+        graph.node.append(helper.make_node("MatMul", inputs, [name], name=name))
+        told.append(name)
+    graph.initializer.append(numpy_helper.from_array(over.bias.astype(np.float32), f"{OVER}.bias"))
+    graph.initializer.append(numpy_helper.from_array(np.array([2]), f"{OVER}.axis"))
+    total = f"{OVER}.sum"
+    graph.node.append(helper.make_node("Sum", [*told, f"{OVER}.bias"], [total], name=total))
+    last = [total, f"{OVER}.axis"]
+    graph.node.append(helper.make_node("Squeeze", last, [OVER], name=f"{OVER}.squeeze"))
+    graph.output.append(helper.make_tensor_value_info(OVER, TensorProto.FLOAT, [1, "tokens"]))
+    onnx.save(model, str(target))

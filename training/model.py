@@ -144,13 +144,20 @@ class EncoderModel(nn.Module):
 
     def hidden(self, batch: Batch) -> Tensor:
         """Vectors of the last layer, (batch, tokens, hidden)."""
-        places = torch.arange(batch.ids.shape[1], device=batch.ids.device)
-        x = self.words(batch.ids) + self.places(places) + self.segments(batch.kinds)
+        return self.layered(batch.ids, batch.kinds, batch.mask)[-1]
+
+    def layered(self, ids: Tensor, kinds: Tensor, mask: Tensor | None = None) -> list[Tensor]:
+        """Vectors of each layer, (batch, tokens, hidden) each; without ``mask`` all is read."""
+        places = torch.arange(ids.shape[1], device=ids.device)
+        x = self.words(ids) + self.places(places) + self.segments(kinds)
         x = self.dropout(self.norm(x))
-        bias = (1.0 - batch.mask[:, None, None, :].float()) * -10_000.0
+        read = torch.ones_like(ids) if mask is None else mask
+        bias = (1.0 - read[:, None, None, :].float()) * -10_000.0
+        found: list[Tensor] = []
         for layer in self._layers:
             x = layer(x, bias)
-        return x
+            found.append(x)
+        return found
 
     def forward(self, batch: Batch) -> dict[str, Tensor]:
         """Logits of each head, (batch, classes)."""

@@ -31,9 +31,10 @@ from training.batches import Epoch, Example, batch_of, encode, length_of
 from training.calibration import Answers, calibrate, choose_thresholds, figures
 from training.data import PairExample, TurnExample, data_files, is_held_out, read_data, shard
 from training.encoder_base import SHAPE, WORK, published_encoder, write_manifest
-from training.encoder_graph import Head, read_encoder_graph, write_encoder_graph
+from training.encoder_graph import Head, add_over, read_encoder_graph, write_encoder_graph
 from training.glossary import WORDS, with_glossary
 from training.model import Batch, EncoderModel
+from training.over import over_head
 from training.vectors import vector_head
 
 SEED = 20260301
@@ -288,6 +289,7 @@ def write(model: EncoderModel, data: Data, folder: Path) -> None:
     target = folder / "model.onnx"
     weights, heads = model.exported()
     write_encoder_graph(weights, heads, target, model.shape, vector_head(weights, heads))
+    add_over(target, over_head(weights, heads), target)
     if target.stat().st_size > MAX_BYTES:
         raise SystemExit(f"{target} has {target.stat().st_size} bytes, more than {MAX_BYTES}.")
     turns = Answers(data.held_turns, ask(model, data.held_turns))

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bmo.encoder.encoding import Encoded, encode_memory_pair, encode_turn
+from bmo.encoder.encoding import MAX_MEMORY_TOKENS, Encoded, encode_memory_pair, encode_turn
 from bmo.encoder.model_file import MODEL, EncoderUnavailable, open_model, read_manifest
-from bmo.encoder.wordpiece import WordPiece
+from bmo.encoder.wordpiece import SEP, WordPiece
 from bmo.giving_way import give_way
 from bmo.turn import CATEGORIES, Assessment
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 TURN_OUTPUTS = ("verdict", "categories", "read_need", "steers")
 PAIR_OUTPUTS = ("relation", "answers")
 """Heads of a (turn, memory) pair: relation is neither, restates, ends."""
+OVER_OUTPUTS = ("over",)
 VECTOR_OUTPUTS = ("vector",)
 VECTOR_SIZE = 384
 
@@ -172,6 +173,26 @@ class Encoder:
             odds = softmax(self._run(PAIR_OUTPUTS, pair)[0] / self._calibration.relation)
             found.append((float(odds[1]), float(odds[2])))
         return found
+
+    def over(self, turn: tuple[str, str], memory: tuple[str, str]) -> list[tuple[int, float]]:
+        """Which words of a memory are no longer so by a turn that ends it.
+
+        Args:
+            turn: The assistant's words before, and the user's words.
+            memory: The same two of the memory.
+
+        Returns:
+            Of each piece of the memory's words that the model reads, where it begins and the
+            probability that it is over.
+
+        Raises:
+            EncoderUnavailable: As of ``relate``.
+        """
+        pair = encode_memory_pair(self._tokenizer, memory, turn)
+        begins = self._tokenizer.begins(memory[1])[:MAX_MEMORY_TOKENS]
+        first = pair.ids.index(SEP) - len(begins)
+        odds = sigmoid(self._run(OVER_OUTPUTS, pair)[0])
+        return [(begin, float(odds[first + n])) for n, begin in enumerate(begins)]
 
     def answers(
         self, question: tuple[str, str], memories: Sequence[tuple[str, str]]

@@ -61,9 +61,18 @@ class WordPiece:
         Lone surrogates, which no encoder accepts, are read as question marks; control characters
         are dropped.
         """
-        clean = text[:MAX_CHARACTERS].encode("utf-8", "replace").decode("utf-8")
-        ids: list[int] = self._tokenizer.encode(clean, add_special_tokens=False).ids
+        ids: list[int] = self._tokenizer.encode(_clean(text), add_special_tokens=False).ids
         return ids
+
+    def begins(self, text: str) -> list[int]:
+        """Where each of a text's pieces begins in it, in characters."""
+        encoded = self._tokenizer.encode(_clean(text), add_special_tokens=False)
+        return [begin for begin, _ in encoded.offsets]
+
+
+def _clean(text: str) -> str:
+    """What the tokenizer reads of a text; of the same length as far as it goes."""
+    return text[:MAX_CHARACTERS].encode("utf-8", "replace").decode("utf-8")
 
 
 def read_vocabulary() -> list[str]:

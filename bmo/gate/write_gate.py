@@ -10,7 +10,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from bmo.gate.custom_rules import CustomRules, load_custom_rules
-from bmo.gate.edits import ended_by
+from bmo.gate.edits import Edits, edits_of
 from bmo.gate.firewall import attack
 from bmo.gate.guards import (
     Guarded,
@@ -287,10 +287,10 @@ class WriteGate:
                 open=False,
                 assessment=seen,
             )
-        ends = ended_by(said, ruled.context, encoder, thresholds.ends)
+        edits = edits_of(said, ruled.context, encoder, thresholds.ends)
         category = _likeliest(seen)
         if ruled.decision.rule_id == "order.remember":
-            return self._remembered(ruled, seen, category, ends)
+            return self._remembered(ruled, seen, category, edits)
         verdict = self._verdict(seen, ruled.guarded, thresholds)
         facts: tuple[Fact, ...] = ()
         method, rule_id = f"encoder:{encoder.version}", ""
@@ -303,7 +303,7 @@ class WriteGate:
                 method, rule_id = facts[0].extraction_method, facts[0].rule_id
                 category = facts[0].category
             verdict = "allow"
-            facts = (*facts[:-1], replace(facts[-1], ends=ends))
+            facts = (*facts[:-1], replace(facts[-1], ends=edits.ends, rests=edits.rests))
         return replace(
             ruled.decision,
             verdict=verdict,
@@ -319,13 +319,14 @@ class WriteGate:
         )
 
     def _remembered(
-        self, ruled: Ruled, seen: Assessment, category: Category, ends: tuple[str, ...]
+        self, ruled: Ruled, seen: Assessment, category: Category, edits: Edits
     ) -> Decision:
         """A turn that was to be remembered: kept whatever the verdict, in its category."""
         fact = replace(
             ruled.decision.facts[0],
             category=category,
-            ends=ends,
+            ends=edits.ends,
+            rests=edits.rests,
             kind=words_fact(ruled.guarded.turn, category, 1.0, "").kind,
         )
         return replace(

@@ -42,8 +42,9 @@ def write_allowed(
     own = [fact for fact in left if fact.turn_id == said.id and fact.source_type == "gate"]
     own = rows.live_by_ids(connection, said.user_id, [fact.id for fact in own])
     worded = [fact for fact in own if is_words(fact)]
-    if words and not worded:
-        # They were said before, or have ended, or were corrected since: no better text says more.
+    if words and (not worded or any(fact.valid_until is not None for fact in words)):
+        # They were said before, or ended at least in part, or were corrected since: no better text
+        # says more.
         return Recorded(said.id)
     # A model that gives the words back as they are has nothing better to say.
     whole = whole and not any(_only_repeats(fact, worded) for fact in decision.facts)

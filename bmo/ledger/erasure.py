@@ -25,6 +25,7 @@ from bmo.ledger import fact_writing
 from bmo.ledger import outbox as outbox_ops
 from bmo.ledger.database import count_changed, hold_user
 from bmo.ledger.fact_writing import drop_version, raise_version
+from bmo.ledger.facts import fetch, select_facts
 from bmo.ledger.records import Receipt
 from bmo.ledger.redaction import forgettable, redact_facts, redact_turns, turns_of_days
 from bmo.ledger.schema import (
@@ -95,6 +96,7 @@ def erase_facts(
         The receipt so far; the index's part follows.
     """
     gone = [fact for fact in gone if fact.user_id == user_id]
+    gone += _same_words(connection, user_id, gone)
     ids = [fact.id for fact in gone]
     receipt_id = erasure_id or new_id()
     words = forgettable(connection, user_id, gone, topics, of_somebody=scope == "subject")
@@ -129,6 +131,24 @@ def erase_facts(
     places["tombstones"] = len(ids)
     listed = {"fact_ids": ids, "turn_ids": sorted(wordless)}
     return _write_receipt(connection, receipt_id, user_id, scope, at, turn_id, places, listed, days)
+
+
+def _same_words(
+    connection: Connection, user_id: str, gone: Sequence[StoredFact]
+) -> list[StoredFact]:
+    """Ended memories of the words that erased ones are a part of."""
+    said = {(fact.turn_id, fact.said) for fact in gone if fact.slot is None and fact.turn_id}
+    some = sorted({turn_id for turn_id, _ in said if turn_id})
+    if not some:
+        return []
+    of_turns = select_facts().where(facts.c.user_id == user_id, facts.c.turn_id.in_(some))
+    ids = {fact.id for fact in gone}
+    return [
+        fact
+        for fact in fetch(connection, of_turns)
+        if fact.slot is None and fact.end_reason == "superseded"
+        if (fact.turn_id, fact.said) in said and fact.id not in ids
+    ]
 
 
 def erase_user(

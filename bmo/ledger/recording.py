@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -16,11 +16,14 @@ from bmo.ledger.reconcile import Plan, plan_fact, statement_key
 from bmo.ledger.records import NearDuplicates, Outcome, Recorded
 from bmo.ledger.retracting import retract
 from bmo.ledger.schema import facts
+from bmo.ledger.values import text_key
 from bmo.settings import GatekeeperMode
 from bmo.turn import FORGET_LAST_RULE, Decision, Fact, StoredFact, Turn
 
 _CONFIRMED_CONFIDENCE = 0.1
 """Said again: confidence rises by this share of what is missing to 1."""
+
+_COPIED = {field.name for field in fields(Fact)} & {field.name for field in fields(StoredFact)}
 
 _OWNER = sa.select(facts.c.user_id).where(facts.c.id == sa.bindparam("fact"))
 
@@ -151,10 +154,15 @@ def similar_facts(
 def stands_for(row: StoredFact, fact: Fact, source_type: str = "gate") -> bool:
     """Whether a memory that a turn left says what the turn says once more.
 
-    What a model wrote of a turn stands for the turn's words as well.
+    What a model wrote of a turn stands for the turn's words as well, and so does what is left of
+    them.
     """
-    words = fact.slot is None and source_type == "gate" and row.source_type == "model"
-    return words or statement_key(fact) == statement_key(row)
+    if statement_key(fact) == statement_key(row):
+        return True
+    if fact.slot is not None or source_type != "gate":
+        return False
+    left, told = (set(text_key(one.text).split()) for one in (row, fact))
+    return row.source_type == "model" or (row.said == fact.said != "" and left < told)
 
 
 def _told(connection: Connection, turn: Turn) -> list[StoredFact]:
@@ -203,6 +211,31 @@ def _store(
                 turn_id=stamp.turn_id,
             )
         )
+        rest = dict(fact.rests).get(end.fact.id)
+        if rest and end.why == "superseded":
+            _keep_rest(connection, stamp, end.fact, rest, outcome)
+
+
+def _keep_rest(
+    connection: Connection, stamp: Stamp, known: StoredFact, rest: str, outcome: Outcome
+) -> None:
+    """Stores what is still true of an ended memory: its own date, turn and words, fewer of them."""
+    names = [name for name in _COPIED if name not in ("text", "id")]
+    copied = {name: getattr(known, name) for name in names}
+    of_then = replace(
+        stamp,
+        turn_id=known.turn_id,
+        source_type=known.source_type,
+        version=known.extraction_version,
+        agent_id=known.agent_id,
+        visibility=known.visibility,
+    )
+    kept = fact_writing.insert(
+        connection, Fact(text=rest, **copied), of_then, valid_from=known.valid_from
+    )
+    outcome.added.append(kept)
+    outbox.put(connection, "add", stamp.user_id, kept.id)
+    doubles.settle(connection, [kept])
 
 
 def _write(

@@ -76,6 +76,26 @@ def test_words_end_what_they_name_by_id(ledger: Ledger) -> None:
     assert live(ledger, "ben") == {"Likes tea"}
 
 
+def test_what_is_still_true_of_ended_words_stays_with_its_date_and_turn(ledger: Ledger) -> None:
+    told = words("food bank on tuesdays, aerobics on thursdays", "What do you do all week?")
+    old = say(ledger, "x", told).added[0]
+    rest = "food bank on tuesdays"
+    new = words("aerobics is wednesdays now", ends=(old.id,), rests=((old.id, rest),))
+    recorded = say(ledger, new.text, new, at=day(3))
+    assert why_ended(recorded) == [(old.text, "superseded")]
+    assert live(ledger) == {new.text, rest}
+    kept = next(row for row in recorded.added if row.text == rest)
+    same = ("said", "asked", "category", "turn_id", "valid_from", "source_type")
+    assert [getattr(kept, name) for name in same] == [getattr(old, name) for name in same]
+    assert [row.id for row, _ in ledger.search_words("ana", "food bank", 5)] == [kept.id]
+
+    first = replace(turn(told.text), id=old.turn_id or "", assistant_before=told.asked)
+    assert not ledger.compare_passes([(first, allowed(told.text, told))])[0]
+    ledger.erase("ana", [kept.id])
+    past = ledger.live_facts("ana", include_past=True)
+    assert not any("food" in f"{row.text} {row.said}" for row in past)
+
+
 def test_older_turn_does_not_end_a_newer_memory(ledger: Ledger) -> None:
     newer = say(ledger, "y", lives_in("York"), at=day(30)).added[0]
     late = say(ledger, "x", lives_in("Leeds", ends=(newer.id,)), at=day(0)).added[0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import resource
 import shutil
 import sqlite3

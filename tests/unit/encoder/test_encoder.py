@@ -196,6 +196,17 @@ def test_pairs_tell_an_end_from_what_stays(encoder: Encoder) -> None:
     assert needed[0] > needed[1]
 
 
+def test_pieces_tell_which_words_of_a_memory_are_over(encoder: Encoder) -> None:
+    memory = ("", "i do the food bank on tuesdays and aerobics on thursdays")
+    pieces = encoder.over(("", "aerobics has moved to wednesdays now"), memory)
+    border = memory[1].index(" and ")
+    assert [begin for begin, _ in pieces] == sorted({begin for begin, _ in pieces})
+    over = [chance for begin, chance in pieces if begin > border]
+    stays = [chance for begin, chance in pieces if begin < border]
+    assert sum(over) / len(over) > sum(stays) / len(stays)
+    assert encoder.over(("", "hello"), ("", "")) == []
+
+
 def test_no_matrix_can_saturate() -> None:
     """The weights fit seven bits: two products with activations of eight fit sixteen.
 
