@@ -27,8 +27,8 @@ million parameters) with linear heads. Of a turn, with the user's and the assist
 it: verdict (allow, hold, discard), category (six, independent of each other), read-need, and
 whether it would steer the assistant through memory. Of a turn and a memory: whether it restates or
 ends the memory, which of its words are over then, and whether a good reply needs it. Of any text,
-with the words that it answers: a vector for search (384 numbers). One int8 ONNX file of {megabytes:.1f} MB, opened on one
-thread; its SHA-256 is in `model.json` and compared at every load.
+with the words that it answers: a vector for search (384 numbers). One int8 ONNX file of
+{megabytes:.1f} MB, opened on one thread; its SHA-256 is in `model.json` and compared at every load.
 
 Weights have seven bits, so that no kernel can saturate: the verdicts are the same on CPUs with and
 without VNNI (`tests/unit/encoder/test_encoder.py`).
