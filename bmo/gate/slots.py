@@ -350,7 +350,7 @@ def _rule(item: dict[str, Any], language: str) -> _SlotRule:
         text=item["text"],
         choices=choices,
         kin=kin,
-        patterns=compiled(item[language]),
+        patterns=compiled(item.get(language, [])),
         answers=compiled(item.get("answers", {}).get(language, [])),
         # In the last question.
         asks=re.compile(rf"(?:{item.get('asks', '(?!)')})[^.!?]*\?\s*$", re.IGNORECASE),
