@@ -7,6 +7,7 @@ what libraries print past Python's own streams.
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import logging
@@ -131,7 +132,7 @@ def _written(stream: io.TextIOWrapper) -> str:
 
 @contextmanager
 def _as_at_a_start() -> Iterator[None]:
-    """Logging and warnings as a new process has them, so that what they print is seen."""
+    """Logging, warnings and collector as in a new process, so that what they print is seen."""
     root, ours = logging.getLogger(), logging.getLogger("bmo")
     before = root.handlers, ours.handlers, ours.level, ours.propagate
     root.handlers, ours.handlers = [], []
@@ -141,3 +142,4 @@ def _as_at_a_start() -> Iterator[None]:
             yield
     finally:
         root.handlers, ours.handlers, ours.level, ours.propagate = before
+        gc.unfreeze()

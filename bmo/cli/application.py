@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import sys
@@ -71,6 +72,8 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # What somebody said may hold letters that this terminal's encoding has not.
             stream.reconfigure(errors="replace")
+    # What was imported stays to the end: no collection need look through it.
+    gc.freeze()
     try:
         sys.exit(app(prog_name="bmo", standalone_mode=False))
     except UsageError as error:
