@@ -145,7 +145,7 @@ class _WrittenOut(yaml.SafeLoader):
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
-            mark = self.peek_event().start_mark
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]  # PyYAML's stubs
             raise ComposerError(None, None, "an alias is not allowed, write it out", mark)
         node: yaml.Node | None = super().compose_node(parent, index)
         return node
