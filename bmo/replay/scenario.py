@@ -5,6 +5,7 @@ Everything wrong in a file is one sentence that names the file, the line and the
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -13,6 +14,7 @@ from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from yaml.composer import ComposerError
 
 from bmo.settings import checked_user_id
 from bmo.turn import Category, Verdict
@@ -138,6 +140,17 @@ class Scenario(_Strict):
         return value
 
 
+class _WrittenOut(yaml.SafeLoader):
+    """YAML without aliases: a few lines of them stand for more than fits into a machine."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]  # PyYAML's stubs
+            raise ComposerError(None, None, "an alias is not allowed, write it out", mark)
+        node: yaml.Node | None = super().compose_node(parent, index)
+        return node
+
+
 def load_scenario(path: Path) -> Scenario:
     """Reads one scenario file.
 
@@ -154,7 +167,7 @@ def load_scenario(path: Path) -> Scenario:
         reason = "is not UTF-8" if isinstance(error, UnicodeDecodeError) else error.strerror
         raise ScenarioError(f"{path}: cannot be read: {reason}.") from None
     try:
-        data = yaml.safe_load(text)
+        data = yaml.load(text, _WrittenOut)
     except yaml.YAMLError as error:
         raise ScenarioError(_yaml_sentence(path, error)) from None
     except RecursionError:
@@ -167,7 +180,7 @@ def load_scenario(path: Path) -> Scenario:
     try:
         return Scenario.model_validate(data)
     except ValidationError as error:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)  # it knows the lines
+        node = yaml.compose(text, Loader=_WrittenOut)  # it knows the lines
         assert node is not None  # a text without a node is no mapping
         sentences = [_sentence(path, node, item) for item in error.errors()]
         raise ScenarioError("\n".join(sentences)) from None
@@ -208,13 +221,13 @@ def _sentence(path: Path, root: yaml.Node, item: Any) -> str:
     elif kind == "missing":
         said = "is missing"
     elif kind == "literal_error":
-        said = f"is {item['input']!r}; allowed are {item['ctx']['expected']}"
+        said = f"is {reprlib.repr(item['input'])}; allowed are {item['ctx']['expected']}"
     elif kind == "too_short":
         said = "is empty"
     elif kind == "string_type":
-        said = f"is {item['input']!r}; it must be text (put it in quotes)"
+        said = f"is {reprlib.repr(item['input'])}; it must be text (put it in quotes)"
     else:
-        shown = repr(item["input"])
+        shown = reprlib.repr(item["input"])
         shown = f" {shown}" if len(shown) <= 60 else ""
         said = f"{shown.strip()}: {str(item['msg']).removeprefix('Value error, ')}".strip(": ")
     return f"{path}, line {line}: {field} {said}."

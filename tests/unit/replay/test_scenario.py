@@ -46,6 +46,10 @@ def test_a_good_file_is_read(tmp_path: Path) -> None:
     assert scenario.ends.drops == ("Tom",)
 
 
+BOMB = "\n".join(["about: &a0 [x, x]", *(f"a{n + 1}: &a{n + 1} [*a{n}, *a{n}]" for n in range(40))])
+"""Forty lines for a million million words."""
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -62,6 +66,7 @@ def test_a_good_file_is_read(tmp_path: Path) -> None:
         ("language: en", "language: nl", "allowed are 'en', 'de', 'fr' or 'es'"),
         ("about: one turn", "about: [one", "is no YAML"),
         ("about: one turn", "about: " + "[" * 5_000, "nested too deeply"),
+        ("about: one turn", BOMB, "line 3: is no YAML: an alias is not allowed"),
         ("about: one turn", "about: " + "x" * (1 << 20), "larger than 1 MiB"),
         (GOOD, "- a list", "must be a mapping"),
         (GOOD, "", "must be a mapping"),
