@@ -10,6 +10,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from bmo.giving_way import giving_way
 from bmo.ids import as_user_id, new_id
 from bmo.memory.opening import (
     ServiceNotice,
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from bmo.encoder import Encoder
     from bmo.index import MemoryIndex
     from bmo.ledger import Ledger
-    from bmo.turn import StoredFact, Turn
 
 SWITCH_INTERVAL_S = 0.001
 """Longest a thread keeps the interpreter while another waits for it, in seconds. Python's own 5 ms
@@ -135,15 +135,10 @@ class MemoryService(MemoryParts):
                 self.ledger,
                 self.recorder,
                 Orchestrator.from_settings(self.settings, self.write_gate),
-                candidates=self._candidates,
+                candidates=giving_way()(lambda turn: self.find_candidates(turn)[0]),
                 wrote=self.wrote,
             )
         return self.settler
-
-    def _candidates(self, turn: Turn) -> tuple[StoredFact, ...]:
-        """Live memories that a turn may end, for who is not on the event loop."""
-        found, _ = self.turnstile.through(self.find_candidates)(turn)
-        return found
 
     def _model_notices(self) -> tuple[ServiceNotice, ...]:
         """Says so when the mode wants a model and none can ever be asked."""
