@@ -179,8 +179,6 @@ class Settings(BaseSettings):
     """After this the reply goes out without memory."""
     bmo_recall_top_k: int = Field(10, ge=1, le=100)
     """Memories asked of the index per search."""
-    bmo_recall_threshold: float = Field(0.3, ge=0.0, le=1.0)
-    """Score below which a memory is left out."""
     bmo_context_depth: Depth = "auto"
     """auto, minimal (direct questions only, briefly) or full (everything that fits)."""
     bmo_prefer: Prefer = "balanced"

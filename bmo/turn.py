@@ -281,13 +281,11 @@ class RecallPlan:
         budget_tokens: Ceiling for injected memory, in tokens (characters / 4).
         slots: Slots asked for, most important first; empty means semantic only.
         subjects: Subjects asked about ("user", "user.brother", "user.brother:sam"); empty: any.
-        categories: Categories to search; empty means all.
         query: The text to embed for the search.
         asked: The assistant's words just before it, or "".
         references_history: "as we discussed", "remember when".
         include_past: Ended facts are wanted ("where did i live before").
         include_all: A wide question ("what do you know about me").
-        prefer_accuracy: Wider threshold and budget.
         read_need: The encoder's probability when it was asked.
         elapsed_us: Microseconds the plan took.
     """
@@ -301,13 +299,11 @@ class RecallPlan:
     budget_tokens: int = 0
     slots: tuple[str, ...] = ()
     subjects: tuple[str, ...] = ()
-    categories: tuple[Category, ...] = ()
     query: str = ""
     asked: str = ""
     references_history: bool = False
     include_past: bool = False
     include_all: bool = False
-    prefer_accuracy: bool = False
     read_need: float | None = None
     elapsed_us: float = 0.0
 

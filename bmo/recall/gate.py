@@ -242,7 +242,6 @@ class ReadGate:
             references_history=kind.references_history,
             include_past="past" in ask.cues.seen,
             include_all=include_all,
-            prefer_accuracy=accuracy,
         )
 
     def _inherited(self, ask: _Ask, previous: RecallPlan) -> RecallPlan:

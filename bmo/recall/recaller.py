@@ -129,7 +129,7 @@ class Recaller:
             return Recall(plan)
         looked = looked or self.look(plan, user_id, now, weights=weights)
         with memory_span("bmo.recall.select"):
-            given, left = select(looked.memories, plan, self._settings.bmo_recall_threshold)
+            given, left = select(looked.memories, plan)
         with memory_span("bmo.recall.assemble"):
             context = assemble([memory.fact for memory in given])
         return Recall(
@@ -202,12 +202,6 @@ class Recaller:
             tokens=tokens_of(context),
             elapsed_ms=_since(started),
         )
-
-    def nearest(self, plan: RecallPlan, user_id: str, now: datetime) -> list[StoredFact]:
-        """Memories by nearness to the plan's query, nothing left out: what evaluation measures."""
-        asked = replace(plan, trigger="judge")
-        found, _ = self._retriever.candidates(asked, user_id, now, self._live(user_id))
-        return [candidate.fact for candidate in found]
 
     def weights_of(self, user_id: str) -> Weights:
         """The user's weights: the defaults, moved by what helped and what was wrong so far."""

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from bmo.language import spoken
 from bmo.ledger.values import content_words
 from bmo.recall.calibration import calibration_for
 from bmo.recall.people import speaks_of
@@ -45,14 +44,6 @@ median, and the nearest are still told apart."""
 
 WORD_WEIGHT: Final = 0.3
 """Cosine that a memory gains when it holds all of a question's rare words."""
-
-FORCED_LEAST: Final = 0.25
-FORCED_GAP: Final = 0.15
-NAMED: Final = 0.2
-WORDLESS: Final = 0.1
-"""A search that no need stands behind (``bmo recall``, benchmarks) gives what has at least this
-cosine and is so much less near than the nearest, at most; what is named in the question gains,
-and what shares no telling word with it loses."""
 
 COMMON_SHARE: Final = 0.05
 COMMON_LEAST: Final = 15
@@ -126,7 +117,7 @@ class Retriever:
         found.sort(
             key=lambda c: (-c.similarity, -c.fact.valid_from.timestamp(), c.fact.text, c.fact.id)
         )
-        return _only_named_or_near(found) if plan.trigger == "forced" else found, failure
+        return found, failure
 
     def cosines(
         self, user_id: str, text: str, most: int = 0, domains: Sequence[str] = ()
@@ -204,21 +195,8 @@ def _candidate(fact: StoredFact, plan: RecallPlan, cosine: float | None, share: 
     if plan.subjects and plan.trigger == "explicit_prompt" and speaks_of(fact, plan.subjects):
         return Candidate(fact, 1.0, "person")
     near = (UNSEEN if cosine is None else cosine) + WORD_WEIGHT * share
-    if plan.trigger == "forced":
-        named = any(f" {spoken(name)} " in f" {spoken(plan.query)} " for name in fact.entities)
-        near += NAMED if named else 0.0 if share else -WORDLESS
     similarity = math.tanh(max(0.0, near) / NEAR)
     return Candidate(fact, similarity, "words" if cosine is None else "search")
-
-
-def _only_named_or_near(found: list[Candidate]) -> list[Candidate]:
-    """What a search by its words alone finds: nothing said that memory is needed."""
-    best = NEAR * math.atanh(min(found[0].similarity, 1.0 - 1e-9)) if found else 0.0
-    floor = math.tanh(max(FORCED_LEAST, best - FORCED_GAP) / NEAR)
-    return [
-        one if one.similarity >= floor else Candidate(one.fact, 0.0, "not near enough")
-        for one in found
-    ]
 
 
 def _of_the_asked(fact: StoredFact, plan: RecallPlan) -> bool:

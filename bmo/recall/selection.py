@@ -1,10 +1,9 @@
 """Which of the scored memories are given: greedily, inside the budget.
 
-The rules are those of the published design: best first, a threshold, a reserve that hard rules fill
-whatever their score, those beyond it by score (above .7 always), and of two memories that
-contradict each other both or none. The threshold is for searches that no need stands behind: where
-memory is needed a model passes over a line that it does not need, and cannot answer from one that
-it was not given.
+The rules are those of the published design: best first, a reserve that hard rules fill whatever
+their score, those beyond it by score (above .7 always), and of two memories that contradict each
+other both or none. Its threshold of a score is not: where memory is needed a model passes over a
+line that it does not need, and cannot answer from one that it was not given.
 """
 
 from __future__ import annotations
@@ -18,9 +17,6 @@ from bmo.recall.assembly import cost, overhead
 from bmo.recall.budget import RULES_RESERVE
 from bmo.turn import RecalledMemory, RecallPlan
 
-ACCURACY_STEP: Final = 0.1
-"""How much lower the threshold is when accuracy matters (.3 becomes .2)."""
-
 HARD_RULE_ALWAYS: Final = 0.7
 """A hard rule above this is given even when the budget is spent."""
 
@@ -32,33 +28,25 @@ CERTAIN: Final = frozenset({"slot", "person"})
 
 
 def select(
-    candidates: Sequence[RecalledMemory],
-    plan: RecallPlan,
-    threshold: float,
+    candidates: Sequence[RecalledMemory], plan: RecallPlan
 ) -> tuple[list[RecalledMemory], list[RecalledMemory]]:
     """Splits candidates into those given and those left out.
 
     Args:
         candidates: Scored memories, any order.
         plan: What is asked and how many tokens there are.
-        threshold: BMO_RECALL_THRESHOLD; lowered by .1 when accuracy matters.
 
     Returns:
         (given, left out with the reason in ``why``), best first.
     """
     ordered = sorted(candidates, key=_best_first)
-    floor = threshold - ACCURACY_STEP if plan.prefer_accuracy else threshold
     every = plan.include_all or plan.depth == "full"
-    searched = plan.trigger == "forced" and not every
     reserved, ordered = _reserved(ordered)
     most = len(ordered) if every else MOST
     given: list[RecalledMemory] = []
     left: list[RecalledMemory] = []
     spent = overhead()
     for memory in ordered:
-        if searched and memory.score < floor:
-            left.append(replace(memory, why=f"score {memory.score:.2f} under {floor:.2f}"))
-            continue
         if len(given) >= most and memory.why not in CERTAIN:
             left.append(replace(memory, why=f"more than {most} memories"))
             continue

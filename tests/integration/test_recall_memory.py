@@ -251,19 +251,6 @@ def test_a_large_memory_is_searched_and_names_tell_nothing_there(
     assert household.ask("what am i allergic to").memories[0].why == "slot"
 
 
-def test_a_search_that_no_need_stands_behind_gives_what_is_named_or_near(
-    household: Memory,
-) -> None:
-    recaller = Recaller(household.ledger, household.index, household.settings)
-
-    def forced(query: str) -> set[str]:
-        plan = RecallPlan(recall=True, trigger="forced", budget_tokens=500, query=query)
-        return texts(recaller.recall(plan, "ana", NOW))
-
-    assert any("jazz" in text for text in forced("jazz records in boxes"))
-    assert forced("the exchange rate of the dollar") == set()
-
-
 class PairHead:
     """Speaks the encoder's protocol: what names the knees answers, nothing else does."""
 

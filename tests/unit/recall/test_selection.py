@@ -112,28 +112,17 @@ def many(*totals: float) -> list[RecalledMemory]:
 
 
 def test_where_memory_is_needed_the_best_few_are_given_whatever_their_score() -> None:
-    given_out, left = select(many(*[0.2] * MOST, 0.19), PLAN, 0.3)
+    given_out, left = select(many(*[0.2] * MOST, 0.19), PLAN)
     assert len(given_out) == MOST
     assert [m.why for m in left] == [f"more than {MOST} memories"]
-    assert len(select(many(*[0.31] * 20), PLAN, 0.3)[0]) == MOST
-    forced = replace(PLAN, trigger="forced")
-    assert select(many(*[0.25] * 20), forced, 0.3)[0] == []
-    accurate = replace(forced, prefer_accuracy=True)
-    assert len(select(many(*[0.25] * 20), accurate, 0.3)[0]) == MOST
-
-
-def test_a_search_that_no_need_stands_behind_gives_nothing_below_the_threshold() -> None:
-    given_out, left = select(many(0.29, 0.1), replace(PLAN, trigger="forced"), 0.3)
-    assert given_out == []
-    assert [m.why for m in left] == ["score 0.29 under 0.30", "score 0.10 under 0.30"]
+    assert len(select(many(*[0.31] * 20), PLAN)[0]) == MOST
 
 
 def test_a_hard_rule_above_seven_tenths_has_a_reserve() -> None:
     plan = replace(PLAN, budget_tokens=40)
     rule = scored("Never plan anything before nine in the morning", 0.75, kind="hard_rule")
-    plan = replace(plan, trigger="forced")
     fillers = [scored(f"Something of no great weight, number {n}", 0.9) for n in range(3)]
-    given_out, left = select([rule, *fillers], plan, 0.3)
+    given_out, left = select([rule, *fillers], plan)
     assert rule.fact in [m.fact for m in given_out]
     assert left and {m.why for m in left} == {"budget spent"}
 
@@ -151,10 +140,10 @@ def test_selection_keeps_every_candidate_and_the_budget(
         replace(scored(text, total), fact=fact(text, id=str(n)))
         for n, (text, total) in enumerate(rows)
     ]
-    given_out, left = select(candidates, plan, 0.3)
+    given_out, left = select(candidates, plan)
     assert {m.fact.id for m in (*given_out, *left)} == {m.fact.id for m in candidates}
     assert sum(cost(m.fact) for m in given_out) <= budget
-    assert select(list(reversed(candidates)), plan, 0.3) == (given_out, left)
+    assert select(list(reversed(candidates)), plan) == (given_out, left)
 
 
 def test_the_profile_is_by_importance_inside_its_budget() -> None:
