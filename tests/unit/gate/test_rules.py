@@ -122,6 +122,7 @@ def test_one_word_more_is_no_small_talk(text: str) -> None:
     ("text", "kind", "what"),
     [
         ("please remember that my sister lives in kiel", "remember", "my sister lives in kiel"),
+        ("remember that me sister lives in kiel", "remember", "me sister lives in kiel"),
         ("merk dir dass ich linkshänder bin", "remember", "ich linkshänder bin"),
         ("forget that my brother is called sam", "forget", "my brother is called sam"),
         ("vergiss das mit der katze", "forget", "der katze"),
@@ -227,6 +228,7 @@ def test_orders_are_read(text: str, kind: str, what: str) -> None:
     "text",
     [
         "remember to buy milk",
+        "remember me to your mother",
         "do you remember my name",
         "forget it",
         "forget about it mate",
