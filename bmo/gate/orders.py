@@ -153,7 +153,8 @@ def read_order(text: str) -> Order | None:
     plain = text.replace("’", "'").rstrip(" .!?,;")
     asks = "?" if text.rstrip().endswith("?") else ""
     said = rules.opening.sub("", plain, count=1)
-    order = rules.reason.sub("", said)
+    reason = rules.reason.search(said)
+    order = said[: reason.start()] if reason else said
     if not any(rules.any.Match(one.lower().encode("utf-8", "replace")) for one in {said, order}):
         return None
     for kind in _KINDS:
@@ -329,7 +330,7 @@ def _kin() -> Mapping[str, str]:
 @dataclass(frozen=True, slots=True)
 class _Rules:
     opening: re.Pattern[str]
-    reason: re.Pattern[str]
+    reason: Any
     named: Any
     closing: re.Pattern[str]
     patterns: dict[OrderKind, tuple[Any, ...]]
@@ -364,7 +365,7 @@ def _rules() -> _Rules:
     opening = rf"(?:{table['opening']})*"
     return _Rules(
         opening=re.compile(f"^{opening}", re.IGNORECASE),
-        reason=re.compile(table["reason"], re.IGNORECASE),
+        reason=re2.compile(table["reason"], options),
         named=re2.compile(table["named"], options),
         closing=re.compile(table["closing"], re.IGNORECASE),
         patterns={kind: compiled(table[kind]) for kind in _KINDS},
