@@ -61,7 +61,8 @@ _LEAST_STEM = 3
 """Letters of a word of kinship that may have an ending: "das" and "pas" are no fathers."""
 
 NAMED_COSINE = 0.55
-"""From this similarity the nearest memory is what a request to forget means, if no word says it."""
+"""From this similarity the nearest memory may be what a request to forget means, if no word says
+it: it is asked back."""
 
 _OWN = r"(?:my|me|our|mein\w*|unser\w*|mon|ma|mes|notre|nos|mi|mis|nuestr\w*)"
 
@@ -226,7 +227,9 @@ def meant(order: Order, context: DialogueContext) -> tuple[RetractScope, tuple[s
         return "subject", ids
     if not ids and wanted:
         ranked = sorted(context.near.items(), key=lambda item: -item[1])
-        ids = tuple(memory_id for memory_id, score in ranked[:1] if score >= NAMED_COSINE)
+        # "I play the violin" is as near to "i play the piano" as a paraphrase: it is asked.
+        near = tuple(memory_id for memory_id, score in ranked[:1] if score >= NAMED_COSINE)
+        return ("subject" if near else "memory"), near
     turns = {memory.turn_id or memory.id for memory in live if memory.id in ids}
     return ("memory" if len(turns) <= MAX_AT_ONCE else "subject"), ids
 

@@ -278,6 +278,13 @@ def test_a_request_to_forget_names_what_it_means() -> None:
     assert ids("forget that i own a castle") == ("memory", ())
     assert ids("forget about me") == ("memory", ())
 
+    order = read_order("forget that i sail")
+    assert order is not None
+    near = DialogueContext(candidates=KNOWN, near={"1": 0.8, "3": 0.6})
+    assert meant(order, near) == ("subject", ("1",)), "near in meaning, not named: asked"
+    far = DialogueContext(candidates=KNOWN, near={"1": 0.5})
+    assert meant(order, far) == ("memory", ())
+
 
 def test_a_relation_is_meant_by_all_its_words_and_its_names() -> None:
     told = [
