@@ -90,7 +90,7 @@ class Commands:
             for ended in recorded.ended:
                 self._screen.note(f"Forgotten: {quotation(ended.fact)}.")
             return True
-        self._screen.note(f"That would forget {len(pending.facts)}:")
+        self._screen.note(f"That would forget {len(pending.facts) or 'no memory'}:")
         for fact in pending.facts:
             wish = " (your wish: it goes too)" if fact.rule_id == WITHHOLD_RULE else ""
             self._screen.note(f"- {quotation(fact)}{wish}")

@@ -47,7 +47,8 @@ _LATEST = 32
 """Turns whose orders that refer back are kept: each is asked about by every reader of orders."""
 
 NAMED_COSINE = 0.55
-"""From this similarity the nearest memory is what a request to forget means, if no word says it."""
+"""From this similarity the nearest memory may be what a request to forget means, if no word says
+it: it is asked back."""
 
 _OWN = r"(?:my|me|our|mein\w*|unser\w*|mon|ma|mes|notre|nos|mi|mis|nuestr\w*)"
 
@@ -139,7 +140,8 @@ def read_order(text: str) -> Order | None:
     plain = text.replace("’", "'").rstrip(" .!?,;")
     asks = "?" if text.rstrip().endswith("?") else ""
     said = rules.opening.sub("", plain, count=1)
-    order = rules.reason.sub("", said)
+    reason = rules.reason.search(said)
+    order = said[: reason.start()] if reason else said
     if not any(rules.any.Match(one.lower().encode("utf-8", "replace")) for one in {said, order}):
         return None
     for kind in get_args(_Whole):
@@ -192,7 +194,9 @@ def meant(order: Order, context: DialogueContext) -> tuple[RetractScope, tuple[s
         return "subject", ids
     if not ids and wanted:
         ranked = sorted(context.near.items(), key=lambda item: -item[1])
-        ids = tuple(memory_id for memory_id, score in ranked[:1] if score >= NAMED_COSINE)
+        # "I play the violin" is as near to "i play the piano" as a paraphrase: it is asked.
+        near = tuple(memory_id for memory_id, score in ranked[:1] if score >= NAMED_COSINE)
+        return ("subject" if near else "memory"), near
     turns = {memory.turn_id or memory.id for memory in live if memory.id in ids}
     return ("memory" if len(turns) <= MAX_AT_ONCE else "subject"), ids
 
@@ -237,7 +241,7 @@ def may_ask_to_forget(text: str) -> bool:
 @dataclass(frozen=True, slots=True)
 class _Rules:
     opening: re.Pattern[str]
-    reason: re.Pattern[str]
+    reason: Any
     named: Any
     closing: re.Pattern[str]
     patterns: dict[OrderKind, tuple[Any, ...]]
@@ -272,7 +276,7 @@ def _rules() -> _Rules:
     opening = rf"(?:{table['opening']})*"
     return _Rules(
         opening=re.compile(f"^{opening}", re.IGNORECASE),
-        reason=re.compile(table["reason"], re.IGNORECASE),
+        reason=re2.compile(table["reason"], options),
         named=re2.compile(table["named"], options),
         closing=re.compile(table["closing"], re.IGNORECASE),
         patterns={kind: compiled(table[kind]) for kind in get_args(_Whole)},

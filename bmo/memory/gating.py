@@ -94,13 +94,15 @@ class Gating:
                     turn, shown, debug=self._visit.service.settings.gatekeeper_debug
                 )
                 # A reply may name what is erased now, or after the next turn.
-                self._hides_reply = not kept or "forget" in decision.signals
+                forgets = "forget" in decision.signals and _only_takes_back(decision)
+                self._hides_reply = forgets or not kept
                 if kept:
                     self._record(turn, decision)
                     self._note_wrong(turn, decision)
                     self._visit.dialogue.note_turn(turn, decision)
-                elif _only_takes_back(decision):
+                elif _only_takes_back(decision) and decision.rule_id != FORGET_LAST_RULE:
                     # What was told on the record is forgotten off it too; no word is written.
+                    # "Forget that" means the turn before, which is not kept.
                     wordless = replace(turn, text="", assistant_before="", assistant_after="")
                     self._record(wordless, replace(decision, text=""))
             return decision
@@ -163,10 +165,5 @@ class Gating:
 
 
 def _only_takes_back(decision: Decision) -> bool:
-    """Whether a turn asks to forget what was told before its visit's last words, and no more.
-
-    "Forget that" means the turn before, which is not kept off the record.
-    """
-    return bool(decision.facts) and all(
-        fact.op == "retract" and fact.rule_id != FORGET_LAST_RULE for fact in decision.facts
-    )
+    """Whether a turn takes back what was told before, and tells nothing."""
+    return bool(decision.facts) and all(fact.op == "retract" for fact in decision.facts)

@@ -184,6 +184,16 @@ def test_an_order_to_forget_may_have_a_reason_behind_it(
     assert left.split("Is named Maureen")[1].count(" - ") == 0, "what was not named stays, alone"
 
 
+def test_what_is_only_near_in_meaning_is_asked_back(tmp_path: Path) -> None:
+    asked, kept, known = replies_to(
+        tmp_path / "home",
+        *("i play the violin", "forget that i played the piano", "no", "/memories"),
+    )[1:]
+    assert 'That would forget 1: "i play the violin". Shall I' in asked
+    assert "I keep it after all." in kept
+    assert "violin" in known
+
+
 def test_an_order_that_names_what_nobody_told_stores_nothing_and_says_what_it_looked_for(
     tmp_path: Path,
 ) -> None:

@@ -122,6 +122,7 @@ def test_one_word_more_is_no_small_talk(text: str) -> None:
     ("text", "kind", "what"),
     [
         ("please remember that my sister lives in kiel", "remember", "my sister lives in kiel"),
+        ("remember that me sister lives in kiel", "remember", "me sister lives in kiel"),
         ("merk dir dass ich linkshänder bin", "remember", "ich linkshänder bin"),
         ("forget that my brother is called sam", "forget", "my brother is called sam"),
         ("vergiss das mit der katze", "forget", "der katze"),
@@ -227,6 +228,7 @@ def test_orders_are_read(text: str, kind: str, what: str) -> None:
     "text",
     [
         "remember to buy milk",
+        "remember me to your mother",
         "do you remember my name",
         "forget it",
         "forget about it mate",
@@ -275,6 +277,13 @@ def test_a_request_to_forget_names_what_it_means() -> None:
     assert ids("forget everything about ines") == ("subject", ("0", "1"))
     assert ids("forget that i own a castle") == ("memory", ())
     assert ids("forget about me") == ("memory", ())
+
+    order = read_order("forget that i sail")
+    assert order is not None
+    near = DialogueContext(candidates=KNOWN, near={"1": 0.8, "3": 0.6})
+    assert meant(order, near) == ("subject", ("1",)), "near in meaning, not named: asked"
+    far = DialogueContext(candidates=KNOWN, near={"1": 0.5})
+    assert meant(order, far) == ("memory", ())
 
 
 def test_a_relation_is_meant_by_all_its_words_and_its_names() -> None:
