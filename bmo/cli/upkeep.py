@@ -59,15 +59,15 @@ def reindex_command(
         try:
             with _bar("memories") as advance:
                 written = rebuild(reader.index, reader.ledger, advance, fresh=not missing)
+            if settings.mem0_setting == "NORMAL":
+                with closing(Recorder.open(reader.ledger, reader.index, settings)) as recorder:
+                    stored = f"; {reader.ledger.queue_raw_turns()} stored turns looked for"
+                    if not recorder.flush(LONGEST_RAW_S):
+                        stored += ", the rest is written by the next start"
         except IndexUnavailable as error:
             raise MemoryUnavailable(f"{error} Run bmo reindex again to go on.") from error
         except KeyboardInterrupt:
             raise CommandError("stopped; run bmo reindex again to go on.", 130) from None
-        if settings.mem0_setting == "NORMAL":
-            with closing(Recorder.open(reader.ledger, reader.index, settings)) as recorder:
-                stored = f"; {reader.ledger.queue_raw_turns()} stored turns looked for"
-                if not recorder.flush(LONGEST_RAW_S):
-                    stored += ", the rest is written by the next start"
         total, name = reader.index.count(), reader.index.collection
     print(f"{written} memories written{stored}; {name} holds {total}")
 
