@@ -21,7 +21,7 @@ from sqlalchemy.exc import OperationalError
 
 from bmo.agent.late import LateSession
 from bmo.ids import USER_ID_PATTERN
-from bmo.memory import MemoryService, MemorySession
+from bmo.memory import MemoryService, MemorySession, MemoryUnavailable
 from bmo.memory.reprocess import reprocess
 from bmo.memory.requests import own_word
 from bmo.settings import SettingsError, load_settings
@@ -635,3 +635,10 @@ async def test_a_turn_that_cannot_be_recorded_holds_up_no_other_before_memory_is
     assert (await told).verdict == "allow"
     await memory.aclose()
     assert [fact.text for fact in service.ledger.live_facts("ana")] == ["Lives in Bristol"]
+
+
+async def test_a_second_service_of_one_home_is_told_to_use_the_first(
+    service: MemoryService,
+) -> None:
+    with pytest.raises(MemoryUnavailable, match="this one; use the MemoryService that has it"):
+        await MemoryService.open(service.settings)
