@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -33,12 +34,12 @@ Language = Literal["auto", "en", "de", "fr", "es"]
 ModelSees = Literal["memories", "words"]
 AskedWhen = Literal["pause", "end"]
 
-_SQLITE = re.compile(r"sqlite(?:\+\w+)?://", re.IGNORECASE)
-_LEDGER_URL = re.compile(
-    _SQLITE.pattern + r"/(?!:memory:)[^?]|postgresql(?:\+\w+)?://", re.IGNORECASE
-)
+_SQLITE = re.compile(r"sqlite(?:\+pysqlite)?://")
+_LEDGER_URL = re.compile(_SQLITE.pattern + r"/(?!:memory:)[^?]|postgresql(?:\+psycopg)?://")
+"""The drivers that BMO uses; SQLAlchemy knows them in small letters."""
 _LIVEKIT_ADDRESS = re.compile(r"(?:wss?|https?)://[^\s/?#]+(?:[/?#]\S*)?", re.IGNORECASE)
 _WEB_ADDRESS = re.compile(r"https?://[^\s/?#]+(?:[/?#]\S*)?", re.IGNORECASE)
+_HOST = re.compile(r"(?:https?://)?[^\s/?#]+(?:[/?#]\S*)?", re.IGNORECASE)
 _PASSWORD = re.compile(r"(?:(?<=://)|^(?!\w[\w+.-]*://))\S*@")
 """User and password of an address, which are shown nowhere."""
 
@@ -51,8 +52,10 @@ CONNECTIONS = 2
 OLLAMA_PREFIX = "ollama/"
 """What a model of Ollama begins with in GATEKEEPER_LLM_MODEL."""
 
-_FOREIGN_MODEL = re.compile(r"(?:haiku|sonnet|opus|claude|gpt|o\d)\b", re.IGNORECASE)
-"""Models of services that BMO has no client for; the published gatekeeper names two of them."""
+_MODEL_PREFIXES = ("gemini-", "gemma-", OLLAMA_PREFIX)
+"""What the models begin with that BMO has a client for."""
+
+_SECRETS = ("qdrant_api_key", "google_api_key", "livekit_api_key", "livekit_api_secret")
 
 
 class SettingsError(ValueError):
@@ -227,11 +230,12 @@ class Settings(BaseSettings):
     @field_validator("gatekeeper_llm_model")
     @classmethod
     def _known_model(cls, value: str) -> str:
-        foreign = next(filter(_FOREIGN_MODEL.match, re.split(r"\s*,\s*", value.strip())), None)
+        names = filter(None, re.split(r"\s*,\s*", value.strip()))
+        foreign = next((one for one in names if not one.startswith(_MODEL_PREFIXES)), None)
         if foreign is not None:
             raise ValueError(
-                f"BMO has no client for {foreign!r}: use a Gemini model "
-                f"({DEFAULT_GEMINI_MODEL}) or a model of Ollama ({OLLAMA_PREFIX}<name>)"
+                f"BMO has no client for {foreign!r}: use a model of Google (gemini-..., gemma-..., "
+                f"as {DEFAULT_GEMINI_MODEL}) or one of Ollama ({OLLAMA_PREFIX}<name>)"
             )
         return value
 
@@ -268,14 +272,26 @@ class Settings(BaseSettings):
     @field_validator("ollama_host")
     @classmethod
     def _ollama_address(cls, value: str) -> str:
+        if not _HOST.fullmatch(value):
+            raise ValueError("use http://<host>:11434, or <host> alone")
         return _with_port(value) or value
+
+    @field_validator(*_SECRETS)
+    @classmethod
+    def _sendable(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and not value.get_secret_value().isascii():
+            raise ValueError("it has letters that no key has: copy it anew")
+        return value
 
     @field_validator("bmo_home")
     @classmethod
     def _absolute_home(cls, value: Path) -> Path:
         if not str(value).strip():
             raise ValueError("it is empty: name a folder, or leave it out")
-        home = value.expanduser().absolute()
+        try:
+            home = value.expanduser().absolute()
+        except RuntimeError:  # "~nouser/x"
+            raise ValueError("nobody here has that name: write the path without '~'") from None
         there = next(place for place in (home, *home.parents) if place.exists())
         if not there.is_dir():
             raise ValueError(f"{str(there)!r} is a file: name a folder")
@@ -337,6 +353,11 @@ def load_settings(**overrides: Any) -> Settings:
     Raises:
         SettingsError: One sentence per wrong variable, naming variable, value and what is allowed.
     """
+    known = {*Settings.model_fields, "gemini_api_key"}
+    if unknown := sorted(set(overrides) - known):
+        near = get_close_matches(unknown[0], known, 1)
+        meant = f": {near[0]}?" if near else ": Settings lists them."
+        raise SettingsError(f"{unknown[0]!r} is no setting{meant}")
     try:
         return Settings(**overrides)
     except UnicodeDecodeError as error:
@@ -345,6 +366,21 @@ def load_settings(**overrides: Any) -> Settings:
         ) from None
     except ValidationError as error:
         raise SettingsError(" ".join(_sentence(item) for item in error.errors())) from None
+
+
+class _Requirement(BaseSettings):
+    """One variable alone, for when another one is wrong."""
+
+    model_config = Settings.model_config
+    bmo_memory_required: bool = False
+
+
+def memory_required() -> bool:
+    """Whether BMO_MEMORY_REQUIRED is set, whatever is wrong with other variables."""
+    try:
+        return _Requirement().bmo_memory_required
+    except ValueError:  # it is what is wrong, or the file is
+        return False
 
 
 def _shown(value: object) -> str:

@@ -1,6 +1,6 @@
 """A LiveKit worker as people have them, given a memory by the five lines marked (1) to (5).
 
-    pip install bmo-voice
+    pip install /path/to/bmo
     python examples/existing_agent.py start
 
 Needs LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET, as the agent did before.

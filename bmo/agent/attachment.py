@@ -77,10 +77,13 @@ def attach(
             the others are guests (``BMO_GUESTS``). The first agent of a hand-over decides.
 
     Raises:
-        TypeError: What is given is no agent.
+        TypeError: What is given is no agent, or no memory session.
         ValueError: The agent has another memory session already, a tool is unknown, or the agent
             runs already and cannot be given tools. Nothing was changed then.
     """
+    if not hasattr(memory, "submit_turn"):  # a MemorySession, or what stands for one
+        hint = ": await memory_for(ctx)" if inspect.isawaitable(memory) else ""
+        raise TypeError(f"attach needs a memory session, and {memory!r} is none{hint}")
     if isinstance(agent, type) and issubclass(agent, Agent):
         made = _attached_class(agent, memory, tuple(tools), name_speaker)
         return cast("_AgentOrClass", made)

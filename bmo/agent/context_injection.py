@@ -141,7 +141,8 @@ class ContextInjection:
         """What was recalled for a turn by now; None, and why, when that is nothing."""
         task = heard.recall
         if task is None or not task.done():
-            heard.error = "recall deadline"
+            heard.error = "recall deadline"  # whoever recalls logs and counts it
+            return None
         elif task.cancelled():
             heard.error = "cancelled"
         elif (error := task.exception()) is not None:

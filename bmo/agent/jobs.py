@@ -15,7 +15,7 @@ from bmo.agent.late import LateSession
 from bmo.agent.process_memory import AS_THREADS, opening
 from bmo.agent.speakers import USER_ATTRIBUTE, attribute_of, identity_in_room
 from bmo.ids import identity_of, user_id_for
-from bmo.settings import Settings, SettingsError, load_settings
+from bmo.settings import Settings, SettingsError, load_settings, memory_required
 from bmo.telemetry import flush_traces
 
 if TYPE_CHECKING:
@@ -58,7 +58,9 @@ async def memory_for(
     try:
         settings = load_settings()
     except SettingsError as error:
-        settings, opened = Settings.model_construct(), _failed(error)
+        required = memory_required()
+        settings = Settings.model_construct(bmo_memory_required=required)
+        opened = _failed(error)
     try:
         if not context.is_fake_job():
             someone = await _in_room(context, participant)
@@ -71,7 +73,7 @@ async def memory_for(
     if not opened.done():
         await asyncio.to_thread(wait, (opened,), None if patient else GRACE_S)
     if settings.bmo_memory_required:
-        opened.result()
+        _raise_unless_open(opened)
     memory = _session(context, opened, settings, own)
     memory.participant = identity
     _MEMORIES.setdefault(context.job.id, []).append(memory)
@@ -137,6 +139,16 @@ def _session(
     advice = AS_THREADS if in_process and settings.qdrant_url is None else ""
     late = LateSession(opened, settings, user_id=user_id, session_id=context.job.id, advice=advice)
     return cast("MemorySession", late)
+
+
+def _raise_unless_open(opened: Future[MemoryService]) -> None:
+    from bmo.memory import MemoryUnavailable
+
+    error = opened.exception()
+    if isinstance(error, SettingsError):
+        raise MemoryUnavailable(str(error)) from error
+    if error is not None:
+        raise error
 
 
 def _failed(error: Exception) -> Future[MemoryService]:

@@ -134,8 +134,15 @@ class LateSession:
         if not isinstance(self._now, _NotOpen):
             return self._now.submit_turn(turn)
         begun: asyncio.Future[asyncio.Task[Decision]] = asyncio.get_running_loop().create_future()
+
+        def begin(session: MemorySession) -> None:
+            try:
+                begun.set_result(session.submit_turn(turn))
+            except ValueError as error:  # the others that wait are no worse for it
+                begun.set_exception(error)
+
         if not self.off_record:
-            self._before.waiting.append(lambda session: begun.set_result(session.submit_turn(turn)))
+            self._before.waiting.append(begin)
         return asyncio.ensure_future(self._gated(begun))
 
     async def _gated(self, begun: asyncio.Future[asyncio.Task[Decision]]) -> Decision:

@@ -37,6 +37,8 @@ def memory_tools(
     Raises:
         ValueError: A name is unknown.
     """
+    if isinstance(names, str):
+        raise ValueError(f"the memory's tools are a list: ({names!r},), not {names!r}")
     for name in names:
         if name not in TOOL_NAMES:
             raise ValueError(f"memory tool {name!r} is unknown: use {', '.join(TOOL_NAMES)}")

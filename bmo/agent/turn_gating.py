@@ -65,7 +65,7 @@ class TurnGating:
             at=self._memory.clock(),
             assistant_before=before,
             language=self.language,
-            confidence=message.transcript_confidence,
+            confidence=_share(message.transcript_confidence),
         )
         return HeardTurn(turn, message.text_content or "", speaker)
 
@@ -122,6 +122,11 @@ def speaks_for(parts: Sequence[Part]) -> str:
     """The user, when he spoke at all; else who spoke first."""
     speakers = [part.speaker for part in parts]
     return "" if "" in speakers else speakers[0]
+
+
+def _share(confidence: float | None) -> float | None:
+    """A recogniser's confidence where it counts from 0 to 1; what else it may mean is unknown."""
+    return confidence if confidence is not None and 0 <= confidence <= 1 else None
 
 
 def _words_of(speaker: str, parts: Sequence[Part]) -> str:

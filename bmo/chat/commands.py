@@ -64,6 +64,13 @@ class Commands:
         facts = await asyncio.to_thread(
             self._memory.service.ledger.live_facts, self._memory.user_id
         )
+        service = self._memory.service
+        if not facts and not service.is_gated:
+            from bmo.memory.normal import stored_turns
+
+            count = await asyncio.to_thread(service.ledger.raw_turns, self._memory.user_id)
+            self._screen.note(stored_turns(count))
+            return True
         self._screen.memories(facts)
         return True
 

@@ -57,7 +57,7 @@ def scenarios_command(
     found: dict[str, dict[str, ScenarioFigures]] = {}
     with _sentences():
         settings = load_settings()
-        sets = sets_of(folders or [SCENARIOS], by_folder=by_folder)
+        sets = sets_of(folders or [_there(SCENARIOS)], by_folder=by_folder)
         with quiet_logs():
             for folder, paths in sets.items():
                 found[folder] = _scored(paths, settings, only)
@@ -76,6 +76,16 @@ def scenarios_command(
         lines = (f"{figures[side].lines_a_recall:g} (median)" for side in sides)
         rows.append(("  lines a recall", *lines))
     show_rows(("figure", *sides), rows)
+
+
+def _there(conversations: Path) -> Path:
+    """The folder, if it is there; BMO's own conversations are in its repository alone."""
+    if conversations == SCENARIOS and not conversations.exists():
+        raise CommandError(
+            f"{conversations} is not here: run this in a clone of BMO's repository, or name "
+            "conversations of your own (bmo export-turns NAME.turns.yaml writes one)."
+        )
+    return conversations
 
 
 def _scored(
@@ -138,7 +148,7 @@ def modes_command(
 
     modes = _modes(mode, ask_model)
     with _sentences():
-        scenarios = [load_scenario(path) for path in find_scenarios([conversations])]
+        scenarios = [load_scenario(path) for path in find_scenarios([_there(conversations)])]
     found = []
     for one in modes:
         gate = WriteGate.from_settings(load_settings(gatekeeper_mode=one))

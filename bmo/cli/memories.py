@@ -63,6 +63,12 @@ def list_command(
             include_past=past,
             extraction_version=extraction_version,
         )
+        if settings.mem0_setting == "NORMAL":
+            from bmo.memory.normal import stored_turns  # loads the service: only here
+
+            said = stored_turns(ledger.raw_turns(settings.bmo_user_id))
+            typer.echo(f"bmo: {said}", err=True)
+            as_json = as_json or not facts  # no table of nothing
     if domain is not None and not facts:
         _check_domain(domain, settings)
     put_facts(facts, as_json)

@@ -143,6 +143,12 @@ def opened_service(settings: Settings) -> Iterator[MemoryService]:
 def the_fact(ledger: Ledger, user_id: str, prefix: str) -> StoredFact:
     """The one memory whose id begins with ``prefix``, live or ended."""
     found = ledger.find_facts(user_id, prefix.strip().lower())
+    if not found and ledger.raw_turns(user_id):
+        raise CommandError(
+            f"no memory has an id that starts with {prefix[:40]!r}: what bmo recall shows under "
+            "MEM0_SETTING=NORMAL are stored turns, which have no history; bmo memories wipe erases "
+            "them all."
+        )
     return the_only(found, prefix, user_id, "memory", "bmo memories list")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from bmo.turn import Fact
 
 
+LONGEST_RAW_S = 3600.0
+"""Longest wait until the index has the turns of MEM0_SETTING=NORMAL again, in seconds."""
+
 app = typer.Typer()
 
 
@@ -42,8 +45,9 @@ def reindex_command(
     """Make the search index anew from the ledger; interrupted, the next run goes on."""
     from bmo.index import IndexUnavailable, MemoryIndex
     from bmo.memory import MemoryUnavailable
-    from bmo.recorder import rebuild
+    from bmo.recorder import Recorder, rebuild
 
+    stored = ""
     settings = settings_for(None)
     if MemoryIndex.discard_damaged(settings):
         print("the index could not be read: it is made anew", file=sys.stderr)
@@ -55,12 +59,17 @@ def reindex_command(
         try:
             with _bar("memories") as advance:
                 written = rebuild(reader.index, reader.ledger, advance, fresh=not missing)
+            if settings.mem0_setting == "NORMAL":
+                with closing(Recorder.open(reader.ledger, reader.index, settings)) as recorder:
+                    stored = f"; {reader.ledger.queue_raw_turns()} stored turns looked for"
+                    if not recorder.flush(LONGEST_RAW_S):
+                        stored += ", the rest is written by the next start"
         except IndexUnavailable as error:
             raise MemoryUnavailable(f"{error} Run bmo reindex again to go on.") from error
         except KeyboardInterrupt:
             raise CommandError("stopped; run bmo reindex again to go on.", 130) from None
         total, name = reader.index.count(), reader.index.collection
-    print(f"{written} memories written; {name} holds {total}")
+    print(f"{written} memories written{stored}; {name} holds {total}")
 
 
 @app.command("reprocess")

@@ -26,7 +26,7 @@ from bmo.settings import (
 )
 from bmo.turn import Turn
 
-REINSTALL = "pip install --force-reinstall bmo-voice"
+REINSTALL = "install BMO again from its repository: pip install --force-reinstall PATH_OR_URL"
 SPOKEN = "my brother sam lives in leeds"
 
 

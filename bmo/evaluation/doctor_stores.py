@@ -77,11 +77,15 @@ def _has_no_folder(settings: Settings, place: str) -> bool:
 
 
 def _ledger_fix(settings: Settings, problem: str) -> str:
-    if not settings.bmo_ledger_url:
-        return "restore a copy, or move it away and bmo memories import an export."
     if "no driver" in problem:
-        return 'pip install "bmo-voice[postgres]", or correct BMO_LEDGER_URL.'
-    return "correct BMO_LEDGER_URL or start the server."
+        return 'pip install "psycopg[binary]", or correct BMO_LEDGER_URL.'
+    if not settings.ledger_url.startswith("sqlite"):
+        return "correct BMO_LEDGER_URL or start the server."
+    if "folder" in problem:
+        return "move it away, or name another place by BMO_HOME or BMO_LEDGER_URL."
+    if "unable to open" in problem or "readonly" in problem:
+        return "give yourself the right to write there, or name another place by BMO_HOME."
+    return "restore a copy, or move it away and bmo memories import an export."
 
 
 def check_qdrant(settings: Settings) -> Iterator[Check]:

@@ -53,10 +53,7 @@ class StoreLock:
             portalocker.lock(self._file, flags)
         except portalocker.exceptions.LockException:
             self._file.close()
-            raise StoreInUse(
-                f"The memory in {directory.parent} is in use by {self._who()}; stop it, set "
-                "BMO_HOME to another directory, or set QDRANT_URL to share a Qdrant server."
-            ) from None
+            raise StoreInUse(self._in_use(directory.parent)) from None
         try:
             self._owner.write_text(str(os.getpid()), encoding="ascii")
         except OSError as error:
@@ -73,11 +70,21 @@ class StoreLock:
             self._file.close()
             self._file = None
 
-    def _who(self) -> str:
+    def _in_use(self, home: Path) -> str:
         try:
-            return f"process {int(self._owner.read_text(encoding='ascii'))}"
+            owner = int(self._owner.read_text(encoding="ascii"))
         except (OSError, ValueError):
-            return "another process"
+            owner = 0
+        if owner == os.getpid():
+            return (
+                f"The memory in {home} is in use by process {owner}, this one; use the "
+                "MemoryService that has it open, or close it first."
+            )
+        who = f"process {owner}" if owner else "another process"
+        return (
+            f"The memory in {home} is in use by {who}; stop it, set BMO_HOME to another "
+            "directory, or set QDRANT_URL to share a Qdrant server."
+        )
 
 
 def check_room(directory: Path, more: int = 0) -> None:

@@ -5,7 +5,7 @@ SQLAlchemy Core on SQLite or PostgreSQL; the truth of which the index is a copy.
 
 from bmo.ledger.database import LedgerUnavailable
 from bmo.ledger.engine import Inspection, inspect_ledger
-from bmo.ledger.exchange import LONGEST_TEXT, ExchangeError, Imported
+from bmo.ledger.exchange import LONGEST_TEXT, ExchangeError, Imported, check_turn
 from bmo.ledger.fact_writing import Version
 from bmo.ledger.ledger import Ledger
 from bmo.ledger.recall_log import words_used
@@ -52,6 +52,7 @@ __all__ = [
     "WaitingTurn",
     "Why",
     "Written",
+    "check_turn",
     "inspect_ledger",
     "words_used",
 ]

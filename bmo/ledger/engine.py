@@ -69,6 +69,11 @@ def _open_sqlite(url: URL, *, check: bool, make_folder: bool) -> Engine:
             f"BMO_LEDGER_URL names a file in {str(path.parent)!r}, and there is no such folder; "
             "correct the path, or make the folder."
         )
+    if path.is_dir():
+        raise LedgerUnavailable(
+            f"The ledger {path} is a folder: move it away, or name another place by BMO_HOME or "
+            "BMO_LEDGER_URL."
+        )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -106,7 +111,7 @@ def _open_postgres(url: URL, connections: int) -> Engine:
     except (ImportError, NoSuchModuleError):
         raise LedgerUnavailable(
             f"BMO_LEDGER_URL={shown!r} needs psycopg; install it with "
-            "pip install 'bmo-voice[postgres]'."
+            "pip install 'psycopg[binary]'."
         ) from None
     return _ready(
         engine,
@@ -224,6 +229,8 @@ def inspect_ledger(url: str) -> Inspection:
         path = Path(parsed.database or "")
         if not path.exists():
             return Inspection(str(path), False)
+        if path.is_dir():
+            return Inspection(str(path), True, problem="it is a folder")
         size = path.stat().st_size
         read_only = URL.create("sqlite", database=path.absolute().as_uri())
         return _look(str(path), read_only.update_query_dict({"mode": "ro", "uri": "true"}), size)

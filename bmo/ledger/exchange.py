@@ -32,7 +32,7 @@ from bmo.ledger.records import EndReason, HeldResolution
 from bmo.ledger.schema import UtcDateTime, as_utc, decisions, fact_turns, facts, feedback, turns
 from bmo.ledger.values import text_key, value_key
 from bmo.settings import checked_user_id
-from bmo.turn import CATEGORIES, MASKS, Cardinality, Kind, Polarity, Verdict
+from bmo.turn import CATEGORIES, MASKS, Cardinality, Kind, Polarity, Turn, Verdict, Visibility
 
 LONGEST_TEXT = 20_000
 """Most characters of one text of a row."""
@@ -99,6 +99,8 @@ _CLOSED: dict[tuple[str, str], tuple[str, ...]] = {
     ("facts", "end_reason"): ("", *get_args(EndReason)),
     ("facts", "source_type"): ("gate", "tool", "model", "import", "manual"),
     ("fact_turns", "role"): ("stated", "confirmed", "ended"),
+    ("turns", "visibility"): get_args(Visibility),
+    ("facts", "visibility"): get_args(Visibility),
     ("decisions", "verdict"): get_args(Verdict),
     ("decisions", "resolution"): ("", *get_args(HeldResolution)),
 }
@@ -390,28 +392,51 @@ def _columns(table: sa.Table, row: dict[str, Any], number: int) -> dict[str, Any
     values: dict[str, Any] = {}
     for column in table.c:
         if column.name in row and column.name not in _LEFT_OUT.get(table.name, ()):
-            values[column.name] = _value(column, row[column.name], number)
+            try:
+                values[column.name] = _value(column, row[column.name])
+            except ExchangeError as error:
+                raise ExchangeError(f"line {number}: {error}") from None
         elif column.name not in own and not (column.nullable or column.default is not None):
             if not column.primary_key:
                 raise ExchangeError(f"line {number}: {table.name} needs {column.name!r}")
     return values
 
 
-def _value(column: sa.Column[Any], value: Any, number: int) -> Any:
-    shown = reprlib.repr(value)
-    problem = ExchangeError(f"line {number}: {column.table.name}.{column.name} cannot be {shown}")
+def check_turn(turn: Turn) -> None:
+    """Looks whether a turn can be recorded so that its export can be read again; not at its words.
+
+    Raises:
+        ValueError: One sentence that names what is wrong.
+    """
+    for name in ("id", "session_id", "at", "language", "confidence", "agent_id", "visibility"):
+        try:
+            _value(turns.c[name], getattr(turn, name))
+        except ExchangeError as error:
+            raise ValueError(f"The turn cannot be recorded: {error}.") from None
+
+
+def _value(column: sa.Column[Any], value: Any) -> Any:
+    """The value of a column.
+
+    Raises:
+        ExchangeError: It cannot stand there.
+    """
+    problem = f"{column.table.name}.{column.name} cannot be {reprlib.repr(value)}"
     if value is None:
         if column.nullable:
             return None
-        raise problem
+        raise ExchangeError(problem)
     if isinstance(column.type, UtcDateTime):
         try:
-            moment = as_utc(datetime.fromisoformat(value))
+            moment = as_utc(value if isinstance(value, datetime) else datetime.fromisoformat(value))
         except (TypeError, ValueError, OverflowError):
-            raise problem from None
+            raise ExchangeError(f"{problem}: it is a moment in ISO 8601") from None
         if moment.year not in _YEARS:
-            raise problem
+            raise ExchangeError(f"{problem}: its year is {_YEARS[0]} to {_YEARS[-1]}")
         return moment
+    allowed = _CLOSED.get((column.table.name, column.name))
+    if allowed is not None and value not in allowed:
+        raise ExchangeError(f"{problem}: it is one of {[one for one in allowed if one]}")
     kind: dict[type[Any], Callable[[Any], bool]] = {
         sa.Boolean: lambda v: isinstance(v, bool),
         sa.Float: _is_number,
@@ -421,13 +446,13 @@ def _value(column: sa.Column[Any], value: Any, number: int) -> Any:
     told = column.name in _WORDS.get(column.table.name, ())
     length = LONGEST_TEXT if told else getattr(column.type, "length", None) or LONGEST_NAME
     fits = kind.get(type(column.type), lambda v: isinstance(v, str) and len(v) <= length)
-    if not fits(value) or (column.name == "confidence" and not 0 <= value <= 1):
-        raise problem
+    if not fits(value):
+        most = f": it is text of {length} characters at most" if isinstance(value, str) else ""
+        raise ExchangeError(f"{problem}{most}")
+    if column.name == "confidence" and not 0 <= value <= 1:
+        raise ExchangeError(f"{problem}: it is a number from 0 to 1")
     if column.name in _IDS and not _ID.fullmatch(value):
-        raise problem
-    allowed = _CLOSED.get((column.table.name, column.name))
-    if allowed is not None and value not in allowed:
-        raise ExchangeError(f"{problem}: it is one of {[one for one in allowed if one]}")
+        raise ExchangeError(f"{problem}: it is 1 to 64 of letters, digits and _ . : -")
     return value
 
 

@@ -126,6 +126,21 @@ _CHANGE_META = (
     .where(meta.c.key == sa.bindparam("name"), meta.c.value == sa.bindparam("old"))
     .values(value=sa.bindparam("new"))
 )
+# Turns that went into the index as they were said (MEM0_SETTING=NORMAL), and have words still.
+_RAW = (
+    sa.select(turns.c.id, turns.c.user_id)
+    .where(
+        turns.c.text != "",
+        turns.c.id.in_(
+            sa.select(decisions.c.turn_id).where(
+                decisions.c.extraction_method == "raw",
+                decisions.c.gate_version == "normal",
+                decisions.c.verdict == "allow",
+            )
+        ),
+    )
+    .order_by(turns.c.seq)
+)
 _SAID = (
     sa.select(
         turns.c.id,
@@ -180,6 +195,29 @@ class IndexSide(TurnQueries):
         if last is not None and last > now:  # a writer locks others out: not for nothing
             with self.writing() as connection:
                 connection.execute(_HURRY, {"now": now, "ops": list(ops or OPS)})
+
+    def raw_turns(self, user_id: str) -> int:
+        """How many turns of a user are in the index as they were said (MEM0_SETTING=NORMAL)."""
+        mine = _RAW.where(turns.c.user_id == user_id).subquery()
+        with self.reading() as connection:
+            return int(
+                connection.execute(sa.select(sa.func.count()).select_from(mine)).scalar_one()
+            )
+
+    def queue_raw_turns(self) -> int:
+        """Has the index told of all such turns again, of all users; what it has it keeps.
+
+        Returns:
+            How many there are.
+        """
+        with self.writing() as connection:
+            there = sa.select(waiting.c.fact_id).where(waiting.c.op == "raw")
+            known = set(connection.execute(there).scalars())
+            found = connection.execute(_RAW).all()
+            for turn_id, user_id in found:
+                if turn_id not in known:
+                    outbox.put(connection, "raw", user_id, turn_id)
+        return len(found)
 
     def applied(self, item: OutboxItem, *written: Written) -> None:
         """The index did it: the entry goes, and what was written is noted beside the fact."""

@@ -19,6 +19,14 @@ NORMAL_THRESHOLD = 0.1
 """Least cosine similarity of a hit: Mem0's own default."""
 
 
+def stored_turns(count: int) -> str:
+    """What there is instead of memories, for people."""
+    turns = f"{count} turn{'s are' if count != 1 else ' is'} stored"
+    return (
+        f"MEM0_SETTING=NORMAL keeps what is said, not memories: {turns}; bmo recall searches them."
+    )
+
+
 def raw_decision(turn: Turn, settings: Settings) -> Decision:
     """The turn as it was said, but for secrets, which are written under no setting."""
     masked, _ = mask(turn.text, settings.bmo_sensitive, turn.assistant_before)

@@ -87,11 +87,18 @@ class MemorySession(Visit):
         """Starts gating a turn and returns at once; the task ends with the decision.
 
         Cancelling the task before it ends takes the turn back: nothing of it is kept.
+
+        Raises:
+            ValueError: The turn has something that cannot be recorded: a confidence of 93, say.
         """
+        from bmo.ledger import check_turn
+
+        own = self._own(turn)
+        check_turn(own)
         if self.service.shares_ledger:
             # A model that is told the profile once, and asks for nothing, must learn of it too.
             self.start(self._reading.look_elsewhere())
-        return self._gating.submit(self._own(turn))
+        return self._gating.submit(own)
 
     async def recorded(self, turn_id: str) -> Recorded | None:
         """Waits until a turn is in the ledger: what was added, confirmed and ended.

@@ -312,7 +312,9 @@ def _weighed(
         elif chance is None:
             left.append(replace(memory, why=f"not among the {WEIGHED} nearest"))
         elif chance < least:
-            left.append(replace(memory, why=f"P(answers) {chance:.2f} under {least:.2f}"))
+            digits = 2 if f"{chance:.2f}" != f"{least:.2f}" else 4
+            why = f"P(answers) {chance:.{digits}f} under {least:.{digits}f}"
+            left.append(replace(memory, why=why))
         else:
             nearness = ANSWERS_SHARE * weights.semantic * chance
             nearness += (1.0 - ANSWERS_SHARE) * memory.parts.semantic

@@ -251,6 +251,7 @@ class HasForget(Agent):
     ("agent", "tools", "message"),
     [
         (Agent(instructions=""), ("remind",), "memory tool 'remind' is unknown"),
+        (Agent(instructions=""), "recall", r"tools are a list: \('recall',\), not 'recall'"),
         (HasForget(instructions=""), ("forget",), "has a tool 'forget' of its own"),
     ],
 )
@@ -273,3 +274,16 @@ async def test_only_agents_can_be_attached(what: Any) -> None:
     with pytest.raises(TypeError, match="attach needs an Agent or a class of them"):
         attach(what, FakeMemorySession().as_session())
     assert AgentTask.on_enter is enter
+
+
+async def test_what_is_no_memory_session_is_refused_with_the_fix() -> None:
+    async def memory_for() -> None: ...
+
+    forgotten: Any = memory_for()
+    nothing: Any = None
+    for agent in (Agent(instructions=""), Pirate):
+        with pytest.raises(TypeError, match=r"and None is none"):
+            attach(agent, nothing)
+        with pytest.raises(TypeError, match=r"is none: await memory_for\(ctx\)"):
+            attach(agent, forgotten)
+    forgotten.close()

@@ -24,8 +24,9 @@ from bmo.agent import (
 )
 from bmo.agent.attachment import end_visit
 from bmo.agent.speakers import NameSpeaker
-from bmo.memory import MemoryService, MemorySession
+from bmo.memory import MemoryService, MemorySession, MemoryUnavailable
 from bmo.settings import Settings, load_settings
+from bmo.turn import Turn
 from tests.fakes.diarizing import DiarizingRecogniser, Said
 from tests.fakes.models import RuleLLM
 from tests.fakes.sessions import TIMEOUT_S, spoken_session
@@ -292,3 +293,23 @@ async def test_words_that_are_recognised_late_are_of_who_spoke(
 
 def _participant(identity: str) -> SimpleNamespace:
     return SimpleNamespace(identity=identity, attributes={})
+
+
+@pytest.mark.parametrize("required", [False, True])
+async def test_a_wrong_variable_ends_a_call_only_where_memory_is_required(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, required: bool
+) -> None:
+    monkeypatch.setenv("BMO_HOME", "~nouser/x")
+    monkeypatch.setenv("BMO_MEMORY_REQUIRED", str(required))
+    with fake_job_context(job_id=utils.shortuuid("mock-job-")) as context:
+        try:
+            if required:
+                with pytest.raises(MemoryUnavailable, match="BMO_HOME='~nouser/x'"):
+                    await memory_for(context)
+            else:
+                memory = await memory_for(context)
+                assert (await memory.recall(Turn("where do i live"))).fallback
+                await end_memory(context)
+        finally:
+            close_shared_service()
+            await context._on_cleanup()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import sqlite3
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -199,3 +200,25 @@ def test_keys_are_never_printed(tmp_path: Path) -> None:
         )
         assert secret not in ran.out + ran.err
         assert "hunter2" not in ran.out + ran.err
+
+
+def test_a_folder_in_the_ledgers_place_is_called_one(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / "ledger.sqlite3").mkdir(parents=True)
+    found = checks(bmo(home, "doctor", "--json"))["ledger"]
+    assert (found["status"], "it is a folder" in found["found"]) == ("fail", True)
+    assert found["fix"].startswith("move it away")
+    assert "is a folder: move it away" in bmo(home, "memories", "list").sentence
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc has a file that nobody can open so")
+def test_a_ledger_that_cannot_be_opened_is_not_called_damaged(tmp_path: Path) -> None:
+    """As on a disk that is mounted to be read only: its journal cannot be made."""
+    home = tmp_path / "home"
+    with opened(home):
+        pass
+    (home / "ledger.sqlite3").rename(home / "elsewhere")
+    (home / "ledger.sqlite3").symlink_to("/proc/1/mem")
+    found = checks(bmo(home, "doctor", "--json"))["ledger"]
+    assert found["status"] == "fail"
+    assert "restore a copy" not in found["fix"]

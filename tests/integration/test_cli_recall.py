@@ -158,6 +158,26 @@ def test_without_gates_every_question_searches_the_stored_turns(tmp_path: Path) 
     found = bmo(tmp_path, "recall", "what colour is the van", "--json", **normal).rows[0]
     assert found["plan"]["trigger"] == "normal"
     assert [memory["text"] for memory in found["memories"]] == ["the van is white"]
+    listed = bmo(tmp_path, "memories", "list", **normal)
+    assert "1 turn is stored; bmo recall searches them" in listed.err and listed.out == ""
+    shown = " ".join(bmo(tmp_path, "chat", stdin="/memories\n", **normal).out.split())
+    assert "1 turn is stored" in shown and "Nothing is stored" not in shown
+    for command in ("show", "why", "forget"):
+        unknown = bmo(tmp_path, "memories", command, found["memories"][0]["id"][:8], **normal)
+        assert unknown.code == 2
+        assert "under MEM0_SETTING=NORMAL are stored turns" in unknown.sentence
+
+
+def test_without_gates_a_lost_index_is_made_anew_from_the_turns(tmp_path: Path) -> None:
+    normal = {"MEM0_SETTING": "NORMAL"}
+    bmo(tmp_path, "chat", stdin="the van is white\nthe cat is black\n/quit\n", **normal)
+    shutil.rmtree(tmp_path / "qdrant-edge")
+    for _ in range(2):  # the second finds them there
+        made = bmo(tmp_path, "reindex", **normal)
+        assert made.code == 0, made.err
+        assert "2 stored turns looked for" in made.out and "holds 2" in made.out
+    found = bmo(tmp_path, "recall", "what colour is the van", "--json", **normal).rows[0]
+    assert [memory["text"] for memory in found["memories"]][:1] == ["the van is white"]
 
 
 def test_held_turns_are_shown_only_when_asked_for(filled: Path) -> None:

@@ -13,13 +13,14 @@ from collections.abc import AsyncIterator
 from concurrent.futures import Future
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy.exc import OperationalError
 
 from bmo.agent.late import LateSession
 from bmo.ids import USER_ID_PATTERN
-from bmo.memory import MemoryService, MemorySession
+from bmo.memory import MemoryService, MemorySession, MemoryUnavailable
 from bmo.memory.reprocess import reprocess
 from bmo.memory.requests import own_word
 from bmo.settings import SettingsError, load_settings
@@ -608,3 +609,46 @@ async def test_a_full_disk_at_the_end_is_told_and_leaves_nothing_open(
     assert [fact.text for fact in again.ledger.live_facts("ana")] == ["Has a brother named Sam"]
     await again.aclose()
     assert again.notices == ()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"confidence": 93.0}, r"confidence cannot be 93.0: it is a number from 0 to 1"),
+        ({"confidence": -0.2}, r"confidence cannot be -0.2"),
+        ({"at": datetime(1, 1, 1)}, r"its year is 1970 to 2199"),
+        ({"agent_id": "a" * 129}, r"it is text of 128 characters at most"),
+        ({"visibility": "everybody"}, r"it is one of \['shared', 'agent', 'private'\]"),
+        ({"id": "a b"}, r"turns.id cannot be 'a b'"),
+    ],
+)
+async def test_what_an_import_would_refuse_is_not_recorded(
+    service: MemoryService, wrong: dict[str, Any], says: str
+) -> None:
+    memory = service.session(user_id="ana")
+    with pytest.raises(ValueError, match=says):
+        await memory.on_turn(Turn("i live in bristol", **wrong))
+    await memory.aclose()
+    assert service.ledger.turns("ana") == []
+
+
+async def test_a_turn_that_cannot_be_recorded_holds_up_no_other_before_memory_is_open(
+    service: MemoryService,
+) -> None:
+    opening: Future[MemoryService] = Future()
+    memory = LateSession(opening, service.settings, user_id="ana", session_id="early")
+    wrong = memory.submit_turn(Turn("my brother is sam", confidence=93.0))
+    told = memory.submit_turn(Turn("i live in bristol"))
+    opening.set_result(service)
+    with pytest.raises(ValueError, match="confidence"):
+        await wrong
+    assert (await told).verdict == "allow"
+    await memory.aclose()
+    assert [fact.text for fact in service.ledger.live_facts("ana")] == ["Lives in Bristol"]
+
+
+async def test_a_second_service_of_one_home_is_told_to_use_the_first(
+    service: MemoryService,
+) -> None:
+    with pytest.raises(MemoryUnavailable, match="this one; use the MemoryService that has it"):
+        await MemoryService.open(service.settings)

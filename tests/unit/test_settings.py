@@ -83,6 +83,13 @@ def test_empty_memory_setting_means_gated_without_a_warning(
         ("BMO_LEDGER_URL", "postgresql+psycopg://db:abc/x", "a port is 1 to 65535"),
         ("LIVEKIT_URL", "ws://h:-1", "a port is 1 to 65535"),
         ("OLLAMA_HOST", "http://h:abc", "a port is 1 to 65535"),
+        ("OLLAMA_HOST", "hello world", "use http://<host>:11434"),
+        ("BMO_LEDGER_URL", "sqlite+aiosqlite:////tmp/x", "use sqlite:///<path>"),
+        ("BMO_LEDGER_URL", "postgresql+asyncpg://db/x", "postgresql+psycopg://"),
+        ("BMO_LEDGER_URL", "POSTGRESQL://db/x", "postgresql+psycopg://"),
+        ("BMO_HOME", "~nouser/x", "write the path without '~'"),
+        ("GATEKEEPER_LLM_MODEL", "openai/gpt-4o", "gemini-..., gemma-..."),
+        ("GATEKEEPER_LLM_MODEL", "gemini-3.1-flash-lite, gpt-4o", "ollama/<name>"),
     ],
 )
 def test_bad_value_is_one_sentence(
@@ -96,6 +103,21 @@ def test_bad_value_is_one_sentence(
     assert value in sentence
     assert allowed in sentence
     assert "\n" not in sentence
+
+
+@pytest.mark.parametrize("name", ["QDRANT_API_KEY", "GOOGLE_API_KEY", "LIVEKIT_API_SECRET"])
+def test_a_key_that_no_request_can_carry_is_refused_unshown(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, "schlüssel")
+    with pytest.raises(SettingsError, match=rf"{name}=\(hidden\) .*copy it anew") as caught:
+        load_settings()
+    assert "schl" not in str(caught.value)
+
+
+def test_a_name_that_is_no_setting_is_refused() -> None:
+    with pytest.raises(SettingsError, match="is no setting: gatekeeper_mode"):
+        load_settings(gatekeeper_mod="x")
 
 
 def test_a_password_in_an_address_is_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
