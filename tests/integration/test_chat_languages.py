@@ -1,0 +1,37 @@
+"""What German, French and Spanish speakers type into ``bmo chat``, and the twins beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli import bmo
+from tests.homes import files_with
+
+pytestmark = pytest.mark.integration
+
+
+def replies(home: Path, *lines: str) -> list[str]:
+    """What is answered to each line, with the line under it."""
+    typed = "\n".join(lines) + "\n"
+    done = bmo(home, "chat", stdin=typed.encode(), GATEKEEPER_MODE="local")
+    assert done.code == 0, done.err
+    shown = " ".join(done.out.split()).split("you> ")[1:]
+    assert len(shown) == len(lines)
+    return [turn.partition("bmo> ")[2] for turn in shown]
+
+
+@pytest.mark.parametrize(
+    ("typed", "secret"),
+    [
+        ("mdp netflix: chaussette59", "chaussette59"),
+        ("mi contraseña de netflix: pancho1952", "pancho1952"),
+        ("mein Passwort amazon: Karpfen77", "Karpfen77"),
+        ("password for my netflix account: marmalade", "marmalade"),
+    ],
+)
+def test_the_password_of_a_service_is_in_no_file(tmp_path: Path, typed: str, secret: str) -> None:
+    home = tmp_path / "home"
+    replies(home, typed)
+    assert files_with(home, secret) == []
