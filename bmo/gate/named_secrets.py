@@ -150,7 +150,8 @@ def _noted(
             comma += 1
         ends = next((i + 1 for i, c in enumerate(window) if i >= comma and c.mark != " "), None)
         rest = {chunk.word for chunk in window[comma:ends]}
-        return window[comma:] if rest and rest.isdisjoint(words_of("no_note")) else None
+        other = words_of("no_note") | words_of("is")
+        return window[comma:] if rest and rest.isdisjoint(other) else None
     lead = next((i + 1 for i, c in enumerate(window[:4]) if c.word in words_of("case")), 0)
     window, most = window[lead:], 7 if name.kind == "passphrase" else 4
     last = next((i for i, c in enumerate(window[:most]) if c.mark != " "), len(window) - 1)
@@ -158,6 +159,7 @@ def _noted(
     last = next((i for i, word in enumerate(said) if word in joints), len(said))
     short = 0 < last < most and said[0] not in words_of("no_note") | words_of("opener")
     short = short and said[last - 1] not in words_of("no_note")  # "netflix forgotten"
+    short = short and words_of("is").isdisjoint(said[:last])  # what it is, is no value: "too short"
     return window if short else None
 
 
