@@ -142,7 +142,8 @@ def _changed(outcome: Outcome, says: Mapping[str, str]) -> str:
 def _quotations(outcome: Outcome, says: Mapping[str, str], now: datetime) -> list[str]:
     """The memories that answer the turn.
 
-    Standing wishes come with every recall and answer nothing; what this very turn ended is over.
+    Standing wishes come with every recall and answer nothing but "what do you know about me"; what
+    this very turn ended is over.
     """
     if outcome.recall is None:
         return []
@@ -151,7 +152,7 @@ def _quotations(outcome: Outcome, says: Mapping[str, str], now: datetime) -> lis
     chosen = [
         memory
         for memory in outcome.recall.memories
-        if memory.why != "hard_rule"
+        if (memory.fact.kind != "hard_rule" or memory.why == "slot" or plan.include_all)
         and memory.fact.id not in over
         and (memory.fact.valid_until is None or plan.include_past)
     ]

@@ -35,3 +35,14 @@ def test_the_password_of_a_service_is_in_no_file(tmp_path: Path, typed: str, sec
     home = tmp_path / "home"
     replies(home, typed)
     assert files_with(home, secret) == []
+
+
+def test_a_wish_never_to_be_reminded_is_no_answer(tmp_path: Path) -> None:
+    """Also in words that no rule knows, which are kept as a standing wish."""
+    for said in (
+        "nunca me vuelvas a mencionar a mi hermana Meche",
+        "hágame el favor de no hablarme de Meche",
+        "nunca me andes con cuentos de mi hermana Meche",
+    ):
+        told = replies(tmp_path / said[:9], said, "¿dónde vive mi hermana?", "¿qué me gusta?")
+        assert "Meche" not in " ".join(turn.split("recall")[0] for turn in told[1:])
