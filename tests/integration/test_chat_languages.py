@@ -46,3 +46,15 @@ def test_a_wish_never_to_be_reminded_is_no_answer(tmp_path: Path) -> None:
     ):
         told = replies(tmp_path / said[:9], said, "¿dónde vive mi hermana?", "¿qué me gusta?")
         assert "Meche" not in " ".join(turn.split("recall")[0] for turn in told[1:])
+
+
+def test_asking_about_what_is_banned_is_answered_once(tmp_path: Path) -> None:
+    _, _, asked, wide = replies(
+        tmp_path / "fr",
+        "mon ex s'appelle Julien",
+        "ne me parlez plus jamais de mon ex",
+        "parle moi de mon ex",
+        "que sais-tu de moi ?",
+    )
+    assert "mon ex s'appelle Julien" in asked
+    assert "Julien" not in wide

@@ -108,3 +108,43 @@ def test_never_to_bring_it_up(said: str, what: str) -> None:
 def test_its_twin_withholds_nothing(said: str) -> None:
     order = read_order(said)
     assert order is None or order.kind != "withhold"
+
+
+LIFTED = [
+    "reparle-moi de mon ex",
+    "tu peux reparler de mon ex",
+    "vous pouvez reparler de mon ex",
+    "parle-moi de nouveau de mon ex",
+    "tu peux à nouveau parler de mon ex",
+    "parle de mon ex maintenant",
+    "vuelve a hablarme de mi ex",
+    "ya puedes hablar de mi ex",
+    "puede volver a mencionar a Meche",
+    "háblame de mi ex otra vez",
+    "sprich wieder über meinen Ex",
+]
+
+ASKED_ABOUT = [
+    "parle moi de mon ex",
+    "parle-moi de mon ex",
+    "parle-moi encore de mon ex",
+    "tu peux me parler de mon ex ?",
+    "parlez-moi de mon mari",
+    "háblame de mi ex",
+    "hábleme de mi ex",
+    "cuéntame de mi hermana",
+    "puedes hablarme de mi ex",
+    "sprich über meinen Ex",
+]
+
+
+@pytest.mark.parametrize("said", LIFTED)
+def test_it_may_be_brought_up_again(said: str) -> None:
+    order = read_order(said)
+    assert order is not None
+    assert order.kind == "lift"
+
+
+@pytest.mark.parametrize("said", ASKED_ABOUT)
+def test_asking_about_it_lifts_nothing(said: str) -> None:
+    assert read_order(said) is None
