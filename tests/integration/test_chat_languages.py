@@ -58,3 +58,14 @@ def test_asking_about_what_is_banned_is_answered_once(tmp_path: Path) -> None:
     )
     assert "mon ex s'appelle Julien" in asked
     assert "Julien" not in wide
+
+
+def test_a_confidence_is_in_no_file(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    replies(
+        home,
+        "unter uns: der Murat trinkt a weng viel, des musst dir ned merkn",
+        "between you and me our Janet drinks",
+        "aquí entre nos, mi hijo Paco anda en la carcel",
+    )
+    assert [files_with(home, word) for word in ("Murat", "Janet", "Paco")] == [[], [], []]

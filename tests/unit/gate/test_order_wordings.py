@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bmo.gate.orders import read_order
+from bmo.memory.wishes import keeps_nothing
 
 pytestmark = pytest.mark.unit
 
@@ -148,3 +149,47 @@ def test_it_may_be_brought_up_again(said: str) -> None:
 @pytest.mark.parametrize("said", ASKED_ABOUT)
 def test_asking_about_it_lifts_nothing(said: str) -> None:
     assert read_order(said) is None
+
+
+BETWEEN_US = [
+    "unter uns: der Murat trinkt a weng viel, des musst dir ned merkn",
+    "des bleibt unter uns: der Murat trinkt",
+    "ganz unter uns, der Murat trinkt",
+    "der Murat trinkt, bleibt aber unter uns",
+    "der Murat trinkt. behalt das bitte für dich",
+    "between you and me our Janet drinks",
+    "keep this to yourself, our Janet drinks",
+    "our Janet drinks, keep that to yourself",
+    "our Janet drinks but keep it to yourself",
+    "entre toi et moi ma soeur boit",
+    "ma soeur boit, que ça reste entre nous",
+    "ma soeur boit, tu n'as pas besoin de retenir ça",
+    "ma soeur boit mais garde ça pour toi",
+    "aquí entre nos, mi hijo anda en la carcel",
+    "mi hijo anda en la carcel, que quede entre nosotros",
+    "mi hijo anda en la carcel, no hace falta que lo guardes",
+    "mi hijo anda en la carcel, eso no lo guarde",
+]
+
+KEPT = [
+    "mi otro hijo anda en la carcel, pero no le digas a nadie",
+    "unter uns wohnt eine Familie aus Ulm",
+    "entre nous on parle alsacien",
+    "the fence between us and the neighbours is broken",
+    "zwischen uns läuft es gerade gut",
+    "my sister keeps to herself",
+    "entre mi casa y la tuya hay una hora",
+    "our Janet drinks, don't tell anybody",
+    "ich muss mir das nicht merken lassen",
+    "i keep this to myself mostly",
+]
+
+
+@pytest.mark.parametrize("said", BETWEEN_US)
+def test_a_confidence_is_not_kept(said: str) -> None:
+    assert keeps_nothing(said)
+
+
+@pytest.mark.parametrize("said", KEPT)
+def test_its_twin_is_kept(said: str) -> None:
+    assert not keeps_nothing(said)
