@@ -94,7 +94,7 @@ def reply(
         return changed
     if wants:
         of_memory = asks and plan is not None and plan.recall
-        return says["not_known" if of_memory else "no_model"]
+        return says["late" if outcome.late else "not_known" if of_memory else "no_model"]
     if held and outcome.decision is not None:
         return says[_HELD.get(outcome.decision.reason, "heard")]
     return _heard(words, blocks, says)

@@ -69,3 +69,42 @@ def test_a_confidence_is_in_no_file(tmp_path: Path) -> None:
         "aquí entre nos, mi hijo Paco anda en la carcel",
     )
     assert [files_with(home, word) for word in ("Murat", "Janet", "Paco")] == [[], [], []]
+
+
+def test_a_missed_deadline_is_told_as_one(tmp_path: Path) -> None:
+    """Not as a want of a language model."""
+    home = tmp_path / "home"
+    lines = b"wir wohnen in Schwabach\nwo wohnen wir?\n"
+    late = bmo(home, "chat", stdin=lines, GATEKEEPER_MODE="local", BMO_RECALL_DEADLINE_MS="1")
+    assert "nicht rechtzeitig geantwortet" in " ".join(late.out.split())
+    (asked,) = replies(home, "wo wohnen wir?")
+    assert "wir wohnen in Schwabach" in asked
+
+
+@pytest.mark.parametrize(
+    ("told", "asked"),
+    [
+        ("wir sind umgezogen, wohnen jetzt in Schwabach", "wo wohn i?"),
+        ("bin der Schorsch", "wie heiß ich?"),
+        ("meine Töchter heißen Lena und Eva", "wie heißen meine Töchter?"),
+        ("moi c'est Manon", "je m'appelle comment ?"),
+        ("je travaille à la poste", "je bosse où ?"),
+        ("soy la Lupita", "como me llamo?"),
+        ("vivo en Puebla", "donde vivo?"),
+        ("my lads are called Joe and Sid", "what are my lads called"),
+    ],
+)
+def test_what_was_told_of_oneself_is_found(tmp_path: Path, told: str, asked: str) -> None:
+    _, answer = replies(tmp_path / "home", told, asked)
+    assert told in answer.split("recall")[0]
+    assert "own_fact_question" in answer
+
+
+def test_replies_are_in_the_language_of_the_greeting(tmp_path: Path) -> None:
+    said = replies(tmp_path / "home", "Servus BMO", "buenas noches mijito", "salut bmo", "ta")
+    begin = [turn.split(".")[0] for turn in said]
+    assert begin[0] == "Hallo"
+    assert begin[1] != "I hear you"
+    assert begin[2] == "Bonjour"
+    (first,) = replies(tmp_path / "other", "ta")
+    assert first.startswith("You're welcome")
