@@ -25,12 +25,14 @@ class Outcome:
         recorded: What the ledger changed; None when nothing was written, or not yet.
         recall: What the read gate gave; None when it was not asked or late.
         kept: False while off the record.
+        late: Whether recall missed its deadline.
     """
 
     decision: Decision | None = None
     recorded: Recorded | None = None
     recall: Recall | None = None
     kept: bool = True
+    late: bool = False
 
 
 class Outcomes:
@@ -47,6 +49,9 @@ class Outcomes:
             return None
         memory = self._conversation.memory
         decision = recorded = None
+        given = heard.given
+        missed = given is not None and given.plan.trigger == "deadline"
+        late = missed or heard.error == "recall deadline"
         try:
             async with asyncio.timeout(OUTCOME_TIMEOUT_S):
                 if heard.decision is not None:
@@ -54,5 +59,5 @@ class Outcomes:
                     recorded = await memory.recorded(heard.turn.id)
         except Exception as error:  # TimeoutError, or the ledger's: then nothing is claimed
             logger.warning("nothing known of the turn", extra={"error": repr(error)})
-            return Outcome(recall=heard.given)
-        return Outcome(decision, recorded, heard.given, memory.keeps(heard.said))
+            return Outcome(recall=given, late=late)
+        return Outcome(decision, recorded, given, memory.keeps(heard.said), late)

@@ -117,7 +117,7 @@ def reply(
         if _is_withheld(outcome):
             return says["withheld"]
         of_memory = asks and plan is not None and plan.recall
-        return says["not_known" if of_memory else "no_model"]
+        return says["late" if outcome.late else "not_known" if of_memory else "no_model"]
     if held and outcome.decision is not None:
         return says[_HELD.get(outcome.decision.reason, "heard")]
     return _heard(words, blocks, says, asked)
@@ -201,7 +201,8 @@ def _changed(outcome: Outcome, says: Mapping[str, str]) -> str:
 def _quotations(outcome: Outcome, says: Mapping[str, str], now: datetime) -> list[str]:
     """The memories that answer the turn.
 
-    Standing wishes come with every recall and answer nothing; what this very turn ended is over.
+    Standing wishes come with every recall and answer nothing but "what do you know about me"; what
+    this very turn ended is over.
     """
     if outcome.recall is None:
         return []
@@ -210,7 +211,7 @@ def _quotations(outcome: Outcome, says: Mapping[str, str], now: datetime) -> lis
     chosen = [
         memory
         for memory in outcome.recall.memories
-        if memory.why != "hard_rule"
+        if (memory.fact.kind != "hard_rule" or memory.why == "slot" or plan.include_all)
         and memory.fact.id not in over
         and (memory.fact.valid_until is None or plan.include_past)
     ]

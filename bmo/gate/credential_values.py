@@ -217,7 +217,7 @@ class ValueSearch:
                     ahead += 1
                 follows = self._word(ahead)
                 plain = follows and follows not in words_of("stop") and not digital
-                paired = kind in _PAIRED and at < first + 3 and _ends_soon(chunks, ahead)
+                paired = kind in _PAIRED and at < first + 3 and ends_soon(chunks, ahead)
                 goes_on = _is_sign(follows) or (plain and (listed or paired))
                 if ahead == at or not goes_on or follows in ("i", "y", "o"):
                     break
@@ -244,7 +244,7 @@ def _is_sign(word: str) -> bool:
     return len(word) == 1 or word in words_of("spelled") or bool(word and digits(word))
 
 
-def _ends_soon(chunks: Sequence[Chunk], at: int) -> bool:
+def ends_soon(chunks: Sequence[Chunk], at: int) -> bool:
     """Whether two words at most follow and none of them begins something else."""
     rest = chunks[at : at + 3]
     stop = next((i for i, c in enumerate(rest) if c.mark != " "), len(rest) - 1)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from bmo.gate.credential_names import CredentialName, NamedAt, names_in
 from bmo.gate.credential_shapes import Found
-from bmo.gate.credential_values import NOTED, WINDOW, YEAR, ValueSearch, words_of
+from bmo.gate.credential_values import NOTED, WINDOW, YEAR, ValueSearch, ends_soon, words_of
 from bmo.language.numerals import Chunk, chunks_of, run_at
 
 _WORD = re.compile(r"[^\W_]+")
@@ -23,6 +23,10 @@ _OF = re.compile(
     r"|ihre[rnm]?|la|le|mon|ma|ton|ta|son|sa|mi|tu|su|el))?\s+$"
 )
 """Before a name that only says what the name before it is for: "the pin of my card is"."""
+_DASHES = frozenset("-–")
+_EQUALS = frozenset([":", "=", "->"])
+_MOST_FOR = 7
+"""Most words between the name of a credential and the colon before its value: what it is for."""
 _LEAST_MIXED = 6
 """Fewest characters of letters and digits that "i use ... for everything" makes a secret."""
 _SENTENCES = re.compile(r"(?<=[.!?])\s")
@@ -59,7 +63,11 @@ def find_named(text: str, lower: str, words: Sequence[str]) -> Iterator[Found]:
             changed = any(c.word in words_of("change") for c in chunks[max(0, first - 5) : first])
             search = ValueSearch(noted or window, name, told=told or bool(noted), changed=changed)
             named_so = first and chunks[first - 1].word in words_of("as")  # "bluebell7 as my pin"
-            found = list(_before(chunks, first, name) if named_so else ()) or list(search.values())
+            found = (
+                list(_before(chunks, first, name) if named_so else ())
+                or list(_labelled(chunks[bisect_left(starts, end) :], name))
+                or list(search.values())
+            )
         yield from found or _before(chunks, first, name)
 
 
@@ -106,6 +114,22 @@ def _behind(
     return told, window
 
 
+def _labelled(chunks: Sequence[Chunk], name: CredentialName) -> Iterator[Found]:
+    """The value behind a separator and what the name is for: "password netflix: bluebird"."""
+    other = (words_of("no_note") | words_of("opener")) - words_of("for") - words_of("article")
+    for at, chunk in enumerate(chunks[: _MOST_FOR + 1]):
+        dashed = chunks[0].word in words_of("for") and chunk.word in _DASHES
+        separates = dashed or chunk.word in _EQUALS or chunk.word in words_of("is")
+        if (at and separates) or (chunk.mark == ":" and chunk.word not in other):
+            value = chunks[at + 1 : at + 1 + WINDOW]
+            if name.kind == "password" and value and ends_soon(value, 0):  # "wifi at home: x"
+                name = name._replace(value="any")
+            yield from ValueSearch(value, name, told=True, changed=False).values()
+            return
+        if chunk.mixed or chunk.word in other or chunk.mark != " ":
+            return
+
+
 def _noted(
     chunks: list[Chunk], name_at: int, window: list[Chunk], name: CredentialName
 ) -> list[Chunk] | None:
@@ -126,13 +150,16 @@ def _noted(
             comma += 1
         ends = next((i + 1 for i, c in enumerate(window) if i >= comma and c.mark != " "), None)
         rest = {chunk.word for chunk in window[comma:ends]}
-        return window[comma:] if rest and rest.isdisjoint(words_of("no_note")) else None
+        other = words_of("no_note") | words_of("is")
+        return window[comma:] if rest and rest.isdisjoint(other) else None
     lead = next((i + 1 for i, c in enumerate(window[:4]) if c.word in words_of("case")), 0)
     window, most = window[lead:], 7 if name.kind == "passphrase" else 4
     last = next((i for i, c in enumerate(window[:most]) if c.mark != " "), len(window) - 1)
     said = [chunk.word for chunk in window[: min(last, most) + 1]]
     last = next((i for i, word in enumerate(said) if word in joints), len(said))
     short = 0 < last < most and said[0] not in words_of("no_note") | words_of("opener")
+    short = short and said[last - 1] not in words_of("no_note")  # "netflix forgotten"
+    short = short and words_of("is").isdisjoint(said[:last])  # what it is, is no value: "too short"
     return window if short else None
 
 

@@ -5,6 +5,7 @@ One set of patterns serves all languages: each is a phrase that only one of them
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -18,6 +19,11 @@ from bmo.language import MAX_CHARACTERS, spoken
 
 _OWN = ("my ", "our ", "mein", "unser", "mon ", "ma ", "mes ", "notre ", "nos ", "mi ", "mis ")
 """How a topic begins that is the speaker's own, in any of the languages."""
+
+_WHOLE = frozenset({"about_me", "about", "prompt", "own_fact"})
+"""Cues of several words, which are told without their accents too; "ou" alone is no "où"."""
+_BARE = dict(zip("áéíóúñèêàùç", "aeiouneeauc", strict=True))
+_ACCENTED = re.compile(rf"[{''.join(_BARE)}](?![^\[]*\])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +96,7 @@ def _rules() -> _Rules:
     slots: dict[int, tuple[str, ...]] = {}
     topics: dict[int, Any] = {}
     for owner, pattern, of_slots in _rows(table):
-        spaced = _spaced(pattern)
+        spaced = _spaced(_unaccented(pattern) if owner in _WHOLE else pattern)
         if owner == "about":
             topics[len(owners)] = re2.compile(spaced, options)
         if of_slots:
@@ -109,6 +115,11 @@ def _rows(table: Mapping[str, Any]) -> Iterable[tuple[str, str, tuple[str, ...]]
     for group in ("depth", "asks"):
         for owner, listed in table[group].items():
             yield from ((owner, pattern, ()) for pattern in listed)
+
+
+def _unaccented(pattern: str) -> str:
+    """The pattern for words with and without their accents: "cómo me llamo", "como me llamo"."""
+    return _ACCENTED.sub(lambda found: f"[{found[0]}{_BARE[found[0]]}]", pattern)
 
 
 def _spaced(pattern: str) -> str:
