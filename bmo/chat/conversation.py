@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import logging
 import signal
 import sys
@@ -107,10 +106,6 @@ async def run_chat(
                 "Make room on its disk, or check that its folder may be written (bmo doctor)."
             )
             return 1
-    if stdin is None:
-        # At exit Python looks at every object once more for cycles, about a second with all these
-        # libraries loaded. The process is done with them.
-        gc.freeze()
     return 0
 
 
