@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import logging
 import signal
 import sys
@@ -106,10 +105,6 @@ async def run_chat(
             for notice in wrong:
                 screen.note(notice.message)
             return 1
-    if stdin is None:
-        # At exit Python looks at every object once more for cycles, about a second with all these
-        # libraries loaded. The process is done with them.
-        gc.freeze()
     return 0
 
 

@@ -75,7 +75,9 @@ def main() -> None:
     # What was imported stays to the end: no collection need look through it.
     gc.freeze()
     try:
-        sys.exit(app(prog_name="bmo", standalone_mode=False))
+        code = app(prog_name="bmo", standalone_mode=False)
+        gc.freeze()  # at exit Python looks at every object once more for cycles
+        sys.exit(code)
     except UsageError as error:
         _fail(usage_sentence(error, sys.argv[1:]), 2)
     except typer.Abort:
