@@ -7,7 +7,8 @@ awake. So a thread that reads one statement after the other keeps an event loop 
 ms, and no switch interval changes that. Here it stays away for long enough, every half
 millisecond, that the other one has it.
 
-Only threads that said so (``giving_way``) do it: a command or a replay has nobody who waits.
+Only threads that said so (``giving_way``) do it, memory's. None of them waits for another: a lock
+that let one compute at a time made recalls late and stalls no shorter (``benchmarks.event_loop``).
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 KEPT_S = 0.0005
 """How long a thread goes on before it gives way, in seconds."""
@@ -34,9 +35,6 @@ miss its deadline."""
 
 ROWS = 100
 """Rows read at a time; a row takes 3 us."""
-
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
 
 
 class _Thread(threading.local):
@@ -68,18 +66,6 @@ def give_way() -> None:
             if now - before < TAKEN_S:
                 break
         _thread.since = now
-
-
-def alike(call: Callable[_P, _T]) -> Callable[_P, _T]:
-    """A call for another thread, which gives way in it where this one does."""
-    if _thread.since == float("inf"):
-        return call
-
-    def alike_there(*args: _P.args, **kwargs: _P.kwargs) -> _T:
-        with giving_way():
-            return call(*args, **kwargs)
-
-    return alike_there
 
 
 class YieldingConnection(sqlite3.Connection):

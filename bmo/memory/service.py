@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from bmo import telemetry
+from bmo.giving_way import giving_way
 from bmo.ids import as_user_id, new_id
 from bmo.memory.opening import (
     ServiceNotice,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from bmo.encoder import Encoder
     from bmo.index import MemoryIndex
     from bmo.ledger import Ledger
-    from bmo.turn import StoredFact, Turn
 
 logger = logging.getLogger("bmo.memory")
 
@@ -143,15 +143,10 @@ class MemoryService(MemoryParts):
                 self.ledger,
                 self.recorder,
                 Orchestrator.from_settings(self.settings, self.write_gate),
-                candidates=self._candidates,
+                candidates=giving_way()(lambda turn: self.find_candidates(turn)[0]),
                 wrote=self.wrote,
             )
         return self.settler
-
-    def _candidates(self, turn: Turn) -> tuple[StoredFact, ...]:
-        """Live memories that a turn may end, for who is not on the event loop."""
-        found, _ = self.turnstile.through(self.find_candidates)(turn)
-        return found
 
     def _model_notices(self) -> tuple[ServiceNotice, ...]:
         """Says so when the mode wants a model and none can ever be asked."""

@@ -9,14 +9,15 @@ from collections.abc import Callable, Collection, Coroutine, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from bmo import telemetry
 from bmo.gate import WriteGate, mask
+from bmo.giving_way import giving_way
 from bmo.memory.dialogue import Dialogue
 from bmo.memory.settling import Settler
 from bmo.memory.steady_clock import SteadyClock
-from bmo.memory.turnstile import Turnstile
 from bmo.turn import Decision, DialogueContext, Recall, StoredFact, Turn
 
 if TYPE_CHECKING:
@@ -58,7 +59,6 @@ class MemoryParts:
         gate_calls: How many turns it has decided on; one that stands still hangs.
         recall_pool: Where retrieval runs.
         dialogue_pool: Where is read what the gate may know of a user.
-        turnstile: What these threads go through one by one.
         visits: Those that are open.
     """
 
@@ -79,8 +79,7 @@ class MemoryParts:
         self.read_gate = ReadGate.from_settings(settings, encoder=encoder, load_encoder=False)
         self.recaller = Recaller(ledger, index, settings, encoder)
         self.clock = SteadyClock(ledger.latest_moment())
-        self.turnstile = Turnstile()
-        self.recorder = Recorder(ledger, index, settings, one_by_one=self.turnstile.through)
+        self.recorder = Recorder(ledger, index, settings)
         self.settler: Settler | None = None
         self.gate_pool = ThreadPoolExecutor(1, thread_name_prefix="bmo-gate")
         self.gate_calls = 0
@@ -125,10 +124,9 @@ class MemoryParts:
     async def run(
         self, pool: Executor, call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs
     ) -> _T:
-        """Runs a call on a thread of a pool, through the turnstile, in this task's trace."""
-        passed = self.turnstile.through(telemetry.carried(call))
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(pool, lambda: passed(*args, **kwargs))
+        """Runs a call on a thread of a pool, in this task's trace."""
+        work = giving_way()(partial(telemetry.carried(call), *args, **kwargs))
+        return await asyncio.get_running_loop().run_in_executor(pool, work)
 
 
 class Visit:

@@ -9,7 +9,7 @@ from concurrent.futures import Future, wait
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
-from bmo.giving_way import alike
+from bmo.giving_way import giving_way
 from bmo.index import IndexUnavailable
 
 MEANWHILE_S = 2.0
@@ -53,7 +53,7 @@ class BoundedCalls:
             self._thread.start()
         deadline = time.monotonic() + timeout_s
         self._hanging = done = Future[_T]()
-        self._work.put((alike(fn), done))
+        self._work.put((fn, done))
         while not wait([done], min(MEANWHILE_S, max(deadline - time.monotonic(), 0.0))).done:
             if time.monotonic() >= deadline:
                 raise IndexUnavailable(f"the index did not answer within {timeout_s:g} s.")
@@ -65,6 +65,7 @@ class BoundedCalls:
         """Ends the thread, as soon as it is free."""
         self._work.put(None)
 
+    @giving_way()
     def _run(self) -> None:
         while (work := self._work.get()) is not None:
             fn, done = work

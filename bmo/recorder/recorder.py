@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from datetime import datetime
 from itertools import count
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar
 
 from bmo import telemetry
 from bmo.index import EmbedderUnavailable, IndexUnavailable, MemoryIndex
@@ -16,7 +16,7 @@ from bmo.ledger import Ledger, Recorded, words_used
 from bmo.recall import calibration_for
 from bmo.recorder.bounded import BoundedCalls
 from bmo.recorder.upkeep import Upkeep
-from bmo.recorder.writer_thread import Job, WriterThread
+from bmo.recorder.writer_thread import WriterThread
 from bmo.settings import Settings
 from bmo.turn import Decision, Recall, Turn, utc_now
 
@@ -30,9 +30,6 @@ NEAR_THRESHOLD = 0.4
 
 NEAR_TIMEOUT_S = 1.0
 """Longest wait for them, in seconds; then the turn is recorded without."""
-
-OneByOne = Callable[[Callable[[], Any]], Callable[[], Any]]
-"""Makes a call one that waits while another thread of memory computes (``Turnstile.through``)."""
 
 logger = logging.getLogger(__name__)
 
@@ -52,8 +49,6 @@ class Recorder:
         ledger: Ledger,
         index: MemoryIndex | None,
         settings: Settings,
-        *,
-        one_by_one: OneByOne | None = None,
     ) -> None:
         """Starts the thread.
 
@@ -61,9 +56,7 @@ class Recorder:
             ledger: Where turns are recorded.
             index: What follows it; None leaves everything for it in the outbox.
             settings: ``MEM0_SETTING=NORMAL`` sends the turns' words to the index as they are.
-            one_by_one: Where the thread waits while others compute; None: nowhere.
         """
-        self._one_by_one = one_by_one
         self._ledger = ledger
         self._index = index
         self._raw = settings.mem0_setting == "NORMAL"
@@ -71,8 +64,7 @@ class Recorder:
         self._bounded = BoundedCalls("bmo-recorder-index")
         upkeep = Upkeep(ledger, index, self._bounded, keep_days=settings.bmo_keep_turns_days)
         self._upkeep = upkeep
-        round_of_it = one_by_one(upkeep.catch_up) if one_by_one is not None else None
-        self._writer = WriterThread(upkeep, round_of_it)
+        self._writer = WriterThread(upkeep)
 
     # -- from any thread -----------------------------------------------------------------------
 
@@ -84,7 +76,9 @@ class Recorder:
             not take them the future has the error, and the turn is tried again by itself.
         """
         asked_in, tries = telemetry.trace_context(), count()
-        return self._put(lambda: self._record(turn, decision, asked_in, again=next(tries) > 0))
+        return self._writer.put(
+            lambda: self._record(turn, decision, asked_in, again=next(tries) > 0), keep=True
+        )
 
     def settle(
         self, user_id: str, turn_id: str, decision: Decision, *, whole: bool
@@ -94,16 +88,20 @@ class Recorder:
         Returns:
             As ``Ledger.settle``; failed when the database would not take it: the turn waits on.
         """
-        return self._put(
-            lambda: self._ledger.settle(
-                user_id, turn_id, decision, whole=whole, near=self.near, mode=self._mode
-            ),
-            keep=False,  # the turn waits for a model in the ledger, and is asked about again
+        # Not kept: the turn waits for a model in the ledger, and is asked about again.
+        return self.call(
+            self._ledger.settle,
+            user_id,
+            turn_id,
+            decision,
+            whole=whole,
+            near=self.near,
+            mode=self._mode,
         )
 
     def call(self, fn: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
         """Runs ``fn`` on the thread, after everything submitted before."""
-        return self._writer.put(Job(lambda: fn(*args, **kwargs), Future()))
+        return self._writer.put(lambda: fn(*args, **kwargs))
 
     def note_reply(
         self,
@@ -124,7 +122,7 @@ class Recorder:
                 used, and as helpful.
             at: The session's moment; None is now.
         """
-        self._put(lambda: self._ledger.note_reply(user_id, turn_id, text))
+        self._writer.put(lambda: self._ledger.note_reply(user_id, turn_id, text), keep=True)
         shown = tuple(memory.fact for memory in given.memories) if given is not None else ()
         if shown:
             moment = at or utc_now()
@@ -136,7 +134,7 @@ class Recorder:
                     user_id, used, turn_id=turn_id, helpful=True, at=moment, source="reply"
                 )
 
-            self._put(note_used)
+            self._writer.put(note_used, keep=True)
 
     def note_judged(
         self,
@@ -149,15 +147,16 @@ class Recorder:
     ) -> None:
         """Writes whether memories helped with a turn: the user corrected them, or was asked."""
         if fact_ids:
-            self._put(
+            self._writer.put(
                 lambda: self._ledger.note_helpfulness(
                     user_id, fact_ids, turn_id=turn_id, helpful=helpful, at=at, source=source
-                )
+                ),
+                keep=True,
             )
 
     def note_recall(self, turn: Turn, recall: Recall) -> None:
         """Writes what was recalled for a turn."""
-        self._put(lambda: self._ledger.record_recall(turn, recall))
+        self._writer.put(lambda: self._ledger.record_recall(turn, recall), keep=True)
 
     def flush(self, timeout_s: float) -> bool:
         """Waits until everything submitted is in the ledger, and in the index if it is up.
@@ -166,9 +165,9 @@ class Recorder:
             Whether the outbox is empty and nothing waits.
         """
         deadline = time.monotonic() + timeout_s
-        done = self._writer.put(Job(lambda: self._writer.drain(deadline), Future()))
+        done = self._writer.put(lambda: self._writer.drain(deadline))
         try:
-            drained = bool(done.result(timeout_s))
+            drained = done.result(timeout_s)
         except TimeoutError:
             return False
         # On the caller's thread: the turns of others are recorded meanwhile.
@@ -197,12 +196,6 @@ class Recorder:
     def join(self) -> None:
         """Waits for its last thread, which rewrites files, after the index was closed."""
         self._upkeep.join()
-
-    def _put(self, write: Callable[[], Any], *, keep: bool = True) -> Future[Any]:
-        """Hands what is written of a turn to the thread; it is tried until the ledger takes it."""
-        if self._one_by_one is not None:
-            write = self._one_by_one(write)
-        return self._writer.put(Job(write, Future(), keep=keep))
 
     # -- on the thread -------------------------------------------------------------------------
 

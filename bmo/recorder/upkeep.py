@@ -327,7 +327,7 @@ class Repairing(Background):
 
     def __init__(self, ledger: Ledger, index: MemoryIndex) -> None:
         """Compares nothing yet."""
-        super().__init__("bmo-recorder-repair", self._give_way)
+        super().__init__("bmo-recorder-repair", self._compare)
         self._index = index
         self._comparing = Comparing(ledger, index, rest=self._rest)
         self._next_look = 0.0
@@ -351,10 +351,7 @@ class Repairing(Background):
         if self.stopping.wait(took_s):
             raise _Stopped
 
-    def _give_way(self) -> None:
-        with giving_way():
-            self._compare()
-
+    @giving_way()
     def _compare(self) -> None:
         made, work = self._index.times_made, self._comparing
         # What an embedded store holds no other process has counted.

@@ -9,13 +9,14 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 
 from bmo import telemetry
+from bmo.giving_way import giving_way
 from bmo.recorder.upkeep import Upkeep
 
 RETRY_LEDGER_S = 1.0
@@ -38,6 +39,8 @@ _PAUSE_S = 0.1
 
 logger = logging.getLogger(__name__)
 
+_T = TypeVar("_T")
+
 
 @dataclass(slots=True)
 class Job:
@@ -45,29 +48,23 @@ class Job:
 
     Attributes:
         run: Does it.
-        future: Gets what it returns or raises.
         keep: It is tried again when the database would not take it.
+        future: Gets what it returns or raises.
         tries: How often it was begun.
     """
 
     run: Callable[[], Any]
-    future: Future[Any]
     keep: bool = False
+    future: Future[Any] = field(default_factory=Future)
     tries: int = 0
 
 
 class WriterThread:
     """Does jobs one after the other until it is closed. ``put`` is safe from any thread."""
 
-    def __init__(self, upkeep: Upkeep, catch_up: Callable[[], None] | None = None) -> None:
-        """Starts the thread.
-
-        Args:
-            upkeep: What is done when no job waits.
-            catch_up: How a round of it is done; None: ``upkeep.catch_up`` as it is.
-        """
+    def __init__(self, upkeep: Upkeep) -> None:
+        """Starts the thread, which does ``upkeep`` while no job waits."""
         self._upkeep = upkeep
-        self._round = catch_up if catch_up is not None else upkeep.catch_up
         self._queue: SimpleQueue[Job] = SimpleQueue()
         self._deferred: deque[tuple[float, Job]] = deque()
         self._lost = 0  # writes that the ledger took at no time
@@ -88,8 +85,8 @@ class WriterThread:
         """Writes that the database took at no time; known when the thread has ended."""
         return self._lost
 
-    def put(self, job: Job) -> Future[Any]:
-        """Has a job done; returns at once.
+    def put(self, run: Callable[[], _T], *, keep: bool = False) -> Future[_T]:
+        """Has something done, with ``keep`` until the database takes it; returns at once.
 
         Whoever gives up waiting for the future gives up the wait and not the job: what a person
         said is written however long the disk takes.
@@ -97,6 +94,7 @@ class WriterThread:
         Raises:
             RuntimeError: It is closed.
         """
+        job = Job(run, keep)
         with self._lock:
             if self._closed:
                 raise RuntimeError("the recorder is closed; nothing can be recorded any more")
@@ -135,6 +133,7 @@ class WriterThread:
 
     # -- on the thread -------------------------------------------------------------------------
 
+    @giving_way()
     def _run(self) -> None:
         self._guarded(self._upkeep.free_leases)
         # Before the first job: a replay's turns, dated months ago, are not old yet.
@@ -178,7 +177,7 @@ class WriterThread:
 
     def _catch_up(self) -> None:
         self._retry_deferred()
-        self._round()
+        self._upkeep.catch_up()
 
     def _defer(self, job: Job, due: float) -> None:
         self._deferred.append((due, job))
@@ -252,7 +251,7 @@ class WriterThread:
             telemetry.note_fault("recorder")
 
 
-_STOP = Job(lambda: None, Future())
+_STOP = Job(lambda: None)
 
 
 def _is_over(error: DBAPIError) -> bool:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-import threading
 import time
 from pathlib import Path
 
 import pytest
 
 from bmo import giving_way as room
-from bmo.giving_way import YieldingConnection, alike, give_way, giving_way
+from bmo.giving_way import YieldingConnection, give_way, giving_way
 
 pytestmark = pytest.mark.unit
 
@@ -71,24 +70,6 @@ def test_where_somebody_computes_it_stays_away_again_and_not_for_ever(
         clock[0] += 1.0
         give_way()
     assert len(slept) == room.TIMES
-
-
-def test_another_threads_part_of_the_work_gives_way_alike(away: list[float]) -> None:
-    def work() -> None:
-        if room._thread.since != float("inf"):
-            after_long()
-        give_way()
-
-    def on_another_thread() -> None:
-        thread = threading.Thread(target=alike(work))
-        thread.start()
-        thread.join()
-
-    on_another_thread()
-    assert away == []
-    with giving_way():
-        on_another_thread()
-    assert away == [room.AWAY_S]
 
 
 def test_statements_are_moments_to_give_way_and_read_what_they_always_did(
