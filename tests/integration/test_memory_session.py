@@ -652,3 +652,20 @@ async def test_a_second_service_of_one_home_is_told_to_use_the_first(
 ) -> None:
     with pytest.raises(MemoryUnavailable, match="this one; use the MemoryService that has it"):
         await MemoryService.open(service.settings)
+
+
+async def test_what_is_missing_at_the_opening_is_logged_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    rules = tmp_path / "rules.yaml"
+    rules.write_text("keep: 7")
+    service = await MemoryService.open(
+        load_settings(
+            bmo_home=tmp_path / "home",
+            gatekeeper_mode="pattern",
+            gatekeeper_custom_rules_path=rules,
+        )
+    )
+    await service.aclose()
+    logged = [vars(one)["notice"] for one in caplog.records if "limitation" in one.getMessage()]
+    assert logged and logged == [one.message for one in service.notices]
