@@ -60,7 +60,7 @@ def reindex_command(
             with _bar("memories") as advance:
                 written = rebuild(reader.index, reader.ledger, advance, fresh=not missing)
             if settings.mem0_setting == "NORMAL":
-                with closing(Recorder.open(reader.ledger, reader.index, settings)) as recorder:
+                with closing(Recorder(reader.ledger, reader.index, settings)) as recorder:
                     stored = f"; {reader.ledger.queue_raw_turns()} stored turns looked for"
                     if not recorder.flush(LONGEST_RAW_S):
                         stored += ", the rest is written by the next start"
