@@ -21,7 +21,7 @@ from bmo.gate.orders import read_order
 from bmo.gate.small_talk import small_talk
 from bmo.language import LanguageCode, spoken
 from bmo.quotation import answered, is_words, one_line, quotation
-from bmo.recall.people import ANYBODY
+from bmo.recall.people import ANYBODY, speaks_of
 from bmo.turn import WITHHOLD_RULE, RecalledMemory, RecallPlan, StoredFact
 
 MOST_QUOTED = 3
@@ -233,6 +233,8 @@ def _answering(chosen: Sequence[RecalledMemory], plan: RecallPlan) -> list[Recal
     all). For other questions it is the likeliest by P(answers), and what is about as likely: of
     two that cannot both hold the newer stands first.
     """
+    if plan.trigger == "own_fact_question":  # "where does my son work": what speaks of the son
+        chosen = [m for m in chosen if speaks_of(m.fact, plan.subjects)] or chosen
     likeliest = sorted(chosen, key=lambda memory: -_chance(memory))
     if plan.include_all:
         return sorted(likeliest, key=lambda memory: memory.fact.slot is None)

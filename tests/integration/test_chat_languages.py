@@ -108,3 +108,17 @@ def test_replies_are_in_the_language_of_the_greeting(tmp_path: Path) -> None:
     assert begin[2] == "Bonjour"
     (first,) = replies(tmp_path / "other", "ta")
     assert first.startswith("You're welcome")
+
+
+def test_a_question_about_somebody_is_answered_with_what_speaks_of_them(tmp_path: Path) -> None:
+    *_, asked = replies(
+        tmp_path / "home",
+        "mi hijo Beto trabaja en una llantera",
+        "mi comadre Socorro vive en Puebla",
+        "me llamo Lupita",
+        "¿en qué trabaja mi hijo Beto?",
+    )
+    answer = asked.split("recall")[0]
+    assert "mi hijo Beto trabaja en una llantera" in answer
+    assert "Socorro" not in answer
+    assert "Lupita" not in answer
