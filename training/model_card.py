@@ -98,9 +98,9 @@ A linear head on layers 2, 4, 6, 8 and 10 of each piece of the memory, in the pa
 that ends it (`training.over`; the last layer serves the other heads and tells less). It learnt from
 2,769 ended memories of `z01` to `z26`, of 1,624 of which annotation says which part is still true.
 On conversations of `z14` to `z26`, by a head that had not learnt from them: area under the curve
-by piece .77 where a memory ends in part; of clauses that are still true 40% stay, of those that are
-over 8%, of memories that end as a whole 6%. Asking the pair head about each clause alone, as was
-tried before, keeps 16 to 23% at the same 5 to 8%. This head joined the file `20261124-106c3172`;
+by piece .77 where a memory ends in part; of clauses that are still true 46% stay, of those that are
+over 10%, of memories that end as a whole 8%. Asking the pair head about each clause alone, as was
+tried before, keeps 23% where 8% of those that are over stay. This head joined the file `20261124-106c3172`;
 all else of it is the same bit by bit.
 
 ## Figures
