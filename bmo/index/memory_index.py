@@ -267,6 +267,6 @@ class MemoryIndex(FactSearch, RawTurns):
                 super().close()
             except OSError as error:
                 raise IndexUnavailable(
-                    f"The index could not write its last entries ({first_line(error)}): see to its "
+                    f"The index could not write its last entries ({first_line(error)[:60]}): see to its "
                     "disk; the next start compares it with the ledger."
                 ) from error
