@@ -280,7 +280,8 @@ class MemoryIndex(FactSearch, RawTurns):
             try:
                 super().close()
             except OSError as error:
+                why = first_line(error)[:60]
                 raise IndexUnavailable(
-                    f"The index could not write its last entries ({first_line(error)}): see to its "
-                    "disk; the next start compares it with the ledger."
+                    f"The index could not write its last entries ({why}): see to its disk; the "
+                    "next start compares it with the ledger."
                 ) from error

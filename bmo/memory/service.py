@@ -213,7 +213,9 @@ class MemoryService(MemoryParts):
         why = first_line(error)
         logger.error("part of memory not closed", extra={"part": part, "error": why})
         telemetry.note_fault(part)
-        said = why if isinstance(error, IndexUnavailable) else f"Closing {part} failed ({why})."
+        said = (
+            str(error) if isinstance(error, IndexUnavailable) else f"Closing {part} failed ({why})."
+        )
         self.notices += (ServiceNotice(part, said),)
 
 
