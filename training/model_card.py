@@ -100,8 +100,8 @@ that ends it (`training.over`; the last layer serves the other heads and tells l
 On conversations of `z14` to `z26`, by a head that had not learnt from them: area under the curve
 by piece .77 where a memory ends in part; of clauses that are still true 46% stay, of those that are
 over 10%, of memories that end as a whole 8%. Asking the pair head about each clause alone, as was
-tried before, keeps 23% where 8% of those that are over stay. This head joined the file `20261124-106c3172`;
-all else of it is the same bit by bit.
+tried before, keeps 23% where 8% of those that are over stay. This head joined the file
+`20261124-106c3172`; all else of it is the same bit by bit.
 
 ## Figures
 On {held:,} turns and {held_pairs:,} pairs of held-out conversations by the same authors (they
