@@ -29,7 +29,7 @@ PARTS: dict[str, Callable[[MemoryService], list[tuple[Any, str]]]] = {
     ],
     "recaller": lambda service: [(service.recaller, "recall"), (service.recaller, "profile")],
     "index search": lambda service: [(service.index, "near"), (service.index, "search")],
-    "index writes": lambda service: [(service.index, "add")],
+    "index writes": lambda service: [(service.index, "add_many")],
     "embedder": lambda service: [(getattr(service.index, "embedder", None), "embed")],
     "ledger writes": lambda service: [(service.ledger, "record")],
     "ledger reads": lambda service: [

@@ -25,7 +25,7 @@ METHODS = {
     "read_gate": ("plan", "plan_by_rules"),
     "recaller": ("recall", "look", "profile", "weights_of"),
     "encoder": ("assess",),
-    "index": ("near", "search", "add", "delete_fact", "count", "compact"),
+    "index": ("near", "search", "add_many", "delete_fact", "count", "compact"),
     "ledger": (
         "record", "record_recall", "note_reply", "live_facts", "facts_by_id",
         "search_words", "count_live", "known_subjects", "word_counts", "confirm_erasure",

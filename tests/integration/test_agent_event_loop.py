@@ -72,7 +72,7 @@ async def test_no_part_of_memory_works_on_the_loop(
         await service.aclose()
     assert guard.caught == []
     if mode == "GATED":
-        at_work = ("write_gate.rule", "recaller.recall", "ledger.record", "index.add")
+        at_work = ("write_gate.rule", "recaller.recall", "ledger.record", "index.add_many")
         for part in (*at_work, *FUNCTIONS):
             assert guard.called[part] >= SESSIONS, f"{part} was not watched at work"
 
