@@ -225,7 +225,7 @@ def _is_name(value: str) -> str | None:
     for kind in ("not_a_value", "language", "weekday"):
         if not words_of("slots.toml", kind).isdisjoint(lower):
             return None
-    if any(re.fullmatch(_months(), part) and part not in known for part in lower):
+    if any(_month().fullmatch(part) and part not in known for part in lower):
         return None
     return " ".join(part if part[0].isupper() else part[0].upper() + part[1:] for part in parts)
 
@@ -271,6 +271,11 @@ def _is_tool(value: str) -> str | None:
 def _pattern(name: str) -> re.Pattern[str]:
     lines = read_table("slots.toml")["patterns"][name]
     return re.compile(lines.replace("\n", ""), re.IGNORECASE)
+
+
+@cache
+def _month() -> re.Pattern[str]:
+    return re.compile(_months())
 
 
 @cache
