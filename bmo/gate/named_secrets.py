@@ -122,7 +122,8 @@ def _labelled(chunks: Sequence[Chunk], name: CredentialName) -> Iterator[Found]:
         separates = dashed or chunk.word in _EQUALS or chunk.word in words_of("is")
         if (at and separates) or (chunk.mark == ":" and chunk.word not in other):
             value = chunks[at + 1 : at + 1 + WINDOW]
-            if name.kind == "password" and value and ends_soon(value, 0):  # "wifi at home: x"
+            written = chunk.mark == ":" or chunk.word in _EQUALS
+            if written and name.kind == "password" and value and ends_soon(value, 0):  # "wifi: x"
                 name = name._replace(value="any")
             yield from ValueSearch(value, name, told=True, changed=False).values()
             return
