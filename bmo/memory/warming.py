@@ -39,7 +39,7 @@ TELLS = "my brother is called sam"
 FORGETS = "forget that my brother is called sam"
 NUMBER = "call the plumber on 030 901820"
 SAID: dict[LanguageCode, str] = {
-    "en": "she lives in kiel now",
+    "en": "she lives in kiel now, im anna",
     "de": "sie wohnt jetzt in kiel",
     "fr": "elle habite à lille maintenant",
     "es": "ella vive ahora en lugo",
