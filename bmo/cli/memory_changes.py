@@ -135,8 +135,6 @@ def _erase_again(settings: Settings, file: str, as_json: bool) -> None:
     """Carries out what receipts say, unless this ledger has them."""
     with closing(read_lines(file)) as lines:
         wanted = [_read_receipt(number, line) for number, line in lines]
-    if not wanted:
-        raise CommandError(f"{file!r} is empty; forget and wipe print receipts with --json.")
     with opened_stores(settings) as stores:
         ledger, done, unknown = stores.ledger, [], 0
         for old in wanted:

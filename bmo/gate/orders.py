@@ -137,12 +137,13 @@ def read_order(text: str) -> Order | None:
     if back is not None and not back.after:
         return Order("unkept" if back.before else "forget_last")
     rules = _rules()
-    plain = text.replace("’", "'").rstrip(" .!?,;")
+    readable = text.encode("utf-8", "replace").decode("utf-8")  # RE2 takes no lone surrogates
+    plain = readable.replace("’", "'").rstrip(" .!?,;")
     asks = "?" if text.rstrip().endswith("?") else ""
     said = rules.opening.sub("", plain, count=1)
     reason = rules.reason.search(said)
     order = said[: reason.start()] if reason else said
-    if not any(rules.any.Match(one.lower().encode("utf-8", "replace")) for one in {said, order}):
+    if not any(rules.any.Match(one.lower().encode()) for one in {said, order}):
         return None
     for kind in get_args(_Whole):
         if any(pattern.fullmatch(said) for pattern in rules.excluded.get(kind, ())):

@@ -166,7 +166,7 @@ async def test_gatekeeper_texts_of_its_examples_are_as_one_would_write_them(
 @pytest.mark.parametrize("model", ["haiku", "sonnet", "gemini-3.1-flash-lite, haiku"])
 def test_gatekeeper_its_model_names_are_answered_with_a_sentence(model: str) -> None:
     """Configuration options: GATEKEEPER_LLM_MODEL=haiku."""
-    with pytest.raises(SettingsError, match=r"no client for '(haiku|sonnet)': use a Gemini model"):
+    with pytest.raises(SettingsError, match=r"no client for '(haiku|sonnet)': use a model of"):
         load_settings(gatekeeper_llm_model=model)
 
 

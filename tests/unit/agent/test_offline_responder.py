@@ -200,7 +200,7 @@ def test_long_words_are_cut_and_never_close_the_quotation() -> None:
 
 
 def test_standing_wishes_answer_nothing() -> None:
-    wishes = recall(memory("always answer in celsius"), why="hard_rule")
+    wishes = recall(replace(memory("always answer in celsius"), kind="hard_rule"))
     assert reply("where do i live", [], Outcome(recall=wishes), "en", NOW) == (
         "I don't know that about you yet."
     )
@@ -260,7 +260,11 @@ def receipt(erased: int) -> Receipt:
         ),
         (after("hold", "injection"), "That tries to steer me, so I don't keep it."),
         (after("hold", "may be durable"), "I hear you."),
-        (after(kept=False), "I hear you. Nothing of it is kept."),
+        (
+            after(kept=False),
+            "I hear you. Nothing of it is kept. "
+            'Say "back on the record" when I may remember again.',
+        ),
         (after("discard", "thanks", ("confirmation",), words="thank you"), "You're welcome."),
     ],
 )
