@@ -56,6 +56,15 @@ _REPLACED = (
     .where(facts.c.user_id == sa.bindparam("user"), facts.c.superseded_by == sa.bindparam("fact"))
     .order_by(facts.c.valid_from.desc(), facts.c.id)
 )
+_WORDS_REPLACED = (
+    sa.select(facts.c.superseded_by, facts.c.text)
+    .where(
+        facts.c.user_id == sa.bindparam("user"),
+        facts.c.superseded_by.in_(sa.bindparam("ids", expanding=True)),
+        facts.c.end_reason == "superseded",
+    )
+    .order_by(facts.c.valid_from, facts.c.id)
+)
 _SUBJECTS = sa.select(facts.c.subject).where(facts.c.user_id == sa.bindparam("user")).distinct()
 
 
@@ -219,6 +228,16 @@ class FactQueries(Database):
                         found[other.id] = other
                         waiting.append(other)
         return sorted(found.values(), key=lambda fact: (fact.valid_from, fact.valid_until is None))
+
+    def words_replaced(self, user_id: str, ids: Collection[str]) -> dict[str, str]:
+        """What the memories with ``ids`` took the place of, in words, oldest first: id -> words."""
+        found: dict[str, str] = {}
+        with self.reading(user_id) as connection:
+            for fact_id, text in connection.execute(
+                _WORDS_REPLACED, {"user": user_id, "ids": list(ids)}
+            ):
+                found[fact_id] = f"{found.get(fact_id, '')} {text}".strip()
+        return found
 
     def why(self, user_id: str, fact_id: str) -> Why | None:
         """Where a fact comes from: date, words, rule, what it replaced. None if unknown."""

@@ -169,13 +169,13 @@ class Recaller:
                 ranks = {f.id: n for n, f in enumerate(by_importance(m.fact for m in shown))}
                 shown = [replace(m, score=1.0 - ranks[m.fact.id] * 1e-6) for m in shown]
             elif (encoder := self._encoder) is not None:
-                chances, doubt = _answers(encoder, shown, plan)
+                chances, doubt = self._answers(encoder, shown, plan, user_id)
                 failure = failure or doubt
             if chances is not None:
                 shown, unlikely = _weighed(shown, chances, weights)
             shown, past = _of_now(shown, plan)
             secret = [c for c in found if c.fact.id in hidden]
-            kept_back = self._kept_back(secret, plan, weigh=chances is not None)
+            kept_back = self._kept_back(secret, plan, user_id, weigh=chances is not None)
             if chances is not None:  # that it answers says that memory is asked for
                 told = {m.fact.id: m.answers for m in kept_back if m.answers is not None}
                 chances = {**chances, **told}
@@ -228,7 +228,7 @@ class Recaller:
         return _orders_of(facts)
 
     def _kept_back(
-        self, secret: Sequence[Candidate], plan: RecallPlan, *, weigh: bool
+        self, secret: Sequence[Candidate], plan: RecallPlan, user_id: str, *, weigh: bool
     ) -> list[RecalledMemory]:
         """What is never to be brought up, the nearest of it with P(answers).
 
@@ -239,9 +239,29 @@ class Recaller:
         if not weigh or not told or self._encoder is None:
             return left
         nearest = max(told, key=lambda one: one.similarity).fact
-        chances, _ = _answers(self._encoder, [m for m in left if m.fact.id == nearest.id], plan)
+        only = [m for m in left if m.fact.id == nearest.id]
+        chances, _ = self._answers(self._encoder, only, plan, user_id)
         answers = (chances or {}).get(nearest.id)
         return [replace(m, answers=answers) if m.fact.id == nearest.id else m for m in left]
+
+    def _answers(
+        self, encoder: Encoder, memories: Sequence[RecalledMemory], plan: RecallPlan, user_id: str
+    ) -> tuple[Mapping[str, float] | None, str]:
+        """Fact id -> P(answers) of the first few that are no rules; None and why if that failed.
+
+        A change seldom says of what ("it's wednesdays now"): what it replaced is read with it.
+        """
+        from bmo.encoder import EncoderUnavailable
+
+        ranked = sorted(memories, key=lambda m: (-m.score, m.fact.text, m.fact.id))
+        first = [memory.fact for memory in ranked if memory.fact.kind != "hard_rule"][:WEIGHED]
+        before = self._ledger.words_replaced(user_id, [fact.id for fact in first])
+        known = [(f"{fact.asked} {before.get(fact.id, '')}".strip(), fact.text) for fact in first]
+        try:
+            told = encoder.answers((plan.asked, plan.query), known)
+        except EncoderUnavailable as error:
+            return None, f"encoder: {error}"
+        return {fact.id: chance for fact, chance in zip(first, told, strict=True)}, ""
 
     def _live(self, user_id: str) -> int:
         """Number of live facts; a large one is only a scale and is not counted anew each turn."""
@@ -278,23 +298,6 @@ def _of_now(
     }
     left = [replace(m, why="tells of the past") for m in memories if m.fact.id in past]
     return [m for m in memories if m.fact.id not in past], left
-
-
-def _answers(
-    encoder: Encoder, memories: Sequence[RecalledMemory], plan: RecallPlan
-) -> tuple[Mapping[str, float] | None, str]:
-    """Fact id -> P(answers) of the first few that are no rules; None and why if that failed."""
-    from bmo.encoder import EncoderUnavailable
-
-    ranked = sorted(memories, key=lambda m: (-m.score, m.fact.text, m.fact.id))
-    first = [memory.fact for memory in ranked if memory.fact.kind != "hard_rule"][:WEIGHED]
-    try:
-        told = encoder.answers(
-            (plan.asked, plan.query), [(fact.asked, fact.text) for fact in first]
-        )
-    except EncoderUnavailable as error:
-        return None, f"encoder: {error}"
-    return {fact.id: chance for fact, chance in zip(first, told, strict=True)}, ""
 
 
 def _weighed(

@@ -255,9 +255,11 @@ class PairHead:
     """Speaks the encoder's protocol: what names the knees answers, nothing else does."""
 
     asked = ""
+    known: Mapping[str, str] = {}
 
     def answers(self, question: tuple[str, str], memories: list[tuple[str, str]]) -> list[float]:
         self.asked = question[0]
+        self.known = {text: before for before, text in memories}
         return [0.9 if "knees hurt" in text else 0.05 for _, text in memories]
 
 
@@ -270,3 +272,25 @@ def test_the_pair_head_says_which_of_the_first_dozen_answers(household: Memory) 
     assert encoder.asked == "You should not paint the ceiling.", "what the question follows counts"
     assert [m.fact.text[:13] for m in recall.memories] == ["my knees hurt"]
     assert recall.memories[0].parts.semantic >= 0.5 * 0.45
+
+
+def test_the_pair_head_reads_what_a_memory_replaced_with_it(memory: Memory) -> None:
+    """A change seldom says of what; the words of before are shown to nobody else."""
+    memory.learn("fiddle lessons are with old mrs baxter", "teacher", cardinality="one", value="1")
+    later = LONG_AGO + timedelta(days=40)
+    memory.learn(
+        "callum does it now", "teacher", cardinality="one", value="2", at=later, asked="Any news?"
+    )
+    encoder = PairHead()
+    recaller = Recaller(memory.ledger, memory.index, memory.settings, encoder)  # type: ignore[arg-type]  # speaks the same protocol
+    plan = RecallPlan(True, "explicit_prompt", query="who teaches me", budget_tokens=300)
+    recall = recaller.recall(plan, "ana", NOW)
+    assert encoder.known == {
+        "callum does it now": "Any news? fiddle lessons are with old mrs baxter"
+    }
+    assert "baxter" not in recall.context
+    memory.ledger.erase(
+        "ana", [f.id for f in memory.ledger.live_facts("ana", include_past=True) if f.valid_until]
+    )
+    recaller.recall(plan, "ana", NOW)
+    assert encoder.known == {"callum does it now": "Any news?"}
