@@ -48,8 +48,10 @@ RELATION_NAMES: tuple[Relation, ...] = ("neither", "restates", "ends")
 
 HELD_OUT = 12
 """One conversation of so many is not trained on; calibration and thresholds are chosen on it."""
-_NEAR_NEGATIVES = 2
+_NEAR_NEGATIVES = 5
 """Memories that share the most words with a turn which it is also paired with, at most."""
+_NEAR_OF_CHANGE = 14
+"""The same of a turn that ends a memory or asks for one: which it is shows beside the others."""
 _FAR_NEGATIVES = 2
 """The same of any others."""
 _LEAST_PART = 3
@@ -266,12 +268,9 @@ def _pairs(group: str, conversation: Sequence[dict[str, Any]]) -> Iterator[PairE
             words = _words(row["user"])
             # What is nearest is what the gate asks about: there a wrong end is made.
             others.sort(key=lambda n: -len(words & _words(conversation[n]["user"])))
-            # Which memory a change is about, or answers, shows beside all others only.
-            if not ends and not row.get("recall"):
-                others = others[:_NEAR_NEGATIVES] + rng.sample(
-                    others[_NEAR_NEGATIVES:],
-                    min(_FAR_NEGATIVES, max(0, len(others) - _NEAR_NEGATIVES)),
-                )
+            near = _NEAR_OF_CHANGE if ends or row.get("recall") else _NEAR_NEGATIVES
+            far = others[near:]
+            others = others[:near] + rng.sample(far, min(_FAR_NEGATIVES, len(far)))
         else:
             others = others[:1]
         for n in [*named, *others]:
