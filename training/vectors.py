@@ -36,9 +36,11 @@ from training.encoder_graph import (
     VECTOR,
     Array,
     Head,
+    add_over,
     read_encoder_graph,
     write_encoder_graph,
 )
+from training.over import over_head
 from training.teacher import teacher_vectors
 
 Said = tuple[str, str]
@@ -213,6 +215,7 @@ def main() -> None:
     options.to.mkdir(parents=True, exist_ok=True)
     target = options.to / "model.onnx"
     write_encoder_graph(weights, heads, target, SHAPE, vector)
+    add_over(target, over_head(weights, heads), target)
     kept = {key: manifest[key] for key in manifest if key not in ("file", "sha256", "bytes")}
     write_manifest(options.to, target, options.dated, **kept)
 
