@@ -12,13 +12,13 @@ from training.encoder_base import published_encoder
 from training.glossary import WORDS
 from training.train import FROM_OURS, KNOWN_SHARE
 
-VECTORS = """| answering memories among the nearest | all-MiniLM-L6-v2 | this |
+VECTORS = """| answering memories among the nearest | all-MiniLM-L6-v2 | `20261124-106c3172` |
 |---|---|---|
 | 416 questions of held-out blocks, among 81: first 6; reciprocal rank | .363; .242 | .454; .274 |
 | 66 questions of held-out conversations, among 7: first 5 | .838 | .871 |
 | LoCoMo, 495 questions, all turns stored: first 10 | .290 | .483 |"""
-"""Measured on 24 November 2026: LoCoMo with the vector that the card is written for, the other two
-with the one before it (`20261124-af670504`), which was made in the same way."""
+"""Measured on 24 November 2026: LoCoMo with the vector of `20261124-106c3172`, the other two with
+the one before it (`20261124-af670504`); those since were not measured so."""
 
 CARD = """# encoder {version}
 
@@ -92,7 +92,7 @@ learnt from the pairs that a question is near the memory that answers it, and a 
 that it ends or says again, and from all-MiniLM-L6-v2 (Apache-2.0, not shipped) how near any two
 texts are. It replaces that model, which was the embedder before. Cosine alone, no words and no pair
 head; LoCoMo was looked at to choose how much the teacher counts, the other two were kept from the
-training:
+training. The vector of this file was made in the same way and not measured so:
 
 {vectors}
 

@@ -339,11 +339,11 @@ def train(data: Data, begun: Begun | None, recipe: Recipe, device: str) -> Encod
     model = EncoderModel(with_glossary(published_encoder(), pieces), SHAPE, DROPOUT)
     if begun:
         model.load(with_glossary(begun.weights, pieces), begun.heads)
-    before = [weight.detach().clone() for weight in model.parameters()]
+    begun_with = [weight.detach().clone() for weight in model.parameters()]
     fit(model, data.learnt, recipe, kept=WORK / "epochs", device=device).cpu()
     if begun:
         with torch.no_grad():
-            for weight, known in zip(model.parameters(), before, strict=True):
+            for weight, known in zip(model.parameters(), begun_with, strict=True):
                 weight.lerp_(known, 1 - NEW_SHARE)
     return model
 
