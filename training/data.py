@@ -21,9 +21,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from bmo.turn import CATEGORIES
+
+if TYPE_CHECKING:
+    from bmo.encoder import Encoder
 
 DATA = Path(__file__).parent / "data"
 PAIRS = DATA / "pairs"
@@ -48,11 +51,11 @@ RELATION_NAMES: tuple[Relation, ...] = ("neither", "restates", "ends")
 
 HELD_OUT = 12
 """One conversation of so many is not trained on; calibration and thresholds are chosen on it."""
-_NEAR_NEGATIVES = 5
-"""Memories that share the most words with a turn which it is also paired with, at most."""
-_NEAR_OF_CHANGE = 14
+_NEAR_NEGATIVES = 2
+"""Memories nearest to a turn which it is also paired with, at most."""
+_NEAR_OF_CHANGE = 6
 """The same of a turn that ends a memory or asks for one: which it is shows beside the others."""
-_FAR_NEGATIVES = 2
+_FAR_NEGATIVES = 1
 """The same of any others."""
 _LEAST_PART = 3
 """Words of the shortest part of a memory that is a memory itself."""
@@ -144,8 +147,12 @@ def read_ended() -> list[EndedMemory]:
     return found
 
 
-def read_data() -> tuple[list[TurnExample], list[PairExample]]:
-    """Every example of the repository, in the order of names."""
+def read_data(encoder: Encoder | None = None) -> tuple[list[TurnExample], list[PairExample]]:
+    """Every example of the repository, in the order of names.
+
+    Args:
+        encoder: An encoder of ours: by its vectors, too, it is chosen which memories are near.
+    """
     turns: list[TurnExample] = []
     pairs: list[PairExample] = []
     seen: set[str] = set()
@@ -165,7 +172,7 @@ def read_data() -> tuple[list[TurnExample], list[PairExample]]:
                     seen.add(key)
                     turns.append(example)
             if related:
-                pairs += _pairs(group, conversation)
+                pairs += _pairs(group, conversation, encoder)
     for path in sorted(PAIRS.glob("*.jsonl")):
         pairs += _blocks(path)
         turns += _questions(path)
@@ -253,9 +260,13 @@ def _turns(group: str, conversation: Sequence[dict[str, Any]]) -> Iterator[TurnE
         yield TurnExample(group, before, asked, row["user"], verdict, kinds, recall, steers)
 
 
-def _pairs(group: str, conversation: Sequence[dict[str, Any]]) -> Iterator[PairExample]:
+def _pairs(
+    group: str, conversation: Sequence[dict[str, Any]], encoder: Encoder | None
+) -> Iterator[PairExample]:
     """Each turn with the earlier memories it concerns, and with a few that it does not."""
     rng = random.Random(group)
+    said = [(_asked(conversation, at)[1], row["user"]) for at, row in enumerate(conversation)]
+    vectors = encoder.vectors(said) if encoder else None
     gone: set[int] = set()
     for at, row in enumerate(conversation):
         ends, restates = ({n - 1 for n in row.get(key, ())} for key in ("ends", "restates"))
@@ -268,6 +279,9 @@ def _pairs(group: str, conversation: Sequence[dict[str, Any]]) -> Iterator[PairE
             words = _words(row["user"])
             # What is nearest is what the gate asks about: there a wrong end is made.
             others.sort(key=lambda n: -len(words & _words(conversation[n]["user"])))
+            if vectors is not None:
+                alike = vectors @ vectors[at]
+                others = _in_turn(others, sorted(others, key=lambda n: -float(alike[n])))
             near = _NEAR_OF_CHANGE if ends or row.get("recall") else _NEAR_NEGATIVES
             far = others[near:]
             others = others[:near] + rng.sample(far, min(_FAR_NEGATIVES, len(far)))
@@ -287,6 +301,11 @@ def _pairs(group: str, conversation: Sequence[dict[str, Any]]) -> Iterator[PairE
             )
         yield from _parts(group, conversation, at)
         gone |= ends
+
+
+def _in_turn(first: Sequence[int], second: Sequence[int]) -> list[int]:
+    """Two orders of the same numbers as one: the best of the second, of the first, and so on."""
+    return list(dict.fromkeys(n for both in zip(second, first, strict=True) for n in both))
 
 
 def _parts(group: str, conversation: Sequence[dict[str, Any]], at: int) -> Iterator[PairExample]:

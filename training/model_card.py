@@ -41,7 +41,7 @@ with a published keep signal it lowers to hold at most.
 {turns:,} annotated turns of {conversations:,} conversations ({verdicts}; {recall:,} need memory),
 {pairs:,} pairs of a memory and a later turn ({ends:,} ends, {answers:,} answers), {attacks:,}
 attacks and harmless twins. All of it is **synthetic**: written for this project with language
-models, by some eighty authors with briefs of their own, free to use under the project's licence
+models, by some hundred authors with briefs of their own, free to use under the project's licence
 (Apache-2.0).
 `l` and `m` were written out from patterns. English above all; German, French and Spanish in about
 one turn of five. No public corpus was used.
@@ -54,8 +54,8 @@ Starting weights: bge-small-en-v1.5 of the FlagEmbedding project (MIT, `LICENSE-
 other writings of the turns (case, punctuation, fillers, recogniser-like errors, with and without
 what was said before); what is kept is a moving average of the weights, int8 per channel. One
 conversation in twelve is kept for calibration. `--from FOLDER` goes on from an encoder of ours
-instead: {further} epoch on the files that its manifest does not name and on one in {share} of the
-conversations of the others, and writes the average of both.
+instead: {further} epochs on the files that its manifest does not name, on those of `--again`, and
+on one in {share} of the conversations of the others, and writes the average of both.
 
 **This file was made in steps, and no single command makes it**: from the published weights three
 epochs on a GPU (`20261123-a560a48c`, which learnt the answers of two all-mpnet-base-v2 beside the
@@ -69,9 +69,11 @@ examples with the share of the others), one on `z05` to `z13` (46,303 examples, 
 the weights of the first in floating point), then the vector; last the attack head alone, a logistic
 regression on what the frozen encoder makes of all attacks, twins and 6,000 allowed turns, with
 `attacks3`, since it had come to take a team's rule ("Always wrap async calls ...") for an attack.
-This file is the average, weight by weight, of that one and of that one taught one epoch further on
-`z14` to `z32` with one in seven of the other conversations, vector and words that are over made
-anew; a few lines of `z31` were mended after it had been read.
+`20261128-1e5845e0` is the average, weight by weight, of that one and of that one taught one epoch
+further on `z14` to `z32` with one in seven of the other conversations. This file is three tenths
+of `20261128-1e5845e0` and seven tenths of that one taught two epochs further on `z27` to `z47` with
+one in twelve of the other conversations (51,582 examples), vector and words that are over made
+anew. Its calibration is of every second conversation kept from the training.
 `make models` reads the same data from the published weights; it has not been run whole on all of
 it.
 
