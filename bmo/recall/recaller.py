@@ -42,12 +42,13 @@ their score. Of 78 wanted memories of six long talks (110 turns) the eight of th
 .68, the eight nearest .73, twelve .78, sixteen .79; of 468 of conversations kept from training
 .882, .889, .895 and .895."""
 
-ANSWERS: Final = 0.03
+ANSWERS: Final = 0.04
 """P(answers) below which a memory is not given: a model can pass over a line that it does not need,
-and cannot answer from one that it was not given. With .04 and .15 of the best one's .861 of those
-468 are given, beside 717 others; with .03 and .1 .885 and 875; with .02 and .08 .891 and 976."""
+and cannot answer from one that it was not given. With .03 and .1 of the best one's .900 of those
+468 are given, beside 2.4 others a question; with .04 and .12 .902 and 2.2; with .05 and .15 .887
+and 2.0; with .06 and .18 .861 and 1.7. In the long talks .77, .77, .76 and .74 are given."""
 
-ANSWERS_OF_BEST: Final = 0.1
+ANSWERS_OF_BEST: Final = 0.12
 """The same as a share of the best memory's: where one surely answers, a doubtful one is noise."""
 
 ANSWERS_SHARE: Final = 0.5
