@@ -55,7 +55,7 @@ other writings of the turns (case, punctuation, fillers, recogniser-like errors,
 what was said before); what is kept is a moving average of the weights, int8 per channel. One
 conversation in twelve is kept for calibration. `--from FOLDER` goes on from an encoder of ours
 instead: {further} epochs on the files that its manifest does not name, on those of `--again`, and
-on one in {share} of the conversations of the others, and writes the average of both.
+on one in {share} of the conversations of the others, and writes their weighted average.
 
 **This file was made in steps, and no single command makes it**: from the published weights three
 epochs on a GPU (`20261123-a560a48c`, which learnt the answers of two all-mpnet-base-v2 beside the
@@ -101,9 +101,9 @@ training. The vector of this file was made in the same way and not measured so:
 ## Which words of an ended memory are over
 A linear head on layers 2, 4, 6, 8 and 10 of each piece of the memory, in the pair with the turn
 that ends it (`training.over`; the last layer serves the other heads and tells less). It learnt from
-the ended memories of `z01` to `z32`, of most of which annotation says which part is still true.
-On conversations of `z14` to `z26`, by a head that had not learnt from them and on the encoder
-before: area under the curve
+3,955 ended memories of `z01` to `z47`, of 2,137 of which annotation says which part is still true.
+On conversations of `z14` to `z26`, by a head that had not learnt from them and on an encoder
+before (not measured since): area under the curve
 by piece .77 where a memory ends in part; of clauses that are still true 46% stay, of those that are
 over 10%, of memories that end as a whole 8%. Asking the pair head about each clause alone, as was
 tried before, keeps 23% where 8% of those that are over stay.

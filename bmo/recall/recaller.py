@@ -38,9 +38,9 @@ PROFILE_PLAN = RecallPlan(recall=True, trigger="profile", include_all=True)
 
 WEIGHED: Final = 12
 """Memories that the pair head weighs for a turn, 3 to 6 ms each: the nearest, whatever else makes
-their score. Of 78 wanted memories of six long talks (110 turns) the eight of the best score give
-.68, the eight nearest .73, twelve .78, sixteen .79; of 468 of conversations kept from training
-.882, .889, .895 and .895."""
+their score. With the encoder 20261128-1e5845e0, of 78 wanted memories of six long talks the eight
+of the best score give .68, the eight nearest .73, twelve .78, sixteen .79; of 468 of conversations
+kept from training .882, .889, .895 and .895."""
 
 ANSWERS: Final = 0.04
 """P(answers) below which a memory is not given: a model can pass over a line that it does not need,
