@@ -2,15 +2,17 @@
 
 No reply waits for a decision, so there is no deadline: a turn waits until the gate comes to it,
 behind those that were said before. A gate that raises or hangs leaves the turn held (or allowed
-raw, GATEKEEPER_FAIL_POLICY=open), with ``fallback`` set: the ledger says what happened, and
-``bmo reprocess --held`` reads the turn again.
+raw, GATEKEEPER_FAIL_POLICY=open), with ``fallback`` set: the ledger says what happened. It is read
+again when its visit ends; what the gate fails at then too, ``bmo reprocess --held`` reads.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime
 
 from bmo import telemetry
 from bmo.gate import raw_ruling
@@ -43,6 +45,36 @@ async def decide(service: MemoryParts, turn: Turn, context: DialogueContext) -> 
     if decision.fallback and service.encoder is not None:
         telemetry.note_fault("judge")
     return decision
+
+
+async def decide_again(service: MemoryParts, user_id: str, said: Mapping[str, datetime]) -> None:
+    """Reads turns once more that the gate failed at, and writes what it says now; never raises.
+
+    Args:
+        service: The gate, the ledger and its writer.
+        user_id: Whose turns.
+        said: Id -> when it was said.
+    """
+    from bmo.memory.reprocess import reprocess
+
+    try:
+        async with asyncio.timeout(service.deadline_s(HANGS_S)):
+            found = await service.run(
+                service.gate_pool,
+                reprocess,
+                service.ledger,
+                service.write_gate,
+                [user_id],
+                since=min(said.values()),
+                only=said,
+            )
+            written = service.recorder.call(service.ledger.write_passes, found.changes)
+            await asyncio.wrap_future(written)
+        if found.changes:
+            service.wrote(user_id, None)
+    except Exception as error:  # the visit must end; the turns are in the ledger
+        told = {"turns": len(said), "error": repr(error)}
+        logger.warning("turns stay for bmo reprocess --held", extra=told)
 
 
 async def _asked(service: MemoryParts, turn: Turn, context: DialogueContext) -> Decision:

@@ -6,10 +6,11 @@ import asyncio
 import logging
 from concurrent.futures import Future
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from bmo import telemetry
-from bmo.memory.deciding import decide
+from bmo.memory.deciding import decide, decide_again
 from bmo.memory.requests import Requests, own_word
 from bmo.memory.visit import Visit
 from bmo.memory.wishes import keeps_nothing, wish_of
@@ -35,6 +36,7 @@ class Gating:
         self._answered: tuple[str, Recall, str] | None = None
         self._hides_reply = False
         self._early_replies: dict[str, tuple[str, Recall | None]] = {}
+        self._failed: dict[str, datetime] = {}
 
     def submit(self, turn: Turn) -> asyncio.Task[Decision]:
         """Starts gating a turn of this visit; the task ends with the decision."""
@@ -115,7 +117,15 @@ class Gating:
         if decision is None:
             context = await self._visit.context_of(turn)
             decision = await decide(self._visit.service, turn, context)
+            if decision.fallback and on_record:
+                self._failed[turn.id] = turn.at
         return decision, on_record
+
+    async def decide_again(self) -> None:
+        """Reads once more the turns that the gate failed at: when all of the visit are recorded."""
+        failed, self._failed = self._failed, {}
+        if failed:
+            await decide_again(self._visit.service, self._visit.user_id, failed)
 
     def _note_wrong(self, turn: Turn, decision: Decision) -> None:
         """Counts a correction against what was recalled for the turn before."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
@@ -22,6 +23,10 @@ logger = logging.getLogger("bmo.memory")
 WRITES_SHARE = 0.5
 """Share of the recall deadline that is waited for what was said just before to be written: when
 the disk is slow, a reply without the last turn is better than one without memory."""
+
+WEIGHING_SHARE = 0.7
+"""Share of the recall deadline after which no further memory is weighed: on a slow or busy machine
+the nearest few are better than none."""
 
 
 class _Talk(TypedDict):
@@ -47,11 +52,13 @@ class Reading:
         self._version: Version | None = None  # nothing that is cached is older
         self._profile_checked: Version | None = None
         self._weights: Weights | None = None
+        self._prefetched: asyncio.Task[Recall] | None = None
 
     async def recall(self, turn: Turn, deadline_s: float) -> Recall:
         """What memory has for a turn of this visit, within the deadline. Never raises."""
         try:
-            return await asyncio.wait_for(self._read_as_it_stands(turn), deadline_s)
+            until = time.monotonic() + deadline_s * WEIGHING_SHARE
+            return await asyncio.wait_for(self._read_as_it_stands(turn, until), deadline_s)
         except TimeoutError:
             logger.warning("recall missed its deadline", extra={"deadline_s": deadline_s})
             return _nothing("deadline", "the deadline passed")
@@ -60,7 +67,7 @@ class Reading:
             return _nothing("failed", repr(error))
 
     def prefetch(self, interim_text: str) -> None:
-        """Starts recall on an interim transcript."""
+        """Starts recall on an interim transcript, and gives up what was begun on an earlier one."""
         if len(interim_text.split()) > 1:
             turn = Turn(
                 text=interim_text,
@@ -69,7 +76,7 @@ class Reading:
                 at=self._visit.clock(),
                 assistant_before=self._visit.dialogue.assistant_before,
             )
-            self._read(turn, "bmo.recall.prefetch")
+            self._prefetched = self._read(turn, "bmo.recall.prefetch")
 
     async def profile(self) -> Recall:
         """The profile of this visit, loaded once. Never raises."""
@@ -114,20 +121,23 @@ class Reading:
         stands = {(fact.id, fact.text) for fact in live}
         return version, {fact.id for fact in shown if (fact.id, fact.text) not in stands}
 
-    async def _read_as_it_stands(self, turn: Turn) -> Recall:
+    async def _read_as_it_stands(self, turn: Turn, until: float) -> Recall:
         await self.look_elsewhere()
-        return await asyncio.shield(self._read(turn, "bmo.recall.read"))
+        return await asyncio.shield(self._read(turn, "bmo.recall.read", until))
 
-    def _read(self, turn: Turn, span: str) -> asyncio.Task[Recall]:
+    def _read(self, turn: Turn, span: str, until: float = float("inf")) -> asyncio.Task[Recall]:
         """The task that recalls for these words: the prefetched one if there is one."""
         key = spoken(turn.text)
         task = self._visit.reads.get(key)
-        if task is None or task.cancelled() or (task.done() and task.exception() is not None):
-            task = self._visit.start(self._plan_and_recall(turn, span))
+        if task is None or task.cancelling() or (task.done() and task.exception() is not None):
+            task = self._visit.start(self._plan_and_recall(turn, span, until))
             self._visit.reads[key] = task
+        if self._prefetched is not None and self._prefetched is not task:
+            self._prefetched.cancel()  # of other words; these do not queue behind it
+        self._prefetched = None
         return task
 
-    async def _plan_and_recall(self, turn: Turn, span: str) -> Recall:
+    async def _plan_and_recall(self, turn: Turn, span: str, until: float) -> Recall:
         visit, service = self._visit, self._service
         run, pool = service.run, service.recall_pool
         with telemetry.memory_span(span):
@@ -148,7 +158,7 @@ class Reading:
             if ruled is None:
                 top_k = service.settings.bmo_recall_top_k
                 return await run(pool, raw_recall, service.index, turn, top_k, visit.clock())
-            return await run(pool, self._recall_blocking, turn, talk, before, ruled)
+            return await run(pool, self._recall_blocking, turn, talk, before, ruled, until)
 
     def _plan_by_rules(self, turn: Turn, talk: _Talk) -> tuple[Turn, RecallPlan | None]:
         """The turn as it is searched for, and the rules' word; None without gates."""
@@ -158,7 +168,9 @@ class Reading:
         with telemetry.memory_span("bmo.recall.plan_by_rules"):
             return turn, self._service.read_gate.plan_by_rules(turn, **talk)
 
-    def _recall_blocking(self, turn: Turn, talk: _Talk, before: str, ruled: RecallPlan) -> Recall:
+    def _recall_blocking(
+        self, turn: Turn, talk: _Talk, before: str, ruled: RecallPlan, until: float
+    ) -> Recall:
         """Lets the encoder plan where the rules do not, and recalls.
 
         Args:
@@ -166,6 +178,7 @@ class Reading:
             talk: What was known before it.
             before: The user's words of the turn before.
             ruled: The rules' word.
+            until: As of ``Recaller.look``.
         """
         visit, recaller = self._visit, self._service.recaller
         if self._weights is None:
@@ -176,7 +189,9 @@ class Reading:
 
         def chances(wanted: RecallPlan) -> Mapping[str, float] | None:
             nonlocal looked
-            looked = recaller.look(wanted, visit.user_id, visit.clock(), weights=weights)
+            looked = recaller.look(
+                wanted, visit.user_id, visit.clock(), weights=weights, until=until
+            )
             return looked.chances
 
         with telemetry.memory_span("bmo.recall.plan"):
@@ -186,7 +201,9 @@ class Reading:
                 plan = gate.plan(turn, chances=chances, before=before, **talk)
         if not plan.recall:
             return Recall(plan=plan)
-        return recaller.recall(plan, visit.user_id, visit.clock(), weights=weights, looked=looked)
+        return recaller.recall(
+            plan, visit.user_id, visit.clock(), weights=weights, until=until, looked=looked
+        )
 
     async def _load_profile(self) -> Recall:
         empty = RecallPlan(recall=False, trigger="profile")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -49,18 +49,30 @@ def reprocess(
     since: datetime | None = None,
     version: str | None = None,
     held: bool = False,
+    only: Collection[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Reprocessing:
     """Runs the gate over logged turns and compares; ``Ledger.write_passes`` writes the changes.
 
     Each turn is read with the conversation and the memories of its time. Turns whose words were
-    erased or dropped cannot be read again. ``progress`` is told the turns done, and those in all.
+    erased or dropped cannot be read again.
+
+    Args:
+        ledger: Has the turns.
+        gate: The present one.
+        users: Whose turns.
+        since: Only what was said from then on.
+        version: Only what a gate of this version decided.
+        held: Only what is held.
+        only: Only turns of these ids.
+        progress: Told the turns done, and those in all.
     """
     verdict: Verdict | None = "hold" if held else None
     logged = [
         turn
         for user_id in users
         for turn in ledger.turns(user_id, since=since, gate_version=version, verdict=verdict)
+        if only is None or turn.id in only
     ]
     worded = [turn for turn in logged if turn.text.strip() and MASK not in turn.text]
     readable = [turn for turn in worded if not turn.by_hand]

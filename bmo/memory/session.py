@@ -73,6 +73,15 @@ class MemorySession(Visit):
         """Whether anything of such a turn may be written: not off the record, not said to be."""
         return not self.off_record and not keeps_nothing(text)
 
+    async def aclose(self) -> None:
+        """Flushes and ends the visit. Safe to call twice."""
+        if not self.ended:
+            try:
+                await self.flush()
+                await self._gating.decide_again()
+            finally:
+                await super().aclose()
+
     # -- writing -------------------------------------------------------------------------------
 
     async def on_turn(self, turn: Turn) -> Decision:

@@ -110,6 +110,7 @@ class Recaller:
         now: datetime,
         *,
         weights: Weights = DEFAULT_WEIGHTS,
+        until: float = float("inf"),
         looked: Looked | None = None,
     ) -> Recall:
         """Selects memories for ``plan``.
@@ -119,6 +120,7 @@ class Recaller:
             user_id: Whose memory; nothing of anybody else is read.
             now: The session's moment.
             weights: The user's weights (``weights_of``).
+            until: As of ``look``.
             looked: What ``look`` found for the plan, where it was asked already.
 
         Returns:
@@ -128,7 +130,7 @@ class Recaller:
         started = time.perf_counter()
         if not plan.recall or plan.budget_tokens <= 0:
             return Recall(plan)
-        looked = looked or self.look(plan, user_id, now, weights=weights)
+        looked = looked or self.look(plan, user_id, now, weights=weights, until=until)
         with memory_span("bmo.recall.select"):
             given, left = select(looked.memories, plan)
         with memory_span("bmo.recall.assemble"):
@@ -151,8 +153,18 @@ class Recaller:
         now: datetime,
         *,
         weights: Weights = DEFAULT_WEIGHTS,
+        until: float = float("inf"),
     ) -> Looked:
-        """What memory holds for a plan; see ``recall``. The read gate decides by it too."""
+        """What memory holds for a plan; see ``recall``. The read gate decides by it too.
+
+        Args:
+            plan: As of ``recall``, like the others that are not named here.
+            user_id: Whose.
+            now: The session's moment.
+            weights: The user's.
+            until: Moment of ``time.monotonic`` from which no further memory is weighed: what was
+                not is not given, and where none was the nearest by score are.
+        """
         with self._ledger.one_view(), memory_span("bmo.recall.retrieve"):
             live = self._live(user_id)
             if live or plan.include_past:
@@ -170,13 +182,13 @@ class Recaller:
                 ranks = {f.id: n for n, f in enumerate(by_importance(m.fact for m in shown))}
                 shown = [replace(m, score=1.0 - ranks[m.fact.id] * 1e-6) for m in shown]
             elif (encoder := self._encoder) is not None:
-                chances, doubt = self._answers(encoder, shown, plan, user_id)
+                chances, doubt = self._answers(encoder, shown, plan, user_id, until)
                 failure = failure or doubt
             if chances is not None:
                 shown, unlikely = _weighed(shown, chances, weights)
             shown, past = _of_now(shown, plan)
             secret = [c for c in found if c.fact.id in hidden]
-            kept_back = self._kept_back(secret, plan, user_id, weigh=chances is not None)
+            kept_back = self._kept_back(secret, plan, user_id, until, weigh=chances is not None)
             if chances is not None:  # that it answers says that memory is asked for
                 told = {m.fact.id: m.answers for m in kept_back if m.answers is not None}
                 chances = {**chances, **told}
@@ -229,7 +241,13 @@ class Recaller:
         return _orders_of(facts)
 
     def _kept_back(
-        self, secret: Sequence[Candidate], plan: RecallPlan, user_id: str, *, weigh: bool
+        self,
+        secret: Sequence[Candidate],
+        plan: RecallPlan,
+        user_id: str,
+        until: float,
+        *,
+        weigh: bool,
     ) -> list[RecalledMemory]:
         """What is never to be brought up, the nearest of it with P(answers).
 
@@ -241,12 +259,17 @@ class Recaller:
             return left
         nearest = max(told, key=lambda one: one.similarity).fact
         only = [m for m in left if m.fact.id == nearest.id]
-        chances, _ = self._answers(self._encoder, only, plan, user_id)
+        chances, _ = self._answers(self._encoder, only, plan, user_id, until)
         answers = (chances or {}).get(nearest.id)
         return [replace(m, answers=answers) if m.fact.id == nearest.id else m for m in left]
 
     def _answers(
-        self, encoder: Encoder, memories: Sequence[RecalledMemory], plan: RecallPlan, user_id: str
+        self,
+        encoder: Encoder,
+        memories: Sequence[RecalledMemory],
+        plan: RecallPlan,
+        user_id: str,
+        until: float,
     ) -> tuple[Mapping[str, float] | None, str]:
         """Fact id -> P(answers) of the first few that are no rules; None and why if that failed.
 
@@ -259,10 +282,15 @@ class Recaller:
         before = self._ledger.words_replaced(user_id, [fact.id for fact in first])
         known = [(f"{fact.asked} {before.get(fact.id, '')}".strip(), fact.text) for fact in first]
         try:
-            told = encoder.answers((plan.asked, plan.query), known)
+            told = encoder.answers((plan.asked, plan.query), known, until)
         except EncoderUnavailable as error:
             return None, f"encoder: {error}"
-        return {fact.id: chance for fact, chance in zip(first, told, strict=True)}, ""
+        chances = {
+            fact.id: chance for fact, chance in zip(first, told, strict=True) if chance is not None
+        }
+        if first and not chances:
+            return None, "no time to weigh memories"
+        return chances, ""
 
     def _live(self, user_id: str) -> int:
         """Number of live facts; a large one is only a scale and is not counted anew each turn."""

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,41 @@ async def test_a_gate_that_hangs_leaves_the_turn_held(
             True,
             service.write_gate.version,
         )
+
+
+async def test_what_a_gate_hung_at_is_decided_when_the_visit_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(tmp_path, bmo_recall_deadline_ms=20) as service:
+        assert service.index is not None
+        release = threading.Event()
+        service.gate_pool.submit(release.wait, 60)
+        session = service.session(user_id="glenn")
+        with monkeypatch.context() as short:
+            short.setattr("bmo.memory.deciding.HANGS_S", 0.3)
+            assert (await session.on_turn(Turn(text=OPEN))).fallback
+        release.set()
+        assert not (await session.on_turn(Turn(text="put the kettle on would you"))).fallback
+        await session.aclose()
+        first, _ = service.ledger.turns("glenn")
+        assert (first.verdict, first.fallback) == ("allow", False)
+        assert [fact.text for fact in service.ledger.live_facts("glenn")] == [OPEN]
+        assert service.recorder.flush(30)
+        search = partial(service.index.search, top_k=3, threshold=0.1)
+        assert len(await asyncio.to_thread(search, "glenn", OPEN)) == 1
+
+
+async def test_what_the_gate_fails_at_twice_stays_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(tmp_path) as service:
+        monkeypatch.setattr(service.write_gate, "decide", _fails)
+        session = service.session(user_id="glenn")
+        await session.on_turn(Turn(text=OPEN))
+        await session.aclose()
+        assert session.ended
+        (row,) = service.ledger.turns("glenn")
+        assert (row.text, row.verdict, row.fallback) == (OPEN, "hold", True)
 
 
 async def test_an_encoder_that_fails_leaves_the_guards_word(

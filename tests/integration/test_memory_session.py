@@ -23,6 +23,7 @@ from bmo.ids import USER_ID_PATTERN
 from bmo.memory import MemoryService, MemorySession, MemoryUnavailable
 from bmo.memory.reprocess import reprocess
 from bmo.memory.requests import own_word
+from bmo.memory.visit import RECALL_THREADS
 from bmo.settings import SettingsError, load_settings
 from bmo.turn import Turn, utc_now
 from tests.homes import files_with
@@ -671,3 +672,23 @@ async def test_what_is_missing_at_the_opening_is_logged_once(
     await service.aclose()
     logged = [vars(one)["notice"] for one in caplog.records if "limitation" in one.getMessage()]
     assert logged and logged == [one.message for one in service.notices]
+
+
+async def test_an_interim_transcript_gives_up_the_search_for_an_earlier_one(
+    service: MemoryService,
+) -> None:
+    session = service.session(user_id="glenn")
+    await say(session, "my brother is sam")
+    release = threading.Event()
+    for _ in range(RECALL_THREADS):
+        service.recall_pool.submit(release.wait, 60)
+    reads = []
+    for words in ("whats my", "whats my brother", "whats my brothers name"):
+        session.prefetch(words)
+        reads.append(session.reads[words])
+    asked = asyncio.ensure_future(session.recall(Turn(text="whats my brothers name")))
+    await asyncio.wait(reads[:2])
+    assert [read.cancelled() for read in reads[:2]] == [True, True]
+    session.prefetch("and his wife")  # of the next turn; the reply to this one is waited for
+    release.set()
+    assert "sam" in (await asked).context.lower()

@@ -256,11 +256,15 @@ class PairHead:
 
     asked = ""
     known: Mapping[str, str] = {}
+    weighs = 99
 
-    def answers(self, question: tuple[str, str], memories: list[tuple[str, str]]) -> list[float]:
+    def answers(
+        self, question: tuple[str, str], memories: list[tuple[str, str]], until: float
+    ) -> list[float | None]:
         self.asked = question[0]
         self.known = {text: before for before, text in memories}
-        return [0.9 if "knees hurt" in text else 0.05 for _, text in memories]
+        told: list[float | None] = [0.9 if "knees hurt" in text else 0.05 for _, text in memories]
+        return told[: self.weighs] + [None] * len(told[self.weighs :])
 
 
 def test_the_pair_head_says_which_of_the_first_dozen_answers(household: Memory) -> None:
@@ -272,6 +276,22 @@ def test_the_pair_head_says_which_of_the_first_dozen_answers(household: Memory) 
     assert encoder.asked == "You should not paint the ceiling.", "what the question follows counts"
     assert [m.fact.text[:13] for m in recall.memories] == ["my knees hurt"]
     assert recall.memories[0].parts.semantic >= 0.5 * 0.45
+
+
+def test_memories_that_there_was_no_time_to_weigh_are_not_given(household: Memory) -> None:
+    """Where there was time for none the nearest by score are: better than an empty reply."""
+    encoder = PairHead()
+    recaller = Recaller(household.ledger, household.index, household.settings, encoder)  # type: ignore[arg-type]  # speaks the same protocol
+    plan = ReadGate.from_settings(household.settings, load_encoder=False).plan(
+        Turn("do you remember why i cannot paint the ceiling, is it my knees")
+    )
+    encoder.weighs = 1
+    one = recaller.recall(plan, "ana", NOW)
+    assert [m.fact.text[:13] for m in one.memories] == ["my knees hurt"]
+    encoder.weighs = 0
+    none = recaller.recall(plan, "ana", NOW)
+    assert none.fallback and none.reason == "no time to weigh memories"
+    assert "my knees hurt" in none.context
 
 
 def test_the_pair_head_reads_what_a_memory_replaced_with_it(memory: Memory) -> None:

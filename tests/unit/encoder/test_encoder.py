@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -192,8 +193,13 @@ def test_pairs_tell_an_end_from_what_stays(encoder: Encoder) -> None:
     memories = [("", "i live in leeds with my mum"), ("", "my sister has a dog called pickle")]
     ended = encoder.relate(("", "i dont live in leeds any more we moved to hull"), memories)
     assert ended[0][1] > ended[1][1]
-    needed = encoder.answers(("", "where do i live"), memories)
-    assert needed[0] > needed[1]
+    question = ("", "where do i live")
+    needed = encoder.answers(question, memories)
+    lives, dog = needed
+    assert lives is not None and dog is not None and lives > dog
+    alone = [encoder.answers(question, [memory])[0] for memory in memories * 4]
+    assert encoder.answers(question, memories * 4) == alone, "whoever weighs it, a pair is the same"
+    assert encoder.answers(question, memories, until=time.monotonic()) == [None, None]
 
 
 def test_pieces_tell_which_words_of_a_memory_are_over(encoder: Encoder) -> None:
