@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import io
 import os
@@ -93,6 +94,10 @@ def main() -> None:
         # The reader of our output left (``bmo ... | head``): nothing more to say to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        _fail(f"{str(error.filename)[:60]!r}... is too long for the name of a file: shorten it.", 2)
 
 
 def _fail(sentence: str, code: int) -> None:

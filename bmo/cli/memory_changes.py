@@ -278,6 +278,8 @@ def export_command(
             for line in lines:
                 sys.stdout.write(line + "\n")
             return
+        if file.is_file() and file.stat().st_size:
+            raise CommandError(f"{str(file)!r} exists already; name another file.")
         count = write_private(file, lines)
     # The first line is the header, the last one has the counts.
     who = identity_of(settings.bmo_user_id)

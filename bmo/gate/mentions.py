@@ -54,6 +54,11 @@ def names_of(wanted: frozenset[str], memories: Iterable[StoredFact]) -> frozense
     )
 
 
+def person_in(text: str) -> str:
+    """The first word of a text that names a person or says what one is to the user, or ""."""
+    return next((word for word in words(text) if word in given_names() or _relation(word)), "")
+
+
 def _names(wanted: frozenset[str], subject: str, text: str) -> set[str]:
     """What those are called of whom a word of kinship is said: "daughter" in "my daughter mia"."""
     relation, _, name = subject.rpartition(".")[2].partition(":")

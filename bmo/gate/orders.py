@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import re2
 
-from bmo.gate.mentions import concerns, content, mentions, names_of
+from bmo.gate.mentions import concerns, content, mentions, names_of, person_in
 from bmo.gate.small_talk import small_talk
 from bmo.gate.tables import read_table
 from bmo.language import words
@@ -51,6 +51,12 @@ NAMED_COSINE = 0.55
 it: it is asked back."""
 
 _OWN = r"(?:my|me|our|mein\w*|unser\w*|mon|ma|mes|notre|nos|mi|mis|nuestr\w*)"
+
+_PRONOUN = re.compile(
+    "him|her|them|it|that|this|ihn|ihm|sie|ihr|ihnen|es|das|lui|elles?|eux|leur|ça|cela|él|ellas?"
+    "|ellos|eso|ello",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,21 +149,53 @@ def read_order(text: str) -> Order | None:
     said = rules.opening.sub("", plain, count=1)
     reason = rules.reason.search(said)
     order = said[: reason.start()] if reason else said
-    if not any(rules.any.Match(one.lower().encode()) for one in {said, order}):
+    wish = next(filter(None, map(_withheld, dict.fromkeys((said, order)))), None)
+    if wish is None and not any(map(_may_be_order, {said, order})):
         return None
     for kind in get_args(_Whole):
         if any(pattern.fullmatch(said) for pattern in rules.excluded.get(kind, ())):
             continue
         if kind in WIDE and order != said and not rules.named.fullmatch(order):
             continue
+        if kind == "withhold" and wish is not None:
+            return wish
         told = order if kind in WIDE else f"{said}{asks}" if kind == "show" else said
         for pattern in rules.patterns[kind]:
             found = pattern.fullmatch(told)
             if found:
                 what = found.groupdict().get("what") or ""
                 what = rules.closing.sub("", what) if kind in WIDE else what
-                if kind != "withhold" or content(what):
-                    return Order(kind, what.strip(" .,!?;:"))
+                return Order(kind, what.strip(" .,!?;:"))
+    return None
+
+
+def _may_be_order(text: str) -> bool:
+    return bool(_rules().any.Match(text.lower().encode()))
+
+
+def _withheld(text: str) -> Order | None:
+    """A wish never to bring something up, as the whole turn or at its end.
+
+    At the end it asks politely, or says a pronoun for the person named before it ("dave and i split
+    up so please never bring him up"): "our rule at table is, never talk about work" is none.
+    """
+    rules = _rules()
+    begins = [0, *(border.end() for border in rules.wish.finditer(text))]
+    for begin in begins:
+        said = rules.opening.sub("", text[begin:], count=1)
+        if not _may_be_order(said):
+            continue
+        for pattern in rules.patterns["withhold"]:
+            found = pattern.fullmatch(said)
+            if found is None:
+                continue
+            what = found["what"]
+            if begin and _PRONOUN.fullmatch(what):
+                what = person_in(text[:begin])
+            elif begin and said == text[begin:]:
+                continue
+            if content(what):
+                return Order("withhold", what.strip(" .,!?;:"))
     return None
 
 
@@ -243,6 +281,7 @@ def may_ask_to_forget(text: str) -> bool:
 class _Rules:
     opening: re.Pattern[str]
     reason: Any
+    wish: Any
     named: Any
     closing: re.Pattern[str]
     patterns: dict[OrderKind, tuple[Any, ...]]
@@ -278,6 +317,7 @@ def _rules() -> _Rules:
     return _Rules(
         opening=re.compile(f"^{opening}", re.IGNORECASE),
         reason=re2.compile(table["reason"], options),
+        wish=re2.compile(r"[.!?;:,…–-]+\s+|\s(?:so|also|und|et|donc|alors|y|así que)\s+", options),
         named=re2.compile(table["named"], options),
         closing=re.compile(table["closing"], re.IGNORECASE),
         patterns={kind: compiled(table[kind]) for kind in get_args(_Whole)},

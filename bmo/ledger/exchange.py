@@ -6,7 +6,8 @@ them, so that a file that was cut off is known. Exports of versions before are n
 have no last line. Every other line is a row: ``type`` is the table (``turns``, ``decisions``,
 ``facts``, ``fact_turns``, ``feedback``), the other keys are its columns; moments are ISO 8601 in
 UTC. Ids are kept, so that importing twice changes nothing. The index is not exported: it is made
-from the facts.
+from the facts. Nor is what waits to be forgotten, with the words of its turns: it would be known
+again where it is imported.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from bmo.ledger import doubles, erasure, fact_writing, model_queue, outbox
 from bmo.ledger import facts as rows
 from bmo.ledger.facts import as_fact
 from bmo.ledger.records import EndReason, HeldResolution
+from bmo.ledger.redaction import EMPTIED
 from bmo.ledger.schema import UtcDateTime, as_utc, decisions, fact_turns, facts, feedback, turns
 from bmo.ledger.values import text_key, value_key
 from bmo.settings import checked_user_id
@@ -177,6 +179,8 @@ def export_lines(connection: Connection, user_id: str) -> Iterator[str]:
     """All of a user's memory, a JSON object a line, without line ends."""
     yield json.dumps({"type": FORMAT, "version": VERSION, "user_id": user_id, "counted": True})
     written: Counter[str] = Counter(dict.fromkeys(_TABLES, 0))
+    taken_out = sa.select(fact_turns.c.turn_id).join(facts).where(_withdrawn(user_id))
+    wordless = set(connection.execute(taken_out).scalars())
     for name, table in _TABLES.items():
         for row in connection.execute(_rows_of(table, user_id)):
             values = {
@@ -184,6 +188,8 @@ def export_lines(connection: Connection, user_id: str) -> Iterator[str]:
                 for key, value in row._mapping.items()
                 if key not in _LEFT_OUT.get(name, ())
             }
+            if table is turns and values["id"] in wordless:
+                values |= EMPTIED
             yield json.dumps({"type": name, **values}, ensure_ascii=False)
             written[name] += 1
     yield json.dumps({"type": _END, "rows": written})
@@ -374,11 +380,22 @@ def _check_owner(
             raise ExchangeError(f"line {number}: {column} {wanted!r} {why}")
 
 
+def _withdrawn(user_id: str) -> sa.ColumnElement[bool]:
+    return sa.and_(facts.c.user_id == user_id, facts.c.withdrawn_by.is_not(None))
+
+
 def _rows_of(table: sa.Table, user_id: str) -> sa.Select[Any]:
     if table is fact_turns:
-        mine = sa.select(facts.c.id).where(facts.c.user_id == user_id)
-        return sa.select(fact_turns).where(fact_turns.c.fact_id.in_(mine))
+        kept = [facts.c.user_id == user_id, facts.c.withdrawn_by.is_(None)]
+        return sa.select(fact_turns).where(
+            fact_turns.c.fact_id.in_(sa.select(facts.c.id).where(*kept))
+        )
     query = sa.select(table).where(table.c.user_id == user_id)
+    if table is facts:
+        query = query.where(facts.c.withdrawn_by.is_(None))
+    if table is feedback:
+        gone = sa.select(facts.c.id).where(_withdrawn(user_id))
+        query = query.where(sa.or_(feedback.c.fact_id.is_(None), feedback.c.fact_id.not_in(gone)))
     if table is turns:
         return query.order_by(turns.c.seq)
     return query.order_by(*table.primary_key)

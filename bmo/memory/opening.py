@@ -69,9 +69,12 @@ def open_ledger(settings: Settings, *, check: bool = True) -> Ledger:
     except LedgerUnavailable as error:
         raise MemoryUnavailable(str(error)) from error
     except OSError as error:
+        name, value = "BMO_HOME", str(settings.bmo_home)
+        if settings.bmo_ledger_url is not None and error.filename != value:
+            name, value = "BMO_LEDGER_URL", settings.bmo_ledger_url
         raise MemoryUnavailable(
-            f"BMO_HOME={str(settings.bmo_home)!r} cannot be written ({error.strerror}): "
-            "make it writable or point BMO_HOME to another directory."
+            f"{name}={value!r} cannot be written ({error.strerror}): "
+            f"make it writable or point {name} to another place."
         ) from error
 
 

@@ -274,6 +274,30 @@ def test_an_export_is_read_back_without_loss(home: Path, tmp_path: Path) -> None
     assert "0 rows added" in again.out
 
 
+def test_what_waits_to_be_forgotten_is_in_no_export(home: Path, tmp_path: Path) -> None:
+    """Where it is imported nobody would know that it was asked to go."""
+    before = bmo(home, "memories", "export").out
+    assert "brother is sam" in before.lower()
+    remember(home, [forget_everything()])
+    file = tmp_path / "memory.jsonl"
+    file.touch()  # an empty file, as mktemp makes it, may be written
+    ran = bmo(home, "memories", "export", str(file))
+    assert ran.code == 0, ran.err
+    exported = file.read_text(encoding="utf-8")
+    assert "brother is sam" not in exported.lower() and '"type": "facts"' not in exported
+    twice = bmo(home, "memories", "export", str(file))
+    assert twice.code == 2 and "exists already; name another file" in twice.sentence
+    assert file.read_text(encoding="utf-8") == exported
+
+    other = tmp_path / "other"
+    came = bmo(other, "memories", "import", str(file))
+    assert came.code == 0, came.err
+    assert bmo(other, "memories", "list", "--past", "--json").rows == []
+    (request,) = bmo(home, "memories", "pending", "--json").rows
+    assert bmo(home, "memories", "pending", "--cancel", request["id"]).code == 0
+    assert "brother is sam" in bmo(home, "memories", "export").out.lower()
+
+
 def test_a_users_memory_is_not_copied_to_another_in_the_same_home(
     home: Path, tmp_path: Path
 ) -> None:

@@ -58,6 +58,12 @@ NEVER_BROUGHT_UP = [
     ("quit talking about my diet", "my diet"),
     ("please never bring my brother up", "my brother"),
     ("never mention rod to me again", "rod"),
+    (
+        "sprich bitte nie meinen Bruder Ulrich an, wir reden seit Jahren nicht mehr",
+        "meinen Bruder Ulrich",
+    ),
+    ("dave and i split up in may so please never bring him up", "dave"),
+    ("my sister and i fell out in june, please dont mention her", "sister"),
 ]
 
 NO_ORDER = [
@@ -87,6 +93,9 @@ NO_ORDER = [
     "fang nicht mit dem Kochen an",
     "ich mag nicht von Berlin nach Nürnberg fahren",
     "i don't want you to talk so fast",
+    "our rule at table is, never talk about work",
+    "he said please never mention the war",
+    "she left in may so she never mentions it",
     "can you stop talking",
     "my sister never mentions our dad",
     "don't tell me a joke",
