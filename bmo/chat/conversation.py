@@ -138,7 +138,8 @@ class _Conversation:
         before = self.agent.conversation.latest
         self.screen.reply(await self._reply(text))
         heard = self.agent.conversation.latest
-        await self._memory_line(heard if heard is not before else None)
+        if not await self._memory_line(heard if heard is not before else None):
+            return True  # the ledger takes nothing now: waiting longer changes nothing
         # What the turn left to do is done before the next line is read: lines that come from a
         # pipe get the same answers on a slow machine.
         with contextlib.suppress(TimeoutError):
@@ -165,9 +166,10 @@ class _Conversation:
         ]
         return " ".join(said) or "(no reply)"
 
-    async def _memory_line(self, heard: HeardTurn | None) -> None:
+    async def _memory_line(self, heard: HeardTurn | None) -> bool:
+        """Shows what became of a turn; False when it was not written in time."""
         if self.screen.quiet or heard is None:
-            return
+            return True
         decision = recorded = None
         trouble = heard.error
         memory = self.agent.conversation.memory
@@ -181,7 +183,10 @@ class _Conversation:
         except Exception as error:  # shown to the person; the conversation goes on
             trouble = f"not written down: {_first_line(error)}"
         kept = memory.keeps(heard.said)
+        if kept and decision is not None and recorded is None:
+            trouble = trouble or "not written down yet"
         self.screen.memory_line(decision, recorded, heard.given, trouble, kept=kept)
+        return not kept or recorded is not None
 
 
 async def _talk(conversation: _Conversation, source: TextIO, leave: asyncio.Event) -> None:
