@@ -10,7 +10,7 @@ from bmo.encoder.wordpiece import read_vocabulary
 from training.data import VERDICTS, read_data
 from training.encoder_base import published_encoder
 from training.glossary import WORDS
-from training.train import FROM_OURS, KNOWN_SHARE
+from training.train import FROM_OURS, KNOWN_PAIRS, KNOWN_TURNS
 
 VECTORS = """| answering memories among the nearest | all-MiniLM-L6-v2 | `20261124-106c3172` |
 |---|---|---|
@@ -55,7 +55,8 @@ other writings of the turns (case, punctuation, fillers, recogniser-like errors,
 what was said before); what is kept is a moving average of the weights, int8 per channel. One
 conversation in twelve is kept for calibration. `--from FOLDER` goes on from an encoder of ours
 instead: {further} epochs on the files that its manifest does not name, on those of `--again`, and
-on one in {share} of the conversations of the others, and writes their weighted average.
+on the turns of one in {share} of the other conversations and the pairs of one in {pair_share}, and
+writes their weighted average.
 
 **This file was made in steps, and no single command makes it**: from the published weights three
 epochs on a GPU (`20261123-a560a48c`, which learnt the answers of two all-mpnet-base-v2 beside the
@@ -70,10 +71,15 @@ the weights of the first in floating point), then the vector; last the attack he
 regression on what the frozen encoder makes of all attacks, twins and 6,000 allowed turns, with
 `attacks3`, since it had come to take a team's rule ("Always wrap async calls ...") for an attack.
 `20261128-1e5845e0` is the average, weight by weight, of that one and of that one taught one epoch
-further on `z14` to `z32` with one in seven of the other conversations. This file is three tenths
-of `20261128-1e5845e0` and seven tenths of that one taught two epochs further on `z27` to `z47` with
-one in twelve of the other conversations (51,582 examples), vector and words that are over made
-anew. Its calibration is of every second conversation kept from the training.
+further on `z14` to `z32` with one in seven of the other conversations. `20261128-18bbafc7` is three
+tenths of `20261128-1e5845e0` and seven tenths of that one taught two epochs further on `z27` to
+`z47` with one in twelve of the other conversations (51,582 examples). This file is three tenths of
+`20261128-18bbafc7` and seven tenths of that one taught two epochs further on `z41` to `z59`, all
+attacks, the turns of one in six of the other conversations and the pairs of one in eighteen (47,712
+examples), vector and words that are over made anew. Last its attack head alone: a logistic
+regression on what the frozen encoder makes of all attacks and their twins, of the turns that are no
+attack by annotation and of 6,000 others. Its calibration is of every second conversation kept from
+the training, and of all kept ones of `z48` to `z59`.
 `make models` reads the same data from the published weights; it has not been run whole on all of
 it.
 
@@ -101,7 +107,8 @@ training. The vector of this file was made in the same way and not measured so:
 ## Which words of an ended memory are over
 A linear head on layers 2, 4, 6, 8 and 10 of each piece of the memory, in the pair with the turn
 that ends it (`training.over`; the last layer serves the other heads and tells less). It learnt from
-3,955 ended memories of `z01` to `z47`, of 2,137 of which annotation says which part is still true.
+4,285 ended memories of `z01` to `z59`, of 2,279 of which annotation says which part is still
+true.
 On conversations of `z14` to `z26`, by a head that had not learnt from them and on an encoder
 before (not measured since): area under the curve
 by piece .77 where a memory ends in part; of clauses that are still true 46% stay, of those that are
@@ -146,7 +153,8 @@ def main() -> None:
         answers=sum(bool(pair.answers) for pair in pairs),
         attacks=sum(turn.group.startswith("attacks") for turn in turns),
         further=FROM_OURS.epochs,
-        share=KNOWN_SHARE,
+        share=KNOWN_TURNS,
+        pair_share=KNOWN_PAIRS,
         vectors=VECTORS,
         held=figures["turns"],
         held_pairs=figures["pairs"],

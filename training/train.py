@@ -45,12 +45,15 @@ AVERAGING = 0.995
 MAX_BYTES = 44_000_000
 AGREEMENT = 0.95
 """Least share of held-out turns on which the int8 file and the float model give one verdict."""
-DATED = "20261128"
+DATED = "20261129"
 """Day of data and recipe; set it when they change. The clock has no part in what is written."""
 LOADERS = 4
 """Processes that write batches beside a GPU; without one the training's own does."""
-KNOWN_SHARE = 12
-"""Of the conversations that an encoder of ours has read, one in so many is read again."""
+KNOWN_TURNS = 6
+"""Of the conversations that an encoder of ours has read, the turns of one in so many are read
+again."""
+KNOWN_PAIRS = 18
+"""The same of its pairs, of which there are more."""
 NEW_SHARE = 0.7
 """What the new weights count in the average with those of the encoder of ours that was taught
 further (Wortsman et al. 2022): what it has not read again it keeps."""
@@ -81,7 +84,7 @@ class Recipe:
 
 
 FROM_PUBLISHED = Recipe("encoder", SEED, 3, 128, 2.4e-4, 8e-4, 0.95)
-FROM_OURS = Recipe("further", 20261128, 2, 64, 1e-4, 2.5e-4, 0.95)
+FROM_OURS = Recipe("further", 20261129, 2, 64, 1e-4, 2.5e-4, 0.95)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +142,8 @@ def read(begun: Begun | None) -> Data:
             return True
         if max(encode(tokenizer, example).ids) >= len(begun.weights[WORDS]):
             return True
-        return shard(f"again {example.group}", KNOWN_SHARE) == 0
+        share = KNOWN_TURNS if isinstance(example, TurnExample) else KNOWN_PAIRS
+        return shard(f"again {example.group}", share) == 0
 
     return Data(
         tuple(e for e in both if not is_held_out(e.group) and due(e)),
