@@ -126,7 +126,8 @@ async def test_the_reply_comes_and_nothing_is_lost(
         "WHERE turns.user_id = ? ORDER BY seq, decisions.id",
         user,
     )
-    said_texts = [text for text, *_ in written]
+    # What the gate fell back on has a second decision, of the visit's end.
+    said_texts = [*dict.fromkeys(text for text, *_ in written)]
     assert said_texts == [BEFORE, *DURING, AFTER], "a turn was lost"
     fell_back = {text for text, fallback, _ in written if fallback}
     if part in ("gate", "gate rules"):
