@@ -157,8 +157,10 @@ def read_order(text: str) -> Order | None:
             continue
         if kind in WIDE and order != said and not rules.named.fullmatch(order):
             continue
-        if kind == "withhold" and wish is not None:
-            return wish
+        if kind == "withhold":
+            if wish is not None:
+                return wish
+            continue
         told = order if kind in WIDE else f"{said}{asks}" if kind == "show" else said
         for pattern in rules.patterns[kind]:
             found = pattern.fullmatch(told)

@@ -70,8 +70,9 @@ def open_ledger(settings: Settings, *, check: bool = True) -> Ledger:
         raise MemoryUnavailable(str(error)) from error
     except OSError as error:
         name, value = "BMO_HOME", str(settings.bmo_home)
-        if settings.bmo_ledger_url is not None and error.filename != value:
-            name, value = "BMO_LEDGER_URL", settings.bmo_ledger_url
+        own = settings.bmo_ledger_url or ""
+        if own.startswith("sqlite") and error.filename != value:  # other URLs hold passwords
+            name, value = "BMO_LEDGER_URL", own
         raise MemoryUnavailable(
             f"{name}={value!r} cannot be written ({error.strerror}): "
             f"make it writable or point {name} to another place."
