@@ -117,12 +117,17 @@ class Gating:
         if decision is None:
             context = await self._visit.context_of(turn)
             decision = await decide(self._visit.service, turn, context)
-            if decision.fallback and on_record:
-                self._failed[turn.id] = turn.at
+        if "forget" in decision.signals:
+            self._failed.clear()  # it may have meant what no memory was made of yet
+        elif decision.fallback and on_record:
+            self._failed[turn.id] = turn.at
         return decision, on_record
 
     async def decide_again(self) -> None:
-        """Reads once more the turns that the gate failed at: when all of the visit are recorded."""
+        """Reads once more the turns that the gate failed at: when all of the visit are recorded.
+
+        Not those before a request to forget: what was asked to go must not be learnt now.
+        """
         failed, self._failed = self._failed, {}
         if failed:
             await decide_again(self._visit.service, self._visit.user_id, failed)

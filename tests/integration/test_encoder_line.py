@@ -116,6 +116,22 @@ async def test_what_a_gate_hung_at_is_decided_when_the_visit_ends(
         assert len(await asyncio.to_thread(search, "glenn", OPEN)) == 1
 
 
+async def test_what_was_asked_to_be_forgotten_meanwhile_is_not_learnt_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(tmp_path, bmo_recall_deadline_ms=20) as service:
+        release = threading.Event()
+        service.gate_pool.submit(release.wait, 60)
+        session = service.session(user_id="glenn")
+        with monkeypatch.context() as short:
+            short.setattr("bmo.memory.deciding.HANGS_S", 0.3)
+            assert (await session.on_turn(Turn(text="my sister keeps two goats"))).fallback
+        release.set()
+        await session.on_turn(Turn(text="forget that my sister keeps goats"))
+        await session.aclose()
+        assert service.ledger.live_facts("glenn") == []
+
+
 async def test_what_the_gate_fails_at_twice_stays_held(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
